@@ -1,0 +1,1 @@
+"""Bandits when feedback goes missing."""

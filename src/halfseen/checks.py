@@ -1,0 +1,121 @@
+"""Checks of what users type, each ending in a sentence with field, value and fix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.errors import InvalidInput
+
+Vector = NDArray[np.float64]
+
+
+def number(
+    field: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    below: float = math.inf,
+    fix: str = "",
+) -> float:
+    """Return `value` as a finite float inside the given limits.
+
+    >>> number("UCB.regularization", 2, above=0)
+    2.0
+    """
+    limits = _limits(above, at_least, at_most, below)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise InvalidInput(field, f"must be a number{limits}", value, fix or "Give a number.")
+    result = float(value)
+    inside = above < result < below and at_least <= result <= at_most
+    if not math.isfinite(result) or not inside:
+        raise InvalidInput(field, f"must be a finite number{limits}", value, fix or "Change it.")
+    return result
+
+
+def whole(
+    field: str, value: Any, *, at_least: int, at_most: int | None = None, fix: str = ""
+) -> int:
+    """Return `value` as an int of at least `at_least`."""
+    span = f"at least {at_least}" + ("" if at_most is None else f" and at most {at_most}")
+    integral = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not integral and isinstance(value, float) and value.is_integer():
+        value, integral = int(value), True
+    if not integral or value < at_least or (at_most is not None and value > at_most):
+        raise InvalidInput(
+            field, f"must be a whole number of {span}", value, fix or f"Use {at_least} or more."
+        )
+    return int(value)
+
+
+def vector(
+    field: str,
+    value: Any,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    at_most: float = math.inf,
+    length: int | None = None,
+    fix: str = "",
+) -> tuple[float, ...]:
+    """Return `value` as a non-empty tuple of finite floats inside the given limits."""
+    if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
+        raise InvalidInput(field, "must be a list of numbers", value, fix or "Give a list.")
+    entries = value.tolist() if isinstance(value, np.ndarray) else list(value)
+    if not entries:
+        raise InvalidInput(field, "must not be empty", value, fix or "Give at least one number.")
+    limits = {"above": above, "at_least": at_least, "at_most": at_most}
+    result = tuple(
+        number(f"{field}[{place}]", entry, fix=fix, **limits) for place, entry in enumerate(entries)
+    )
+    if length is not None and len(result) != length:
+        raise InvalidInput(
+            field,
+            f"must have {length} entries, one per arm",
+            f"{len(result)} entries",
+            fix or "Match the number of arms.",
+        )
+    return result
+
+
+def one_of(field: str, value: Any, choices: Iterable[str]) -> str:
+    """Return `value` if it is among `choices`, otherwise name the nearest one."""
+    import difflib
+
+    known = list(choices)
+    if isinstance(value, str) and value in known:
+        return value
+    near = difflib.get_close_matches(str(value), known, 1)
+    hint = f"Did you mean {near[0]!r}?" if near else "Choose one of those."
+    raise InvalidInput(field, f"must be one of {', '.join(known)}", value, hint)
+
+
+def observation_probabilities(field: str, value: Any) -> tuple[float, ...]:
+    """Return probabilities of being observed, each in ]0, 1]."""
+    return vector(field, value, above=0.0, at_most=1.0, fix=OBSERVE_FIX)
+
+
+OBSERVE_FIX = (
+    "Give the probability that feedback is seen, above 0 and at most 1;"
+    " an arm that is never seen cannot be learned, so leave it out."
+)
+
+
+def _limits(above: float, at_least: float, at_most: float, below: float) -> str:
+    parts = []
+    if above > -math.inf:
+        parts.append(f"above {above:g}")
+    if at_least > -math.inf:
+        parts.append(f"at least {at_least:g}")
+    if below < math.inf:
+        parts.append(f"below {below:g}")
+    if at_most < math.inf:
+        parts.append(f"at most {at_most:g}")
+    return " " + " and ".join(parts) if parts else ""

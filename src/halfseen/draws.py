@@ -1,0 +1,182 @@
+"""Random numbers by counter: the same draw from any engine, worker or chunk.
+
+A draw is a pure function of a stream and a place in it, so nothing has to be generated in order.
+A stream is the tuple ``(key0, key1, replication, purpose)``; a place is ``(count, arm)``.
+All functions are plain Python on int and float; engines run them as they are or compiled.
+Integers stay below 2**63 in value or wrap harmlessly: every product is masked to its halves.
+
+References
+----------
+Salmon, Moraes, Dror, Shaw, *Parallel random numbers: as easy as 1, 2, 3*, SC 2011 (Philox).
+Marsaglia, Tsang, *The ziggurat method for generating random variables*, 2000.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import numpy as np
+
+from halfseen.checks import Vector
+
+Stream = tuple[int, int, int, int]
+
+ENVIRONMENT, AVAILABILITY, POLICY = 0, 1, 2  # purposes
+_ATTEMPT = 1 << 24  # rejected candidates move on by one attempt, above the arm's bits
+_SECOND = 1 << 16  # the second variable of a place is redrawn apart from the first
+_WORD = 0xFFFFFFFF
+_UNIT = 2.0**-53
+
+
+def stream_key(seed: int, label: str) -> tuple[int, int]:
+    """Return the two 32-bit key words of a seed and a label."""
+    digest = hashlib.sha256(f"{seed}/{label}".encode()).digest()
+    return int.from_bytes(digest[:4], "little"), int.from_bytes(digest[4:8], "little")
+
+
+def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
+    """Return the four 32-bit words of Philox4x32-10.
+
+    >>> [f"{word:08x}" for word in philox(0, 0, 0, 0, 0, 0)]
+    ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
+    """
+    for _ in range(10):
+        a = c0 * 0xD2511F53
+        b = c2 * 0xCD9E8D57
+        c0 = ((b >> 32) & _WORD) ^ c1 ^ k0
+        c1 = b & _WORD
+        c2 = ((a >> 32) & _WORD) ^ c3 ^ k1
+        c3 = a & _WORD
+        k0 = (k0 + 0x9E3779B9) & _WORD
+        k1 = (k1 + 0xBB67AE85) & _WORD
+    return c0, c1, c2, c3
+
+
+def words(stream: Stream, count: int, arm: int) -> tuple[int, int, int, int]:
+    """Return the four words at a place of a stream."""
+    key0, key1, replication, purpose = stream
+    return philox(
+        count & _WORD, ((count >> 32) & 0xFFFF) + (purpose << 24), arm, replication, key0, key1
+    )
+
+
+def unit(high: int, low: int) -> float:
+    """Return a multiple of 2**-53 in [0, 1[ from two words."""
+    return ((high >> 11) * 4294967296.0 + low) * _UNIT
+
+
+def uniform(stream: Stream, count: int, arm: int) -> float:
+    """Return a uniform number in [0, 1[."""
+    first, second, _, _ = words(stream, count, arm)
+    return unit(first, second)
+
+
+def normal(stream: Stream, count: int, arm: int) -> float:
+    """Return a standard normal number."""
+    first, second, _, _ = words(stream, count, arm)
+    return normal_from(first, second, stream, count, arm)
+
+
+def normal_from(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
+    """Return a standard normal number from two words; rarely draws more at the same place."""
+    layer = high & 255
+    sign = 1.0 - ((high >> 7) & 2)
+    x = unit(high, low) * NORMAL_EDGE[layer]
+    if x < NORMAL_EDGE[layer + 1]:
+        return sign * x
+    return _normal_outside(layer, x, sign, stream, count, arm)
+
+
+def exponential_from(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
+    """Return a standard exponential number from two words; rarely draws more."""
+    layer = high & 255
+    x = unit(high, low) * EXPONENTIAL_EDGE[layer]
+    if x < EXPONENTIAL_EDGE[layer + 1]:
+        return x
+    return _exponential_outside(layer, x, stream, count, arm)
+
+
+def gamma(shape: float, stream: Stream, count: int, arm: int) -> float:
+    """Return a gamma number of scale 1 and shape at least 1 (Marsaglia and Tsang 2000)."""
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    place = arm
+    while True:
+        first, second, third, fourth = words(stream, count, place)
+        x = normal_from(first, second, stream, count, place + 32 * _ATTEMPT)
+        v = 1.0 + c * x
+        u = unit(third, fourth) + _UNIT
+        if v > 0.0:
+            v = v * v * v
+            if math.log(u) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+                return d * v
+        place += _ATTEMPT
+
+
+def _normal_outside(
+    layer: int, x: float, sign: float, stream: Stream, count: int, arm: int
+) -> float:
+    place = arm
+    while True:
+        place += _ATTEMPT
+        first, second, third, fourth = words(stream, count, place)
+        u = unit(third, fourth) + _UNIT
+        if layer == 0:
+            beyond = -math.log(u) / NORMAL_EDGE[1]
+            height = -math.log(unit(first, second) + _UNIT)
+            if height + height > beyond * beyond:
+                return sign * (NORMAL_EDGE[1] + beyond)
+        else:
+            low = NORMAL_HEIGHT[layer]
+            if low + u * (NORMAL_HEIGHT[layer + 1] - low) < math.exp(-0.5 * x * x):
+                return sign * x
+            layer = first & 255
+            sign = 1.0 - ((first >> 7) & 2)
+            x = unit(first, second) * NORMAL_EDGE[layer]
+            if x < NORMAL_EDGE[layer + 1]:
+                return sign * x
+
+
+def _exponential_outside(layer: int, x: float, stream: Stream, count: int, arm: int) -> float:
+    key0, key1, replication, purpose = stream
+    apart = (key0, key1 ^ _SECOND, replication, purpose)
+    place = arm
+    passed = 0.0
+    while True:
+        place += _ATTEMPT
+        first, second, third, fourth = words(apart, count, place)
+        if layer == 0:
+            passed += EXPONENTIAL_EDGE[1]
+        else:
+            low = EXPONENTIAL_HEIGHT[layer]
+            u = unit(third, fourth)
+            if low + u * (EXPONENTIAL_HEIGHT[layer + 1] - low) < math.exp(-x):
+                return passed + x
+        layer = first & 255
+        x = unit(first, second) * EXPONENTIAL_EDGE[layer]
+        if x < EXPONENTIAL_EDGE[layer + 1]:
+            return passed + x
+
+
+def _normal_ziggurat() -> tuple[Vector, Vector]:
+    tail, area = 3.6541528853610088, 0.00492867323399
+    edge = [area / math.exp(-0.5 * tail * tail), tail]
+    for _ in range(254):
+        height = area / edge[-1] + math.exp(-0.5 * edge[-1] ** 2)
+        edge.append(math.sqrt(-2.0 * math.log(height)))
+    edges = np.array([*edge, 0.0])
+    return edges, np.exp(-0.5 * edges**2)
+
+
+def _exponential_ziggurat() -> tuple[Vector, Vector]:
+    tail, area = 7.69711747013104972, 0.0039496598225815571993
+    edge = [area / math.exp(-tail), tail]
+    for _ in range(254):
+        edge.append(-math.log(area / edge[-1] + math.exp(-edge[-1])))
+    edges = np.array([*edge, 0.0])
+    return edges, np.exp(-edges)
+
+
+NORMAL_EDGE, NORMAL_HEIGHT = _normal_ziggurat()
+EXPONENTIAL_EDGE, EXPONENTIAL_HEIGHT = _exponential_ziggurat()

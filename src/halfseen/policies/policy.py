@@ -1,0 +1,72 @@
+"""The contract of a policy: parameters that never change, and kernels in plain Python."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream
+from halfseen.problems.setting import Setting
+
+State = NDArray[Any]
+COUNT, TOTAL = 0, 1
+
+
+def count_and_sum(state: State, arm: int, reward: float, table: Vector) -> None:
+    """Add one observed reward to the arm's count and sum."""
+    state[arm, COUNT] += 1.0
+    state[arm, TOTAL] += reward
+
+
+class Policy(ABC):
+    """How to choose an arm from what has been seen.
+
+    A policy is a frozen dataclass of parameters. Its algorithm is a few *kernels*: plain functions
+    of numbers and arrays that allocate nothing and know no ``self``. The engines own the loop and
+    the state; in every round they play the playable arm with the largest index (the lowest number
+    among equals).
+
+    Attributes
+    ----------
+    kind
+        The policy's name in a spec.
+    index
+        Kernel ``(state, arm, clock, stream, table) -> float``. ``state[arm]`` holds the arm's
+        statistics, ``clock`` is the round, from 1, ``stream`` feeds `halfseen.draws`, and
+        ``table[arm]`` holds the arm's row of what :meth:`table` returned.
+    learn
+        Kernel ``(state, arm, reward, table)``: adds one observed reward to ``state[arm]``.
+        ``state[arm, 0]`` must be the number of rewards added. The rest is the policy's own.
+    width
+        Kernel ``(state, arm, clock, table) -> float`` or None: half the length of the confidence
+        interval whose upper end is the index.
+    fill
+        Kernel ``(state, arm, table) -> float`` or None: a reward to learn when feedback is
+        missing. None, the right choice, learns nothing from what was not seen.
+    statistics
+        How many numbers are kept per arm.
+    waits
+        True when an index can change only when that arm's state does. The engines then jump from
+        one observation to the next.
+    regularization
+        The lambda of the potential reported for this policy.
+    """
+
+    kind: ClassVar[str]
+    index: ClassVar[staticmethod[[State, int, int, Stream, Vector], float]]
+    learn: ClassVar[staticmethod[[State, int, float, Vector], None]] = staticmethod(count_and_sum)
+    width: ClassVar[staticmethod[[State, int, int, Vector], float] | None] = None
+    fill: ClassVar[staticmethod[[State, int, Vector], float] | None] = None
+    statistics: ClassVar[int] = 2
+    waits: ClassVar[bool] = False
+    regularization: float = 1.0
+
+    @abstractmethod
+    def table(self, setting: Setting) -> Vector:
+        """Return the constants of the kernels: a float array with one row per arm."""
+
+    def check(self, setting: Setting) -> None:  # noqa: B027
+        """Refuse a setting this policy cannot work in; by default every setting will do."""

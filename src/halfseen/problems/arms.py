@@ -1,0 +1,117 @@
+"""Bandits with finitely many arms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.problems.action_sets import ActionSet, AllArms, FixedArms
+from halfseen.problems.setting import Setting
+
+REWARDS = ("gaussian", "bernoulli", "uniform", "rademacher")
+
+
+@dataclass(frozen=True)
+class ArmedBandit:
+    """Arms with fixed means, independent noise and a law of rewards.
+
+    Parameters
+    ----------
+    means
+        Mean reward of each arm.
+    noise
+        Standard deviation of the rewards, one number or one per arm. For every law offered here
+        it is also the sub-Gaussian scale. Bernoulli rewards set their own: 1/2.
+    reward
+        ``"gaussian"``, ``"bernoulli"`` (0 or 1), ``"uniform"`` (on an interval around the mean)
+        or ``"rademacher"`` (mean plus or minus the noise).
+    actions
+        The arms playable in each round; all of them unless said otherwise.
+
+    Examples
+    --------
+    >>> bandit = ArmedBandit([0.9, 0.8, 0.5], noise=0.3)
+    >>> bandit.arms, bandit.gaps.round(3).tolist()
+    (3, [0.0, 0.1, 0.4])
+    """
+
+    kind: ClassVar[str] = "arms"
+    means: Sequence[float]
+    noise: float | Sequence[float] | None = None
+    reward: str = "gaussian"
+    actions: ActionSet = field(default_factory=AllArms)
+
+    def __post_init__(self) -> None:
+        means = checks.vector("ArmedBandit.means", self.means)
+        checks.whole("number of ArmedBandit.means", len(means), at_least=1, at_most=1 << 24)
+        reward = checks.one_of("ArmedBandit.reward", self.reward, REWARDS)
+        if reward == "bernoulli":
+            checks.vector(
+                "ArmedBandit.means",
+                means,
+                at_least=0.0,
+                at_most=1.0,
+                fix="Bernoulli means are probabilities.",
+            )
+            if self.noise is not None:
+                raise InvalidInput(
+                    "ArmedBandit.noise",
+                    "is fixed by Bernoulli rewards",
+                    self.noise,
+                    "Leave it out.",
+                )
+            noise = (0.5,) * len(means)
+        else:
+            noise = self._noise(1.0 if self.noise is None else self.noise, len(means))
+        if not isinstance(self.actions, ActionSet):
+            raise InvalidInput(
+                "ArmedBandit.actions",
+                "must be an action set",
+                self.actions,
+                "Use AllArms, FixedArms, RandomArms or SequenceOfArms.",
+            )
+        self.actions.check(len(means))
+        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "noise", None if reward == "bernoulli" else noise)
+        object.__setattr__(self, "_scale", noise)
+
+    @staticmethod
+    def _noise(noise: float | Sequence[float], arms: int) -> tuple[float, ...]:
+        name = "ArmedBandit.noise"
+        if np.ndim(np.asarray(noise, dtype=object)) == 0:
+            return (checks.number(name, noise, at_least=0.0, fix="Use 0 for no noise."),) * arms
+        return checks.vector(name, noise, at_least=0.0, length=arms)
+
+    @property
+    def arms(self) -> int:
+        """The number of arms."""
+        return len(self.means)
+
+    @property
+    def scale(self) -> Vector:
+        """Sub-Gaussian scale of each arm's noise."""
+        return np.array(self._scale)  # type: ignore[attr-defined]
+
+    @property
+    def playable(self) -> NDArray[np.int64]:
+        """The arms that can ever be played when the action set is fixed, else all of them."""
+        fixed = isinstance(self.actions, FixedArms)
+        return np.array(self.actions.arms if fixed else range(self.arms))  # type: ignore[union-attr]
+
+    @property
+    def gaps(self) -> Vector:
+        """How much worse each arm is than the best playable one."""
+        means = np.array(self.means)
+        return np.maximum(means[self.playable].max() - means, 0.0)
+
+    def setting(self, horizon: int) -> Setting:
+        """Return what a policy is told before the first round."""
+        bound = float(np.max(np.abs(self.means)))
+        return Setting(noise=self.scale, bound=bound, horizon=horizon, reward=self.reward)

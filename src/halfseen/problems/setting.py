@@ -1,0 +1,34 @@
+"""What a policy is told before the first round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from halfseen.checks import Vector
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a policy may know in advance: never the means, always the scale of things.
+
+    Attributes
+    ----------
+    noise
+        Sub-Gaussian scale of each arm's reward noise.
+    bound
+        A number no mean exceeds in absolute value.
+    horizon
+        The number of rounds that will be played.
+    reward
+        The law of the rewards, by name.
+    """
+
+    noise: Vector
+    bound: float
+    horizon: int
+    reward: str
+
+    @property
+    def arms(self) -> int:
+        """The number of arms."""
+        return len(self.noise)
