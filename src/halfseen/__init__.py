@@ -1,1 +1,77 @@
 """Bandits when feedback goes missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from halfseen import theory as theory
+    from halfseen.agent import Agent as Agent
+    from halfseen.censorship import PerArm as PerArm
+    from halfseen.censorship import Uniform as Uniform
+    from halfseen.errors import DecisionError as DecisionError
+    from halfseen.errors import HalfseenError as HalfseenError
+    from halfseen.errors import InvalidInput as InvalidInput
+    from halfseen.errors import StorageError as StorageError
+    from halfseen.policies import UCB as UCB
+    from halfseen.policies import UCB1 as UCB1
+    from halfseen.policies import BernoulliThompson as BernoulliThompson
+    from halfseen.policies import EpsilonGreedy as EpsilonGreedy
+    from halfseen.policies import GaussianThompson as GaussianThompson
+    from halfseen.policies import ImputeMean as ImputeMean
+    from halfseen.policies import ImputeZero as ImputeZero
+    from halfseen.policies import Policy as Policy
+    from halfseen.policies import RandomChoice as RandomChoice
+    from halfseen.policies import RobustUCB as RobustUCB
+    from halfseen.policies import register as register
+    from halfseen.problems import AllArms as AllArms
+    from halfseen.problems import ArmedBandit as ArmedBandit
+    from halfseen.problems import FixedArms as FixedArms
+    from halfseen.problems import RandomArms as RandomArms
+    from halfseen.problems import SequenceOfArms as SequenceOfArms
+    from halfseen.result import Result as Result
+    from halfseen.simulate import simulate as simulate
+    from halfseen.spec import read_spec as read_spec
+    from halfseen.study import Study as Study
+
+_HOMES = {
+    "agent": ("Agent",),
+    "censorship": ("PerArm", "Uniform"),
+    "errors": ("DecisionError", "HalfseenError", "InvalidInput", "StorageError"),
+    "policies": (
+        "UCB",
+        "UCB1",
+        "BernoulliThompson",
+        "EpsilonGreedy",
+        "GaussianThompson",
+        "ImputeMean",
+        "ImputeZero",
+        "Policy",
+        "RandomChoice",
+        "RobustUCB",
+        "register",
+    ),
+    "problems": ("AllArms", "ArmedBandit", "FixedArms", "RandomArms", "SequenceOfArms"),
+    "result": ("Result",),
+    "simulate": ("simulate",),
+    "spec": ("read_spec",),
+    "study": ("Study",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = ["theory", *sorted(_HOME_OF)]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name == "theory":
+        return import_module("halfseen.theory")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'halfseen' has no attribute {name!r}")
+    value = getattr(import_module(f"halfseen.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

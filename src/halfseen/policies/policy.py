@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -19,6 +21,18 @@ def count_and_sum(state: State, arm: int, reward: float, table: Vector) -> None:
     """Add one observed reward to the arm's count and sum."""
     state[arm, COUNT] += 1.0
     state[arm, TOTAL] += reward
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The algorithm of a policy, apart from its parameters. The fields are those of `Policy`."""
+
+    index: Callable[[State, int, int, Stream, Vector], float]
+    learn: Callable[[State, int, float, Vector], None]
+    width: Callable[[State, int, int, Vector], float] | None
+    fill: Callable[[State, int, Vector], float] | None
+    statistics: int
+    waits: bool
 
 
 class Policy(ABC):
@@ -42,10 +56,11 @@ class Policy(ABC):
         ``state[arm, 0]`` must be the number of rewards added. The rest is the policy's own.
     width
         Kernel ``(state, arm, clock, table) -> float`` or None: half the length of the confidence
-        interval whose upper end is the index.
+        interval whose upper end is the index. With it, tracks tell whether the interval ever
+        missed the truth; it is looked at whenever the arm has learned.
     fill
         Kernel ``(state, arm, table) -> float`` or None: a reward to learn when feedback is
-        missing. None, the right choice, learns nothing from what was not seen.
+        missing, NaN for none. None, the right choice, learns nothing from what was not seen.
     statistics
         How many numbers are kept per arm.
     waits
@@ -70,3 +85,7 @@ class Policy(ABC):
 
     def check(self, setting: Setting) -> None:  # noqa: B027
         """Refuse a setting this policy cannot work in; by default every setting will do."""
+
+    def kernels(self) -> Kernels:
+        """Return the algorithm without its parameters."""
+        return Kernels(self.index, self.learn, self.width, self.fill, self.statistics, self.waits)

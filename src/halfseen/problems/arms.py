@@ -50,7 +50,7 @@ class ArmedBandit:
 
     def __post_init__(self) -> None:
         means = checks.vector("ArmedBandit.means", self.means)
-        checks.whole("number of ArmedBandit.means", len(means), at_least=1, at_most=1 << 24)
+        checks.whole("number of ArmedBandit.means", len(means), at_least=1, at_most=10_000_000)
         reward = checks.one_of("ArmedBandit.reward", self.reward, REWARDS)
         if reward == "bernoulli":
             checks.vector(

@@ -1,0 +1,5 @@
+"""A policy in live use."""
+
+
+class Agent:
+    """Placeholder while the engine is laid."""

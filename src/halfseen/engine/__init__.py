@@ -1,0 +1,1 @@
+"""The loop, its state and the ways to run it."""

@@ -1,0 +1,53 @@
+"""The cpu engine: the same loop and kernels compiled, on all cores."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from halfseen.engine.cell import Cell, Track
+from halfseen.engine.rounds import play
+from halfseen.engine.specialise import compiled
+
+CHUNK_SECONDS = 0.25
+
+
+def run(cell: Cell, track: Track, *, report: Callable[[int], None], workers: int) -> None:
+    """Play every replication of the cell into the track.
+
+    Replications go to the workers in chunks of about a quarter of a second, so that progress
+    shows and an interruption is heard. No number depends on the workers or the chunks.
+    """
+    loop = compiled(play, cell.policy.kernels(), cell.jumps)
+    arguments = cell.arguments()
+    replications = len(track.regret)
+
+    def chunk(first: int, last: int) -> tuple[int, float]:
+        started = time.perf_counter()
+        loop(first, last, *arguments, *track.rows(first, last))
+        return last - first, time.perf_counter() - started
+
+    done, seconds = chunk(0, 1)
+    report(done)
+    done, seconds = chunk(1, min(2, replications)) if replications > 1 else (1, seconds)
+    report(done)
+    ahead = min(2, replications)
+    with ThreadPoolExecutor(workers) as pool:
+        running: set[Future[tuple[int, float]]] = set()
+        try:
+            while ahead < replications or running:
+                size = max(1, math.floor(CHUNK_SECONDS * done / max(seconds, 1e-9)))
+                size = min(size, max(1, math.ceil((replications - ahead) / workers)))
+                while ahead < replications and len(running) < 2 * workers:
+                    last = min(ahead + size, replications)
+                    running.add(pool.submit(chunk, ahead, last))
+                    ahead = last
+                finished, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    done, seconds = future.result()
+                    report(done)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

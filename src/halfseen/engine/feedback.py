@@ -1,0 +1,69 @@
+"""What the world answers: rewards, waits for an observation, playable arms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream, exponential_from, normal_from, uniform, unit, words
+
+MEAN, NOISE, OBSERVE, WAIT_SCALE, PATIENCE = range(5)  # columns of an arm's facts
+GAUSSIAN, BERNOULLI, UNIFORM, RADEMACHER = range(4)  # laws of the rewards
+FIXED, RANDOM, SEQUENCE = range(3)  # kinds of action sets
+LONGEST_WAIT = 2.0**52
+
+
+def feedback(facts: Vector, arm: int, count: int, law: int, stream: Stream) -> tuple[float, float]:
+    """Return the arm's observation number `count` and the number of pulls until it is seen.
+
+    The wait is geometric with the arm's probability of being observed: the integer part of an
+    exponential number divided by -log(1-p), plus one.
+    """
+    high, low, wait_high, wait_low = words(stream, count, arm)
+    mean = facts[arm, MEAN]
+    if law == GAUSSIAN:
+        reward = mean + facts[arm, NOISE] * normal_from(high, low, stream, count, arm)
+    elif law == BERNOULLI:
+        reward = 1.0 if unit(high, low) < mean else 0.0
+    elif law == UNIFORM:
+        reward = mean + facts[arm, NOISE] * (math.sqrt(3.0) * (2.0 * unit(high, low) - 1.0))
+    else:
+        reward = mean + facts[arm, NOISE] * (1.0 - 2.0 * (high & 1))
+    wait = 1.0
+    scale = facts[arm, WAIT_SCALE]
+    if scale > 0.0:
+        missed = scale * exponential_from(wait_high, wait_low, stream, count, arm)
+        wait = LONGEST_WAIT if missed > LONGEST_WAIT else 1.0 + math.floor(missed)
+    return reward, wait
+
+
+def open_menu(
+    menu: NDArray[Any], chances: Vector, actions: int, clock: int, stream: Stream, row: NDArray[Any]
+) -> None:
+    """Write into `row` which arms are playable in round `clock`.
+
+    For random availability ``chances[a]`` holds the probability that arm a is playable, and the
+    same probability given that no earlier arm is and some arm must be.
+    """
+    if actions == RANDOM:
+        found = 0
+        for arm in range(row.size):
+            row[arm] = 1 if uniform(stream, clock, arm) < chances[arm, 1 - found] else 0
+            if row[arm] == 1:
+                found = 1
+    else:
+        line = (clock - 1) % menu.shape[0]
+        for arm in range(row.size):
+            row[arm] = menu[line, arm]
+
+
+def discount(count: float, alpha: float) -> float:
+    """Return count to the power -alpha, without a power function where it can be avoided."""
+    if alpha == 1.0:
+        return 1.0 / count
+    if alpha == 0.5:
+        return math.sqrt(1.0 / count)
+    return count**-alpha

@@ -1,0 +1,194 @@
+"""What a study found, on named axes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen.engine.cell import Track
+from halfseen.errors import StorageError
+from halfseen.spec import study_from
+from halfseen.storage import STUDY_FILE, read_cell, read_json, write_cell, write_text
+from halfseen.study import Study, sees_everything
+from halfseen.tables import Table, table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
+_LAST_AXIS = {"pulls": "arm", "observations": "arm", "potential": "alpha"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Tracks of every replication of every cell, with the study they belong to.
+
+    Attributes
+    ----------
+    study
+        What was run.
+    tracks
+        Arrays with axes problem, censorship, policy, replication, checkpoint and, for some, arm
+        or alpha.
+    facts
+        For every cell, by digest: seconds of simulation and versions of what ran it.
+    """
+
+    study: Study
+    tracks: dict[str, np.ndarray[Any, Any]]
+    facts: dict[str, dict[str, Any]]
+
+    @staticmethod
+    def empty(study: Study) -> Result:
+        """Return a result with room for every cell of a study."""
+        cells = (len(study.problems), len(study.censorships), len(study.policies))
+        blank = Track.empty(
+            int(np.prod(cells)) * study.replications,
+            len(study.rounds_recorded),
+            study.arms,
+            len(study.alphas),
+            study.horizon,
+        )
+        tracks = {
+            name: array.reshape(*cells, study.replications, *array.shape[1:])
+            for name, array in blank.arrays().items()
+        }
+        return Result(study, tracks, {})
+
+    def track(self, position: tuple[int, int, int], arms: int) -> Track:
+        """Return the part of the arrays that belongs to one cell."""
+        parts = {name: array[position] for name, array in self.tracks.items()}
+        for name in ("pulls", "observations"):
+            parts[name] = parts[name][..., :arms]
+        return Track(**parts)
+
+    @property
+    def data(self) -> xr.Dataset:
+        """The tracks as an xarray dataset, sharing their memory.
+
+        Problems with fewer arms than the largest have zero pulls of the arms they lack.
+        `optimism_failed` is -1 for policies without a confidence interval.
+        """
+        import xarray as xr
+
+        study = self.study
+        variables: dict[str, Any] = {
+            name: ((*_AXES, *([_LAST_AXIS[name]] if name in _LAST_AXIS else [])), array)
+            for name, array in self.tracks.items()
+        }
+        shape = (len(study.problems), len(study.censorships), len(study.policies))
+        seconds = np.full(shape, np.nan)
+        for position, cell in study.cells():
+            facts = self.facts.get(study.cell_digest(cell), {})
+            seconds[position] = facts.get("seconds", np.nan)
+        variables["seconds"] = (_AXES[:3], seconds)
+        return xr.Dataset(
+            variables,
+            coords={
+                "problem": list(study.problems),
+                "censorship": list(study.censorships),
+                "policy": list(study.policies),
+                "checkpoint": study.rounds_recorded,
+                "alpha": list(study.alphas),
+            },
+            attrs={
+                "study": json.dumps(study.to_dict()),
+                "versions": json.dumps(next(iter(self.facts.values()), {}).get("versions", {})),
+            },
+        )
+
+    def summary(self) -> Table:
+        """Return regret, its 95% interval and what was seen, one row per cell.
+
+        ``factor`` is the mean regret divided by that of the same policy where everything is seen.
+        """
+        study = self.study
+        baseline = next(
+            (j for j, c in enumerate(study.censorships.values()) if sees_everything(c)), None
+        )
+        names = [list(study.problems), list(study.censorships), list(study.policies)]
+        records = []
+        for position, cell in study.cells():
+            final = self.tracks["regret"][position][:, -1]
+            mean = float(final.mean())
+            half = 1.96 * float(final.std(ddof=1)) / np.sqrt(final.size) if final.size > 1 else None
+            factor = None
+            if baseline is not None:
+                whole = self.tracks["regret"][position[0], baseline, position[2]][:, -1].mean()
+                factor = float(mean / whole) if whole > 0 else None
+            seen = self.tracks["observations"][position][:, -1].sum(axis=1, dtype=float)
+            observe = cell.censorship.probabilities(cell.problem.arms)[cell.problem.playable]
+            records.append(
+                {
+                    "problem": names[0][position[0]],
+                    "censorship": names[1][position[1]],
+                    "policy": names[2][position[2]],
+                    "regret": mean,
+                    "± 95%": half,
+                    "factor": factor,
+                    "share seen": float(seen.mean() / study.horizon),
+                    "arms": len(cell.problem.playable),
+                    "effective dimension": float(np.sum(1.0 / observe)),
+                }
+            )
+        return table(records)
+
+    def save(self, folder: Path | str) -> None:
+        """Write everything into a folder that `load` reads back."""
+        folder = Path(folder)
+        for position, cell in self.study.cells():
+            digest = self.study.cell_digest(cell)
+            track = self.track(position, cell.problem.arms)
+            write_cell(folder, digest, track.arrays(), self.facts.get(digest, {}))
+        write_study(folder, self.study)
+
+    @staticmethod
+    def load(folder: Path | str) -> Result:
+        """Read a finished study from its folder."""
+        folder = Path(folder)
+        study = read_study(folder)
+        if study is None:
+            raise StorageError(f"{folder} holds no study. Run `halfseen study --out {folder}`.")
+        result = Result.empty(study)
+        for position, cell in study.cells():
+            digest = study.cell_digest(cell)
+            if not result.read(folder, position, cell.problem.arms, digest):
+                raise StorageError(
+                    f"{folder} holds an unfinished study. Run the same `halfseen study` again:"
+                    " it goes on where it stopped."
+                )
+        return result
+
+    def read(self, folder: Path, position: tuple[int, int, int], arms: int, digest: str) -> bool:
+        """Read one cell from disk if it is there."""
+        facts = read_cell(folder, digest, self.track(position, arms).arrays())
+        if facts is None:
+            return False
+        self.facts[digest] = facts
+        return True
+
+
+def write_study(folder: Path, study: Study) -> None:
+    """Write which study a folder belongs to."""
+    content = {"digest": study.digest(), "study": study.to_dict()}
+    write_text(folder / STUDY_FILE, json.dumps(content, indent=1) + "\n")
+
+
+def read_study(folder: Path) -> Study | None:
+    """Return the study a folder belongs to, or None."""
+    path = folder / STUDY_FILE
+    if not path.exists():
+        return None
+    content = read_json(path)
+    if not isinstance(content, dict) or "study" not in content:
+        raise StorageError(f"{path} is damaged. Delete {folder} and run again.")
+    study = study_from(content["study"])
+    if study.digest() != content.get("digest"):
+        raise StorageError(
+            f"{path} was altered or comes from another version. Delete {folder} and run again."
+        )
+    return study

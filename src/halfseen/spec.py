@@ -1,0 +1,171 @@
+"""Studies as TOML: reading, writing and refusing."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from halfseen import checks
+from halfseen.censorship import CENSORSHIPS
+from halfseen.errors import InvalidInput, StorageError
+from halfseen.policies import POLICIES
+from halfseen.problems import ACTION_SETS, ArmedBandit
+
+if TYPE_CHECKING:
+    from halfseen.study import Study
+
+PROBLEMS: dict[str, type[Any]] = {ArmedBandit.kind: ArmedBandit}
+_NESTED: dict[str, dict[str, Any]] = {"base": POLICIES, "actions": ACTION_SETS}
+Tables = dict[str, dict[str, Any]]
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    horizon: int
+    replications: int = 100
+    seed: int = 0
+    checkpoints: int = 50
+    alphas: list[int | float] = [0.5, 1.0]
+    baseline: bool = True
+    problems: Tables
+    censorships: Tables
+    policies: Tables
+
+
+def read_spec(path: Path | str) -> Study:
+    """Read a study from a TOML file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput("SPEC", "must be a UTF-8 text file", str(path), "Save it as UTF-8.")
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
+    return parse_spec(text)
+
+
+def parse_spec(text: str) -> Study:
+    """Read a study from TOML text."""
+    try:
+        content = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidInput("SPEC", "must be TOML", str(error), "Correct that line.")
+    return study_from(content)
+
+
+def study_from(content: Any) -> Study:
+    """Build a study from plain values, refusing what does not belong there."""
+    from halfseen.study import Study
+
+    try:
+        spec = _Spec.model_validate(content)
+    except ValidationError as error:
+        raise _sentence(error) from None
+    groups: dict[str, dict[str, Any]] = {
+        "problems": PROBLEMS,
+        "censorships": CENSORSHIPS,
+        "policies": POLICIES,
+    }
+    built: dict[str, Any] = {
+        group: {
+            name: _build(f"{group}.{name}", table, registry)
+            for name, table in getattr(spec, group).items()
+        }
+        for group, registry in groups.items()
+    }
+    plain = spec.model_dump(exclude=set(groups))
+    try:
+        return Study(**built, **plain)
+    except InvalidInput as error:
+        field = error.field.removeprefix("Study.")
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+
+
+def describe(noun: Any) -> dict[str, Any]:
+    """Return a noun as plain values; `study_from` turns them into the noun again."""
+    content: dict[str, Any] = {"kind": noun.kind}
+    for entry in fields(noun):
+        value = getattr(noun, entry.name)
+        if value is not None:
+            content[entry.name] = describe(value) if is_dataclass(value) else _plain(value)
+    return content
+
+
+def to_toml(study: Study) -> str:
+    """Write a study as TOML."""
+    lines = []
+    for key, value in study.to_dict().items():
+        if not isinstance(value, dict):
+            lines.append(f"{key} = {_toml(value)}")
+            continue
+        for name, table in value.items():
+            lines += ["", f"[{key}.{_toml(name)}]"]
+            lines += [f"{entry} = {_toml(content)}" for entry, content in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _build(place: str, table: dict[str, Any], registry: dict[str, Any]) -> Any:
+    if "kind" not in table:
+        known = ", ".join(registry)
+        raise InvalidInput(f"{place}.kind", "is missing", table, f"Add one of: {known}.")
+    noun = registry[checks.one_of(f"{place}.kind", table["kind"], registry)]
+    known_fields = {entry.name: entry for entry in fields(noun)}
+    arguments: dict[str, Any] = {}
+    for key, value in table.items():
+        if key == "kind":
+            continue
+        if key not in known_fields:
+            raise _unknown(f"{place}.{key}", key, known_fields)
+        nested = key in _NESTED and isinstance(value, dict)
+        arguments[key] = _build(f"{place}.{key}", value, _NESTED[key]) if nested else value
+    for key, entry in known_fields.items():
+        required = entry.default is MISSING and entry.default_factory is MISSING
+        if required and key not in arguments:
+            raise InvalidInput(f"{place}.{key}", "is missing", table, f"Add {key} = ...")
+    try:
+        return noun(**arguments)
+    except InvalidInput as error:
+        last = error.field.rpartition(".")[2] if "." in error.field else error.field
+        raise InvalidInput(f"{place}.{last}", error.requirement, error.value, error.fix) from None
+
+
+def _unknown(field: str, key: str, known: Any) -> InvalidInput:
+    import difflib
+
+    near = difflib.get_close_matches(key, list(known), 1)
+    fix = f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(known) or 'none'}."
+    return InvalidInput(field, "is not a known key", key, fix)
+
+
+def _sentence(error: ValidationError) -> InvalidInput:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"]) or "SPEC"
+    if first["type"] == "extra_forbidden":
+        return _unknown(place, str(first["loc"][-1]), _Spec.model_fields)
+    if first["type"] == "missing":
+        return InvalidInput(place, "is missing", "nothing", f"Add {first['loc'][-1]} to the spec.")
+    message = first["msg"][0].lower() + first["msg"][1:]
+    return InvalidInput(place, f"is not right ({message})", first["input"], "Correct it.")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(entry) for entry in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + " }"
+    return repr(value)

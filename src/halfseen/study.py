@@ -1,0 +1,200 @@
+"""The frozen design of an experiment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen import checks
+from halfseen.censorship import Censorship, Uniform
+from halfseen.engine.cell import Cell
+from halfseen.errors import InvalidInput
+from halfseen.policies import Policy
+from halfseen.problems import ArmedBandit
+from halfseen.spec import describe
+
+EVERYTHING_SEEN = "everything seen"
+TRACK_FORMAT = 1  # raise when the loop would give other numbers for the same study
+
+
+@dataclass(frozen=True, init=False)
+class Study:
+    """Problems x censorships x policies, played for a horizon, many times.
+
+    Parameters
+    ----------
+    problems, censorships, policies
+        Each a dictionary of names and objects, or one object.
+    horizon
+        Rounds per replication.
+    replications
+        How many times each combination is played, independently.
+    seed
+        One whole number; the same seed gives the same numbers on any engine and any number of
+        cores. The world draws the same rewards for every policy and censorship of a problem.
+    checkpoints
+        At most how many rounds, spread evenly on a log scale, are recorded.
+    alphas
+        Orders of the potential to track.
+    baseline
+        Add a censorship under which everything is seen, if there is none, to compare with.
+
+    Examples
+    --------
+    >>> from halfseen import UCB, ArmedBandit, PerArm
+    >>> study = Study(ArmedBandit([0.6, 0.5]), PerArm([0.3, 0.9]), UCB(), horizon=1000)
+    >>> list(study.censorships)
+    ['per-arm', 'everything seen']
+    """
+
+    problems: dict[str, ArmedBandit]
+    censorships: dict[str, Censorship]
+    policies: dict[str, Policy]
+    horizon: int
+    replications: int
+    seed: int
+    checkpoints: int
+    alphas: tuple[float, ...]
+    baseline: bool
+
+    def __init__(
+        self,
+        problems: Mapping[str, ArmedBandit] | ArmedBandit,
+        censorships: Mapping[str, Censorship] | Censorship,
+        policies: Mapping[str, Policy] | Policy,
+        horizon: int,
+        replications: int = 100,
+        seed: int = 0,
+        checkpoints: int = 50,
+        alphas: Sequence[float] = (0.5, 1.0),
+        baseline: bool = True,
+    ) -> None:
+        seen = _named("Study.censorships", censorships, Censorship)
+        if baseline and not any(sees_everything(c) for c in seen.values()):
+            seen[_unused(EVERYTHING_SEEN, seen)] = Uniform(1.0)
+        values = {
+            "problems": _named("Study.problems", problems, ArmedBandit),
+            "censorships": seen,
+            "policies": _named("Study.policies", policies, Policy),
+            "horizon": checks.whole("Study.horizon", horizon, at_least=1, at_most=2**48),
+            "replications": checks.whole(
+                "Study.replications", replications, at_least=1, at_most=2**31
+            ),
+            "seed": checks.whole("Study.seed", seed, at_least=0),
+            "checkpoints": checks.whole("Study.checkpoints", checkpoints, at_least=1),
+            "alphas": checks.vector("Study.alphas", alphas, above=0.0),
+            "baseline": bool(baseline),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        for name, problem in self.problems.items():
+            for other, censorship in self.censorships.items():
+                with located(f"censorships.{other} on problems.{name}"):
+                    censorship.probabilities(problem.arms)
+            for other, policy in self.policies.items():
+                with located(f"policies.{other} on problems.{name}"):
+                    policy.check(problem.setting(self.horizon))
+
+    @property
+    def rounds_recorded(self) -> NDArray[np.int64]:
+        """The rounds at which tracks are recorded; the last is the horizon."""
+        if self.checkpoints == 1:
+            return np.array([self.horizon])
+        spread = np.geomspace(1, self.horizon, min(self.checkpoints, self.horizon))
+        return np.unique(np.append(np.rint(spread).astype(np.int64), self.horizon))
+
+    @property
+    def arms(self) -> int:
+        """The largest number of arms of any problem."""
+        return max(problem.arms for problem in self.problems.values())
+
+    def cells(self) -> Iterator[tuple[tuple[int, int, int], Cell]]:
+        """Yield the position and the content of every cell."""
+        recorded, alphas = self.rounds_recorded, np.array(self.alphas)
+        for i, problem in enumerate(self.problems.values()):
+            for j, censorship in enumerate(self.censorships.values()):
+                for k, policy in enumerate(self.policies.values()):
+                    cell = Cell(
+                        problem, censorship, policy, self.horizon, self.seed, recorded, alphas
+                    )
+                    yield (i, j, k), cell
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study as plain values: what a TOML spec holds."""
+        tables = {
+            group: {name: describe(noun) for name, noun in getattr(self, group).items()}
+            for group in ("problems", "censorships", "policies")
+        }
+        return {
+            "horizon": self.horizon,
+            "replications": self.replications,
+            "seed": self.seed,
+            "checkpoints": self.checkpoints,
+            "alphas": list(self.alphas),
+            "baseline": self.baseline,
+        } | tables
+
+    def digest(self) -> str:
+        """Return a hash of everything that decides the study's numbers."""
+        return _digest(self.to_dict())
+
+    def cell_digest(self, cell: Cell) -> str:
+        """Return a hash of everything that decides one cell's numbers."""
+        content = {
+            key: value
+            for key, value in self.to_dict().items()
+            if key not in ("problems", "censorships", "policies", "baseline")
+        }
+        nouns = [describe(noun) for noun in (cell.problem, cell.censorship, cell.policy)]
+        return _digest(content | {"cell": nouns})
+
+
+def sees_everything(censorship: Censorship) -> bool:
+    """Tell whether no feedback goes missing."""
+    return bool(np.all(np.asarray(censorship.observe) == 1.0))
+
+
+@contextmanager
+def located(place: str) -> Iterator[None]:
+    """Name the place in the study in errors raised inside the with block."""
+    try:
+        yield
+    except InvalidInput as error:
+        field = f"{place}: {error.field}"
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+
+
+def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:
+    if isinstance(value, kind):
+        value = {value.kind: value}
+    if not isinstance(value, Mapping) or not value:
+        raise InvalidInput(
+            field, "must be a dictionary of names and objects, or one object", value, "Name one."
+        )
+    for name, noun in value.items():
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InvalidInput(field, "must have printable names", name, "Give it a name.")
+        if not isinstance(noun, kind):
+            what = getattr(kind, "__name__", "censorship")
+            raise InvalidInput(
+                f"{field}[{name!r}]", f"must be of type {what}", noun, f"Give a {what}."
+            )
+    return dict(value)
+
+
+def _unused(name: str, names: Mapping[str, object]) -> str:
+    while name in names:
+        name += "'"
+    return name
+
+
+def _digest(content: dict[str, Any]) -> str:
+    text = json.dumps(content | {"format": TRACK_FORMAT}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

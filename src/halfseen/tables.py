@@ -1,0 +1,113 @@
+"""A small table that prints itself and exports to the formats people paste from."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_LATEX = {c: "\\" + c for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns and rows of plain values.
+
+    Examples
+    --------
+    >>> print(Table(("arm", "seen"), ((0, 0.25), (1, None))).to_markdown())
+    | arm | seen |
+    | --- | --- |
+    | 0 | 0.25 |
+    | 1 |  |
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        lines = [self.columns, *self._written()]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
+        numeric = [
+            all(isinstance(row[i], int | float | None) for row in self.rows)
+            for i in range(len(self.columns))
+        ]
+        padded = [
+            "  ".join(
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(line, widths, numeric, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([padded[0], "-" * len(padded[0]), *padded[1:]])
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the rows as dictionaries."""
+        return list(self)
+
+    def to_csv(self) -> str:
+        """Return the table as comma-separated values, numbers in full precision."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        rule = ("---",) * len(self.columns)
+        return "\n".join(
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |"
+            for line in [self.columns, rule, *self._written()]
+        )
+
+    def to_latex(self) -> str:
+        """Return the table as a LaTeX tabular."""
+        body = [
+            " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in line) + r" \\"
+            for line in [self.columns, *self._written()]
+        ]
+        head = rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}"
+        return "\n".join(
+            [head, r"\hline", body[0], r"\hline", *body[1:], r"\hline", r"\end{tabular}"]
+        )
+
+    def _written(self) -> list[tuple[str, ...]]:
+        return [tuple(show(cell) for cell in row) for row in self.rows]
+
+
+def show(value: Any) -> str:
+    """Write a value for reading: about four significant digits, thousands marked, None empty.
+
+    >>> show(12345.678), show(0.00123456), show(3), show(None)
+    ('12,346', '0.001235', '3', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+    return str(value)
+
+
+def table(records: Sequence[dict[str, Any]]) -> Table:
+    """Return a table of dictionaries that share their keys."""
+    columns = tuple(records[0]) if records else ()
+    return Table(columns, tuple(tuple(record[c] for c in columns) for record in records))
