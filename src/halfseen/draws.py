@@ -56,9 +56,9 @@ def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, i
 def words(stream: Stream, count: int, arm: int) -> tuple[int, int, int, int]:
     """Return the four words at a place of a stream."""
     key0, key1, replication, purpose = stream
-    return philox(
-        count & _WORD, ((count >> 32) & 0xFFFF) + (purpose << 24), arm, replication, key0, key1
-    )
+    place = int(count)
+    upper = ((place >> 32) & 0xFFFF) + (purpose << 24)
+    return philox(place & _WORD, upper, int(arm), replication, key0, key1)
 
 
 def unit(high: int, low: int) -> float:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from halfseen import checks
 from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError
-from halfseen.policies import POLICIES
+from halfseen.policies import POLICIES, Policy
 from halfseen.problems import ACTION_SETS, ArmedBandit
 
 if TYPE_CHECKING:
@@ -93,6 +93,12 @@ def describe(noun: Any) -> dict[str, Any]:
         if value is not None:
             content[entry.name] = describe(value) if is_dataclass(value) else _plain(value)
     return content
+
+
+def policy_from(content: Any) -> Policy:
+    """Build a policy from what `describe` returned."""
+    policy: Policy = _build("policy", content, POLICIES)
+    return policy
 
 
 def to_toml(study: Study) -> str:
