@@ -76,6 +76,7 @@ class Study:
         alphas: Sequence[float] = (0.5, 1.0),
         baseline: bool = True,
     ) -> None:
+        baseline = checks.yes_or_no("Study.baseline", baseline)
         seen = _named("Study.censorships", censorships, Censorship)
         if baseline and not any(sees_everything(c) for c in seen.values()):
             seen[_unused(EVERYTHING_SEEN, seen)] = Uniform(1.0)
@@ -87,10 +88,12 @@ class Study:
             "replications": checks.whole(
                 "Study.replications", replications, at_least=1, at_most=2**31
             ),
-            "seed": checks.whole("Study.seed", seed, at_least=0),
-            "checkpoints": checks.whole("Study.checkpoints", checkpoints, at_least=1),
-            "alphas": checks.vector("Study.alphas", alphas, above=0.0),
-            "baseline": bool(baseline),
+            "seed": checks.seed("Study.seed", seed),
+            "checkpoints": checks.whole(
+                "Study.checkpoints", checkpoints, at_least=1, at_most=1_000_000
+            ),
+            "alphas": checks.vector("Study.alphas", alphas, above=0.0, may_be_empty=True),
+            "baseline": baseline,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
