@@ -52,7 +52,7 @@ def textbook(arguments, policy, replication):
             total[arm] += upcoming[arm][0]
             seen[arm] += 1
             upcoming[arm] = list(feedback(facts, arm, int(seen[arm]), law, world))
-        late = (pulls >= facts[:, PATIENCE]) & (seen < 0.5 * facts[:, 2] * pulls)
+        late = (pulls >= facts[:, PATIENCE]) & (seen < facts[:, 2] * pulls)
         censoring |= int(late.any())
         width = np.sqrt(table[:, 0] / (seen + lam)) + table[:, 2] / (seen + lam)
         optimism |= int((np.abs(total / (seen + lam) - means) > width).any())

@@ -11,7 +11,7 @@ def test_winner_is_the_first_largest(arms):
     generator = np.random.default_rng(arms)
     leaves = inner_nodes(arms)
     values = np.full(4 * leaves + 1, -np.inf)
-    winners = np.zeros(values.size, np.int32)
+    winners = np.zeros(values.size, np.uint32)
     plain = generator.integers(0, 4, arms).astype(float)
     values[leaves : leaves + arms] = plain
     winners[leaves : leaves + arms] = np.arange(arms)

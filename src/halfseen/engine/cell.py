@@ -49,7 +49,7 @@ class Cell:
         facts = np.zeros((problem.arms, 5))
         facts[:, world.MEAN] = problem.means
         facts[:, world.NOISE] = problem.scale
-        facts[:, world.OBSERVE] = observe
+        facts[:, world.HALF_RATE] = 0.5 * observe
         partly = observe < 1.0
         facts[partly, world.WAIT_SCALE] = -1.0 / np.log1p(-observe[partly])
         facts[:, world.PATIENCE] = 24.0 * np.log(self.horizon) / observe + 1.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.draws import Stream, exponential_from, normal_from, uniform, unit, words
 
-MEAN, NOISE, OBSERVE, WAIT_SCALE, PATIENCE = range(5)  # columns of an arm's facts
+MEAN, NOISE, HALF_RATE, WAIT_SCALE, PATIENCE = range(5)  # columns of an arm's facts
 GAUSSIAN, BERNOULLI, UNIFORM, RADEMACHER = range(4)  # laws of the rewards
 FIXED, RANDOM, SEQUENCE = range(3)  # kinds of action sets
 LONGEST_WAIT = 2.0**52
@@ -60,10 +60,10 @@ def open_menu(
             row[arm] = menu[line, arm]
 
 
-def discount(count: float, alpha: float) -> float:
-    """Return count to the power -alpha, without a power function where it can be avoided."""
+def discount(weight: float, alpha: float) -> float:
+    """Return weight to the power alpha, without a power function where it can be avoided."""
     if alpha == 1.0:
-        return 1.0 / count
+        return weight
     if alpha == 0.5:
-        return math.sqrt(1.0 / count)
-    return count**-alpha
+        return math.sqrt(weight)
+    return weight**alpha

@@ -19,8 +19,8 @@ from halfseen.checks import Vector
 from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY
 from halfseen.engine.feedback import (
     FIXED,
+    HALF_RATE,
     MEAN,
-    OBSERVE,
     PATIENCE,
     discount,
     feedback,
@@ -66,11 +66,12 @@ def play(
     arms = facts.shape[0]
     leaves = inner_nodes(arms)
     values = np.full(4 * leaves + 1 if leaves else 1, -np.inf)
-    winners = np.zeros(values.size, np.int32)
+    winners = np.zeros(values.size, np.uint32)
     state = np.zeros((arms, STATISTICS))
     book = np.zeros((arms, 4))
     playable = np.zeros(arms, np.uint8)
     spent = np.zeros(alphas.size)
+    stops = checkpoints.astype(np.float64)
 
     for replication in range(first, last):
         row = replication - first
@@ -99,14 +100,14 @@ def play(
         lost = 0.0
         optimism = 0
         censoring = 0
-        clock = 0
+        clock = 0.0
         checkpoint = 0
         chosen = build(values, winners, leaves)
 
         while clock < horizon:
             if not JUMPS:
                 if actions != FIXED:
-                    open_menu(menu, chances, actions, clock + 1, doors, playable)
+                    open_menu(menu, chances, actions, int(clock) + 1, doors, playable)
                     best = -np.inf
                     for arm in range(arms):
                         if playable[arm] == 1 and facts[arm, MEAN] > best:
@@ -118,53 +119,54 @@ def play(
                         if WAITS:
                             value = values[leaves + arm]
                         else:
-                            value = index(state, arm, clock + 1, mind, table)
+                            value = index(state, arm, int(clock) + 1, mind, table)
                         if value > top or chosen < 0:
                             top = value
                             chosen = arm
 
             span = book[chosen, WAIT] if JUMPS else 1.0
-            stop = checkpoints[checkpoint]
+            stop = stops[checkpoint]
             if clock + span > stop:
-                span = float(stop - clock)
-            clock += int(span)
-            seen = book[chosen, SEEN]
+                span = stop - clock
+            clock += span
+            arm = chosen
+            seen = book[arm, SEEN]
+            weight = 1.0 / (seen + regularization)
             for k in range(alphas.size):
-                spent[k] += span * discount(seen + regularization, alphas[k])
-            lost += span * (best - facts[chosen, MEAN])
-            pulled = book[chosen, PULLS] + span
-            book[chosen, PULLS] = pulled
-            wait = book[chosen, WAIT] - span
-            book[chosen, WAIT] = wait
+                spent[k] += span * discount(weight, alphas[k])
+            lost += span * (best - facts[arm, MEAN])
+            pulled = book[arm, PULLS] + span
+            book[arm, PULLS] = pulled
+            wait = book[arm, WAIT] - span
+            book[arm, WAIT] = wait
+            observed = wait == 0.0
 
-            expected = 0.5 * facts[chosen, OBSERVE]
-            if wait == 0.0:
-                reward = book[chosen, REWARD]
-                late = pulled - 1.0 >= facts[chosen, PATIENCE] and seen < expected * (pulled - 1.0)
+            if pulled >= facts[arm, PATIENCE]:
+                before = pulled - 1.0 if observed else pulled
+                if before >= facts[arm, PATIENCE] and seen < facts[arm, HALF_RATE] * before:
+                    censoring = 1
+                if observed and seen + 1.0 < facts[arm, HALF_RATE] * pulled:
+                    censoring = 1
+            if observed:
                 seen += 1.0
-                book[chosen, SEEN] = seen
-                book[chosen, REWARD], book[chosen, WAIT] = feedback(
-                    facts, chosen, int(seen), law, world
-                )
-                learn(state, chosen, reward, table)
-            else:
-                late = False
-                if FILLS:
-                    guess = fill(state, chosen, table)
-                    if guess == guess:
-                        learn(state, chosen, guess, table)
-            if late or (pulled >= facts[chosen, PATIENCE] and seen < expected * pulled):
-                censoring = 1
-            if (wait == 0.0 or FILLS) and (WAITS or HAS_WIDTH):
-                value = index(state, chosen, clock, mind, table)
+                book[arm, SEEN] = seen
+                learn(state, arm, book[arm, REWARD], table)
+            elif FILLS:
+                guess = fill(state, arm, table)
+                if guess == guess:
+                    learn(state, arm, guess, table)
+            if (observed or FILLS) and (WAITS or HAS_WIDTH):
+                value = index(state, arm, int(clock), mind, table)
                 if HAS_WIDTH:
-                    below = value - 2.0 * width(state, chosen, clock, table)
-                    if facts[chosen, MEAN] > value or facts[chosen, MEAN] < below:
+                    below = value - 2.0 * width(state, arm, int(clock), table)
+                    if facts[arm, MEAN] > value or facts[arm, MEAN] < below:
                         optimism = 1
                 if JUMPS:
-                    chosen = climb(values, winners, leaves, chosen, value)
+                    chosen = climb(values, winners, leaves, arm, value)
                 elif WAITS:
-                    values[leaves + chosen] = value
+                    values[leaves + arm] = value
+            if observed:
+                book[arm, REWARD], book[arm, WAIT] = feedback(facts, arm, int(seen), law, world)
 
             if clock == stop:
                 regret[row, checkpoint] = lost

@@ -1,7 +1,8 @@
 """A tournament over the arms: the largest index in O(log arms) after one of them changes.
 
 A tree with four children per node: node 0 is the root, node k has children 4k+1 to 4k+4, and arm a
-sits at node ``leaves + a``. Among equal indices the lowest arm wins.
+sits at node ``leaves + a``. Among equal indices the lowest arm wins. Winners are unsigned, which
+tells the compiler that no arm is negative.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
@@ -33,7 +35,7 @@ def build(values: Vector, winners: NDArray[Any], leaves: int) -> int:
                 best = child
         values[node] = values[best]
         winners[node] = winners[best]
-    return int(winners[0])
+    return int(np.int64(winners[0]))
 
 
 def climb(values: Vector, winners: NDArray[Any], leaves: int, arm: int, value: float) -> int:
@@ -60,8 +62,8 @@ def climb(values: Vector, winners: NDArray[Any], leaves: int, arm: int, value: f
         rival_value = low_value if low_value >= high_value else high_value
         if rival_value > value or (rival_value == value and rival < node):
             value = rival_value
-            winner = winners[rival]
+            winner = int(np.int64(winners[rival]))
         node = parent
         values[node] = value
         winners[node] = winner
-    return int(winner)
+    return winner
