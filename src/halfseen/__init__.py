@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from halfseen.problems import RandomArms as RandomArms
     from halfseen.problems import SequenceOfArms as SequenceOfArms
     from halfseen.result import Result as Result
-    from halfseen.simulate import simulate as simulate
+    from halfseen.simulation import simulate as simulate
     from halfseen.spec import read_spec as read_spec
     from halfseen.study import Study as Study
 
@@ -54,7 +54,7 @@ _HOMES = {
     ),
     "problems": ("AllArms", "ArmedBandit", "FixedArms", "RandomArms", "SequenceOfArms"),
     "result": ("Result",),
-    "simulate": ("simulate",),
+    "simulation": ("simulate",),
     "spec": ("read_spec",),
     "study": ("Study",),
 }

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from halfseen import checks
 from halfseen.draws import stream_key
 from halfseen.engine.decide import absorb, pass_over, select
 from halfseen.engine.specialise import compiled
-from halfseen.errors import DecisionError, InvalidInput, StorageError
+from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.policies import Policy
+from halfseen.policies.policy import COUNT, TOTAL, count_and_sum
 from halfseen.problems import REWARDS, Setting
+from halfseen.problems.arms import LARGEST
 from halfseen.spec import describe, policy_from
-from halfseen.storage import read_json, write_text
+from halfseen.storage import read_json, sealed, write_text
 
 FORMAT = 1
+
+
+class _Saved(BaseModel):
+    """What `Agent.save` writes, as far as types go; `fits` checks the rest."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
+
+    policy: dict[str, Any]
+    setting: dict[str, Any]
+    seed: int
+    decisions: int
+    observations: list[int]
+    state: list[list[float]]
+    pending: list[Annotated[list[int], Field(min_length=2, max_length=2)]]
+
+    def fits(self, agent: Agent) -> bool:
+        """Tell whether the numbers could be those of an agent like this one."""
+        arms, statistics = agent._state.shape
+        settled = self.decisions - len({number for number, _ in self.pending})
+        return (
+            len(self.state) == len(self.observations) == arms
+            and all(len(row) == statistics for row in self.state)
+            and self.decisions <= 2**48
+            and min(self.observations) >= 0
+            and sum(self.observations) <= settled == self.decisions - len(self.pending)
+            and all(1 <= number <= self.decisions for number, _ in self.pending)
+            and all(0 <= arm < arms for _, arm in self.pending)
+            and self._state_fits(agent)
+        )
+
+    def _state_fits(self, agent: Agent) -> bool:
+        kernels = agent.policy.kernels()
+        state, seen = np.array(self.state), np.array(self.observations)
+        counts = state[:, COUNT]
+        if not np.all(counts >= seen if kernels.fill else counts == seen):
+            return False
+        if not agent._binary or kernels.learn is not count_and_sum:
+            return True
+        totals = state[:, TOTAL]
+        return bool(np.all((totals >= 0.0) & (totals <= counts * (1.0 + 1e-9))))
 
 
 class Decision(NamedTuple):
@@ -84,24 +126,26 @@ class Agent:
         if not isinstance(policy, Policy):
             raise InvalidInput("Agent.policy", "must be a policy", policy, "Use for example UCB().")
         arms = checks.whole("Agent.arms", arms, at_least=1, at_most=10_000_000)
-        if isinstance(noise, int | float):
-            scales = (checks.number("Agent.noise", noise, at_least=0.0),) * arms
+        limits: Any = {"at_least": 0.0, "at_most": LARGEST}
+        if isinstance(noise, Iterable) and not isinstance(noise, str | bytes):
+            scales = checks.vector("Agent.noise", noise, length=arms, **limits)
         else:
-            scales = checks.vector("Agent.noise", noise, at_least=0.0, length=arms)
+            scales = (checks.number("Agent.noise", noise, **limits),) * arms
         self.policy = policy
         self.setting = Setting(
             noise=np.array(scales),
-            bound=checks.number("Agent.bound", bound, at_least=0.0),
-            horizon=checks.whole("Agent.horizon", horizon, at_least=1),
+            bound=checks.number("Agent.bound", bound, **limits),
+            horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
             reward=checks.one_of("Agent.reward", reward, REWARDS),
         )
-        self.seed = checks.whole("Agent.seed", seed, at_least=0)
+        self.seed = checks.seed("Agent.seed", seed)
         policy.check(self.setting)
         kernels = policy.kernels()
         self._select = compiled(select, kernels, False)
         self._absorb = compiled(absorb, kernels, False)
         self._pass_over = compiled(pass_over, kernels, False) if kernels.fill else None
         self._waits = kernels.waits
+        self._binary = reward == "bernoulli"
         self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)
         self._state = np.zeros((arms, kernels.statistics))
         self._seen = [0] * arms
@@ -147,15 +191,21 @@ class Agent:
 
     def observe(self, decision: Decision | int, reward: float | None) -> None:
         """Learn the reward of a decision; None or NaN is the same as `miss`."""
-        if reward is None or reward != reward:
+        if reward is None:
             return self.miss(decision)
-        try:
-            value = float(reward)
-        except (TypeError, ValueError):
-            value = math.inf
-        if value - value != 0.0:
+        value = reward if type(reward) is float else _number(reward)
+        if value != value:
+            return self.miss(decision)
+        if not -LARGEST <= value <= LARGEST:
             raise InvalidInput(
-                "reward", "must be a finite number", reward, "Use miss() for missing feedback."
+                "reward",
+                f"must be a number between -{LARGEST:g} and {LARGEST:g}",
+                reward,
+                "Use miss() for missing feedback.",
+            )
+        if self._binary and value != 0.0 and value != 1.0:
+            raise InvalidInput(
+                "reward", "must be 0 or 1 for Bernoulli rewards", reward, "Declare another law."
             )
         arm = self._settle(decision)
         self._absorb(self._state, arm, value, self._table)
@@ -180,7 +230,7 @@ class Agent:
 
     def save(self, path: Path | str) -> None:
         """Write the whole state as JSON; `load` continues from it bit for bit."""
-        write_text(Path(path), json.dumps(_sealed(self._content()), indent=1) + "\n")
+        write_text(Path(path), json.dumps(sealed(self._content()), indent=1) + "\n")
 
     @staticmethod
     def load(path: Path | str) -> Agent:
@@ -189,24 +239,25 @@ class Agent:
         refusal = StorageError(
             f"{path} is not an agent's state, or was cut short or altered. Use an earlier copy."
         )
-        if not isinstance(content, dict) or _sealed(content) != content:
+        if not isinstance(content, dict) or sealed(content) != content:
             raise refusal
-        if content["format"] != FORMAT:
+        if content.get("format") != FORMAT:
             raise StorageError(f"{path} was written by another version. Use that version.")
-        setting = content["setting"]
-        agent = Agent(
-            policy_from(content["policy"]),
-            len(setting["noise"]),
-            seed=content["seed"],
-            **setting,
-        )
-        state = np.array(content["state"], dtype=float)
-        if state.shape != agent._state.shape:
+        try:
+            saved = _Saved.model_validate(content)
+            policy = policy_from(saved.policy)
+            setting = saved.setting
+            agent = Agent(policy, len(setting["noise"]), seed=saved.seed, **setting)
+        except InvalidInput as error:
+            raise StorageError(f"{path} cannot be used: {error}")
+        except (ValidationError, KeyError, TypeError, RecursionError):
+            raise refusal from None
+        if not saved.fits(agent):
             raise refusal
-        agent._state[...] = state
-        agent._seen = [int(count) for count in content["observations"]]
-        agent._clock = int(content["decisions"])
-        agent._pending = {int(number): int(arm) for number, arm in content["pending"]}
+        agent._state[...] = saved.state
+        agent._seen = saved.observations
+        agent._clock = saved.decisions
+        agent._pending = {entry[0]: entry[1] for entry in saved.pending}
         return agent
 
     def _content(self) -> dict[str, Any]:
@@ -228,20 +279,33 @@ class Agent:
         }
 
     def _settle(self, decision: Decision | int) -> int:
-        number = decision[0] if isinstance(decision, tuple) else decision
-        arm = self._pending.pop(number, None)
+        number: Any = decision
+        played = None
+        if isinstance(decision, tuple) and len(decision) == 2:
+            number, played = decision
+        known = type(number) is int or isinstance(number, np.integer)
+        arm = self._pending.get(number) if known else None
         if arm is None:
-            made = isinstance(number, int) and 1 <= number <= self._clock
+            made = known and 1 <= number <= self._clock
             reason = "is settled already" if made else "was never made"
-            raise DecisionError(f"Decision {number} {reason}. Nothing was changed.")
+            raise DecisionError(f"Decision {shorten(number)} {reason}. Nothing was changed.")
+        if played is not None and played != arm:
+            raise DecisionError(
+                f"Decision {number} was for arm {arm}, not {shorten(played)}; it comes from another"
+                " agent. Nothing was changed."
+            )
+        del self._pending[number]
         return arm
 
     def _playable(self, available: Iterable[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
         arms = len(self._seen)
         playable = np.zeros(arms, np.uint8)
+        if not isinstance(available, Iterable):
+            raise InvalidInput("available", "must name arms in a list", available, "Use [0, 1].")
         offered = list(available)
         for arm in offered:
-            if not isinstance(arm, int | np.integer) or not 0 <= arm < arms:
+            whole = isinstance(arm, int | np.integer) and not isinstance(arm, bool)
+            if not whole or not 0 <= arm < arms:
                 raise InvalidInput(
                     "available", f"must name arms from 0 to {arms - 1}", arm, "Leave it out."
                 )
@@ -251,7 +315,9 @@ class Agent:
         return playable
 
 
-def _sealed(content: dict[str, Any]) -> dict[str, Any]:
-    plain = {key: value for key, value in content.items() if key != "checksum"}
-    text = json.dumps(plain, sort_keys=True)
-    return plain | {"checksum": hashlib.sha256(text.encode()).hexdigest()}
+def _number(reward: Any) -> float:
+    """Return a reward as a float, infinite if it is none."""
+    try:
+        return math.inf if isinstance(reward, str | bytes) else float(reward)
+    except (TypeError, ValueError, OverflowError):
+        return math.inf

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -33,7 +34,10 @@ def number(
     limits = _limits(above, at_least, at_most, below)
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise InvalidInput(field, f"must be a number{limits}", value, fix or "Give a number.")
-    result = float(value)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
     inside = above < result < below and at_least <= result <= at_most
     if not math.isfinite(result) or not inside:
         raise InvalidInput(field, f"must be a finite number{limits}", value, fix or "Change it.")
@@ -63,13 +67,15 @@ def vector(
     at_least: float = -math.inf,
     at_most: float = math.inf,
     length: int | None = None,
+    may_be_empty: bool = False,
     fix: str = "",
 ) -> tuple[float, ...]:
-    """Return `value` as a non-empty tuple of finite floats inside the given limits."""
-    if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
+    """Return `value` as a tuple of finite floats inside the given limits."""
+    unordered = isinstance(value, dict | set | frozenset)
+    if unordered or isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InvalidInput(field, "must be a list of numbers", value, fix or "Give a list.")
-    entries = value.tolist() if isinstance(value, np.ndarray) else list(value)
-    if not entries:
+    entries = np.atleast_1d(value).tolist() if isinstance(value, np.ndarray) else list(value)
+    if not entries and not may_be_empty:
         raise InvalidInput(field, "must not be empty", value, fix or "Give at least one number.")
     limits = {"above": above, "at_least": at_least, "at_most": at_most}
     result = tuple(
@@ -85,6 +91,18 @@ def vector(
     return result
 
 
+def seed(field: str, value: Any) -> int:
+    """Return `value` as a whole number of at most 128 bits."""
+    return whole(field, value, at_least=0, at_most=2**128 - 1, fix="Use for example 1.")
+
+
+def yes_or_no(field: str, value: Any) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(field, "must be true or false", value, "Give one of the two.")
+    return bool(value)
+
+
 def one_of(field: str, value: Any, choices: Iterable[str]) -> str:
     """Return `value` if it is among `choices`, otherwise name the nearest one."""
     import difflib
@@ -92,20 +110,50 @@ def one_of(field: str, value: Any, choices: Iterable[str]) -> str:
     known = list(choices)
     if isinstance(value, str) and value in known:
         return value
-    near = difflib.get_close_matches(str(value), known, 1)
+    near = difflib.get_close_matches(value, known, 1) if isinstance(value, str) else []
     hint = f"Did you mean {near[0]!r}?" if near else "Choose one of those."
     raise InvalidInput(field, f"must be one of {', '.join(known)}", value, hint)
 
 
+@contextmanager
+def inside(owner: str) -> Iterator[None]:
+    """Name the owner in errors raised about one of its parts inside the with block."""
+    try:
+        yield
+    except InvalidInput as error:
+        field = f"{owner}.{error.field.partition('.')[2] or error.field}"
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+
+
 def observation_probabilities(field: str, value: Any) -> tuple[float, ...]:
     """Return probabilities of being observed, each in ]0, 1]."""
-    return vector(field, value, above=0.0, at_most=1.0, fix=OBSERVE_FIX)
+    values = vector(field, value, above=0.0, at_most=1.0, fix=OBSERVE_FIX)
+    for place, entry in enumerate(values):
+        _not_vanishing(f"{field}[{place}]", entry)
+    return values
+
+
+def observation_probability(field: str, value: Any) -> float:
+    """Return one probability of being observed, in ]0, 1]."""
+    result = number(field, value, above=0.0, at_most=1.0, fix=OBSERVE_FIX)
+    _not_vanishing(field, result)
+    return result
 
 
 OBSERVE_FIX = (
     "Give the probability that feedback is seen, above 0 and at most 1;"
     " an arm that is never seen cannot be learned, so leave it out."
 )
+
+
+SMALLEST_OBSERVE = 1e-300  # below, sums of 1/p overflow
+
+
+def _not_vanishing(field: str, value: float) -> None:
+    if value < SMALLEST_OBSERVE:
+        raise InvalidInput(
+            field, f"must not be below {SMALLEST_OBSERVE:g}, which is never", value, OBSERVE_FIX
+        )
 
 
 def _limits(above: float, at_least: float, at_most: float, below: float) -> str:

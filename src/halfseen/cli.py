@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -48,7 +49,7 @@ def study(
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
-    from halfseen.simulate import simulate
+    from halfseen.simulation import simulate
 
     design = default_study() if spec is None else _read(spec)
     try:
@@ -85,6 +86,8 @@ def default_study() -> Study:
 
 def main() -> NoReturn:
     """Run the command; bad input ends it with a sentence and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name that cannot be shown is no error
+        sys.stdout.reconfigure(errors="replace")
     try:
         app()
     except HalfseenError as error:
@@ -120,19 +123,34 @@ def _present(result: Result, folder: Path, as_json: bool) -> None:
 
 
 def _print_table(result: Result) -> None:
+    from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table as RichTable
 
     from halfseen.tables import show
 
     summary = result.summary()
-    console = Console(soft_wrap=False)
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:  # a file or a pipe: whole lines, however wide
+        print(summary)
+        return
     single = len(result.study.problems) == 1
     columns = [c for c in summary.columns if not (single and c == "problem")]
-    grid = RichTable(title=f"Regret after {result.study.horizon:,} rounds", title_justify="left")
+    grid = RichTable(
+        title=f"Regret after {result.study.horizon:,} rounds",
+        title_justify="left",
+        box=SIMPLE,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 0, 0, 1),
+    )
     for name in columns:
         words = name in ("problem", "censorship", "policy")
-        grid.add_column(name, justify="left" if words else "right", no_wrap=not words)
+        widest = max(len(show(record[name])) for record in summary)
+        if words:
+            grid.add_column(name, overflow="fold", min_width=min(widest, 12))
+        else:
+            grid.add_column(name, justify="right", min_width=widest)
     before = None
     for record in summary:
         group = (record["problem"], record["censorship"])
@@ -147,7 +165,7 @@ def _print_table(result: Result) -> None:
 
 
 def _print_json(content: Any) -> None:
-    print(json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False))
+    print(json.dumps(content, indent=1, allow_nan=False))
 
 
 class _progress:  # noqa: N801
@@ -158,7 +176,7 @@ class _progress:  # noqa: N801
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         self.bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f}%"),
             TimeRemainingColumn(),

@@ -13,7 +13,7 @@ class InvalidInput(HalfseenError, ValueError):
         self.requirement = requirement
         self.value = value
         self.fix = fix
-        super().__init__(f"`{field}` {requirement}; got {shorten(value)}. {fix}")
+        super().__init__(one_line(f"`{field}` {requirement}; got {shorten(value)}. {fix}"))
 
 
 class DecisionError(HalfseenError):
@@ -26,5 +26,13 @@ class StorageError(HalfseenError):
 
 def shorten(value: object, width: int = 80) -> str:
     """Write a value in at most `width` characters."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # numbers of too many digits, nesting too deep, a repr that fails
+        text = f"a {type(value).__name__} that cannot be written out"
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def one_line(text: str) -> str:
+    """Write whatever would break the line or steer a terminal as an escape."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.engine.cell import Track
-from halfseen.errors import StorageError
+from halfseen.errors import InvalidInput, StorageError
 from halfseen.spec import study_from
 from halfseen.storage import STUDY_FILE, read_cell, read_json, write_cell, write_text
 from halfseen.study import Study, sees_everything
@@ -46,13 +47,17 @@ class Result:
     def empty(study: Study) -> Result:
         """Return a result with room for every cell of a study."""
         cells = (len(study.problems), len(study.censorships), len(study.policies))
-        blank = Track.empty(
-            int(np.prod(cells)) * study.replications,
-            len(study.rounds_recorded),
-            study.arms,
-            len(study.alphas),
-            study.horizon,
-        )
+        rows = math.prod(cells) * study.replications
+        checkpoints = len(study.rounds_recorded)
+        try:
+            blank = Track.empty(rows, checkpoints, study.arms, len(study.alphas), study.horizon)
+        except (MemoryError, ValueError):
+            raise InvalidInput(
+                "Study",
+                "must fit in memory",
+                f"{rows:,} replications in all x {checkpoints:,} checkpoints x {study.arms:,} arms",
+                "Lower replications, checkpoints or arms.",
+            )
         tracks = {
             name: array.reshape(*cells, study.replications, *array.shape[1:])
             for name, array in blank.arrays().items()
@@ -115,7 +120,7 @@ class Result:
         for position, cell in study.cells():
             final = self.tracks["regret"][position][:, -1]
             mean = float(final.mean())
-            half = 1.96 * float(final.std(ddof=1)) / np.sqrt(final.size) if final.size > 1 else None
+            error = float(final.std(ddof=1)) / math.sqrt(final.size) if final.size > 1 else None
             factor = None
             if baseline is not None:
                 whole = self.tracks["regret"][position[0], baseline, position[2]][:, -1].mean()
@@ -128,7 +133,7 @@ class Result:
                     "censorship": names[1][position[1]],
                     "policy": names[2][position[2]],
                     "regret": mean,
-                    "± 95%": half,
+                    "± 95%": None if error is None else 1.96 * error,
                     "factor": factor,
                     "share seen": float(seen.mean() / study.horizon),
                     "arms": len(cell.problem.playable),
@@ -139,12 +144,11 @@ class Result:
 
     def save(self, folder: Path | str) -> None:
         """Write everything into a folder that `load` reads back."""
-        folder = Path(folder)
+        folder = claim(Path(folder), self.study)
         for position, cell in self.study.cells():
             digest = self.study.cell_digest(cell)
             track = self.track(position, cell.problem.arms)
             write_cell(folder, digest, track.arrays(), self.facts.get(digest, {}))
-        write_study(folder, self.study)
 
     @staticmethod
     def load(folder: Path | str) -> Result:
@@ -172,6 +176,35 @@ class Result:
         return True
 
 
+def claim(folder: Path, study: Study) -> Path:
+    """Make a folder this study's own, or refuse if it holds something else."""
+    try:
+        taken = folder.exists()
+        if taken and not folder.is_dir():
+            raise InvalidInput("out", "must be a folder", str(folder), "Choose another name.")
+        present = read_study(folder)
+        foreign = present is None and taken and any(folder.iterdir())
+    except OSError as error:
+        raise StorageError(f"Cannot use {folder}: {error.strerror}. Choose another folder.")
+    if present is not None and present.digest() != study.digest():
+        raise InvalidInput(
+            "out",
+            "must be a new folder, not one that holds another study's results",
+            str(folder),
+            "Choose another folder or delete that one.",
+        )
+    if foreign:
+        raise InvalidInput(
+            "out",
+            "must be a new or empty folder, not one that holds other files",
+            str(folder),
+            "Choose another folder.",
+        )
+    if present is None:
+        write_study(folder, study)
+    return folder
+
+
 def write_study(folder: Path, study: Study) -> None:
     """Write which study a folder belongs to."""
     content = {"digest": study.digest(), "study": study.to_dict()}
@@ -184,11 +217,16 @@ def read_study(folder: Path) -> Study | None:
     if not path.exists():
         return None
     content = read_json(path)
+    refusal = StorageError(
+        f"{path} is not a study, or was altered or written by another version."
+        f" Choose another folder, or delete {folder} if you do not need it."
+    )
     if not isinstance(content, dict) or "study" not in content:
-        raise StorageError(f"{path} is damaged. Delete {folder} and run again.")
-    study = study_from(content["study"])
+        raise refusal
+    try:
+        study = study_from(content["study"])
+    except InvalidInput:
+        raise refusal from None
     if study.digest() != content.get("digest"):
-        raise StorageError(
-            f"{path} was altered or comes from another version. Delete {folder} and run again."
-        )
+        raise refusal
     return study

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import MISSING, fields, is_dataclass
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from halfseen import checks
@@ -38,10 +41,32 @@ class _Spec(BaseModel):
 
 
 def read_spec(path: Path | str) -> Study:
-    """Read a study from a TOML file."""
+    """Read a study from a TOML file.
+
+    Parameters
+    ----------
+    path
+        A UTF-8 file with the fields of `Study`; problems, censorships and policies are tables
+        with a ``kind`` each.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> text = '''
+    ... horizon = 1000
+    ... problems.offers = { kind = "arms", means = [0.6, 0.5] }
+    ... censorships.half = { kind = "uniform", observe = 0.5 }
+    ... policies.UCB = { kind = "ucb" }
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "study.toml")
+    ...     _ = path.write_text(text)
+    ...     read_spec(path).horizon
+    1000
+    """
     try:
         text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
+    except ValueError:
         raise InvalidInput("SPEC", "must be a UTF-8 text file", str(path), "Save it as UTF-8.")
     except OSError as error:
         raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
@@ -52,19 +77,26 @@ def parse_spec(text: str) -> Study:
     """Read a study from TOML text."""
     try:
         content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of too many digits
         raise InvalidInput("SPEC", "must be TOML", str(error), "Correct that line.")
     return study_from(content)
 
 
 def study_from(content: Any) -> Study:
     """Build a study from plain values, refusing what does not belong there."""
-    from halfseen.study import Study
-
     try:
         spec = _Spec.model_validate(content)
     except ValidationError as error:
         raise _sentence(error) from None
+    try:
+        return _study(spec)
+    except RecursionError:
+        raise InvalidInput("SPEC", "must not be nested that deeply", "more", "Flatten it.")
+
+
+def _study(spec: _Spec) -> Study:
+    from halfseen.study import Study
+
     groups: dict[str, dict[str, Any]] = {
         "problems": PROBLEMS,
         "censorships": CENSORSHIPS,
@@ -114,7 +146,10 @@ def to_toml(study: Study) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _build(place: str, table: dict[str, Any], registry: dict[str, Any]) -> Any:
+def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
+    if not isinstance(table, dict):
+        example = f'Give for example {{ kind = "{next(iter(registry))}" }}.'
+        raise InvalidInput(place, "must be a table", table, example)
     if "kind" not in table:
         known = ", ".join(registry)
         raise InvalidInput(f"{place}.kind", "is missing", table, f"Add one of: {known}.")
@@ -126,7 +161,7 @@ def _build(place: str, table: dict[str, Any], registry: dict[str, Any]) -> Any:
             continue
         if key not in known_fields:
             raise _unknown(f"{place}.{key}", key, known_fields)
-        nested = key in _NESTED and isinstance(value, dict)
+        nested = key in _NESTED
         arguments[key] = _build(f"{place}.{key}", value, _NESTED[key]) if nested else value
     for key, entry in known_fields.items():
         required = entry.default is MISSING and entry.default_factory is MISSING
@@ -135,8 +170,10 @@ def _build(place: str, table: dict[str, Any], registry: dict[str, Any]) -> Any:
     try:
         return noun(**arguments)
     except InvalidInput as error:
-        last = error.field.rpartition(".")[2] if "." in error.field else error.field
-        raise InvalidInput(f"{place}.{last}", error.requirement, error.value, error.fix) from None
+        own = f"{noun.__name__}."
+        named = error.field.startswith(own)
+        part = error.field.removeprefix(own) if named else error.field.rpartition(".")[2]
+        raise InvalidInput(f"{place}.{part}", error.requirement, error.value, error.fix) from None
 
 
 def _unknown(field: str, key: str, known: Any) -> InvalidInput:
@@ -148,7 +185,8 @@ def _unknown(field: str, key: str, known: Any) -> InvalidInput:
 
 
 def _sentence(error: ValidationError) -> InvalidInput:
-    first = error.errors()[0]
+    found = error.errors()  # an unknown key first: it may be a missing one misspelt
+    first = next((entry for entry in found if entry["type"] == "extra_forbidden"), found[0])
     place = ".".join(str(part) for part in first["loc"]) or "SPEC"
     if first["type"] == "extra_forbidden":
         return _unknown(place, str(first["loc"][-1]), _Spec.model_fields)
@@ -161,6 +199,10 @@ def _sentence(error: ValidationError) -> InvalidInput:
 def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Real) and not isinstance(value, int):
+        return float(value)
     return value
 
 
@@ -168,8 +210,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list):
         return "[" + ", ".join(_toml(entry) for entry in value) + "]"
     if isinstance(value, dict):

@@ -50,6 +50,13 @@ def read_json(path: Path) -> Any:
         raise StorageError(f"{path} is damaged: it is not JSON. Delete it and run again.")
 
 
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content with a checksum of itself; what is sealed right comes back the same."""
+    plain = {key: value for key, value in content.items() if key != "checksum"}
+    text = json.dumps(plain, sort_keys=True)
+    return plain | {"checksum": hashlib.sha256(text.encode()).hexdigest()}
+
+
 def write_cell(
     folder: Path, digest: str, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
 ) -> None:
@@ -63,7 +70,7 @@ def write_cell(
             for name, array in arrays.items():
                 np.save(draft / f"{name}.npy", array, allow_pickle=False)
                 sums[name] = _checksum(draft / f"{name}.npy")
-            text = json.dumps(facts | {"checksums": sums}, indent=1)
+            text = json.dumps(sealed(facts | {"arrays": sums}), indent=1)
             (draft / CELL_FILE).write_text(text, encoding="utf-8")
             if place.exists():
                 shutil.rmtree(place)
@@ -78,19 +85,30 @@ def read_cell(folder: Path, digest: str, arrays: dict[str, NDArray[Any]]) -> dic
     if not place.exists():
         return None
     facts = read_json(place / CELL_FILE)
+    sums = facts.get("arrays") if isinstance(facts, dict) and sealed(facts) == facts else None
+    if not isinstance(sums, dict) or set(sums) != set(arrays):
+        raise _damaged(place / CELL_FILE)
     for name, array in arrays.items():
-        path = place / f"{name}.npy"
-        damaged = StorageError(f"{path} is damaged. Delete the folder {place} and run again.")
-        try:
-            if _checksum(path) != facts["checksums"][name]:
-                raise damaged
-            stored = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, KeyError, TypeError):
-            raise damaged
-        if stored.shape != array.shape or stored.dtype != array.dtype:
-            raise damaged
-        array[...] = stored
-    return dict(facts)
+        array[...] = _read_array(place / f"{name}.npy", sums[name], array)
+    return {key: value for key, value in facts.items() if key not in ("arrays", "checksum")}
+
+
+def _read_array(path: Path, checksum: str, like: NDArray[Any]) -> NDArray[Any]:
+    """Return a stored array if it is whole and of the right shape and type; never runs code."""
+    try:
+        if _checksum(path) != checksum:
+            raise _damaged(path)
+        with path.open("rb") as file:
+            stored: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    except Exception:  # numpy's reader raises nearly anything on a header that is not one
+        raise _damaged(path) from None
+    if stored.shape != like.shape or stored.dtype != like.dtype:
+        raise _damaged(path)
+    return stored
+
+
+def _damaged(path: Path) -> StorageError:
+    return StorageError(f"{path} is damaged. Delete the folder {path.parent} and run again.")
 
 
 @contextlib.contextmanager
@@ -98,10 +116,11 @@ def explained(path: Path) -> Iterator[None]:
     """Turn the system's write errors into a sentence."""
     try:
         yield
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name no file can have
         raise StorageError(
-            f"Cannot write {path}: {error.strerror}. Nothing half-written was left;"
-            " finished cells are kept. Free some space or choose another folder and run again."
+            f"Cannot write {path}: {getattr(error, 'strerror', None) or error}."
+            " Nothing half-written was left and what was finished is kept."
+            " Free some space or choose another place, then run again."
         )
 
 

@@ -8,11 +8,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_LATEX = {c: "\\" + c for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
+import numpy as np
+
+_LATEX = str.maketrans(
+    {c: "\\" + c for c in "&%$#_{}"}
+    | {c: f"{{{c}}}" for c in "[]*"}  # a row that starts with one would belong to the one above
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+    }
+)
+_MARKDOWN = str.maketrans({c: "\\" + c for c in "\\|`*_[]<>~"})
 
 
 @dataclass(frozen=True)
@@ -59,24 +69,27 @@ class Table:
 
     def to_csv(self) -> str:
         """Return the table as comma-separated values, numbers in full precision."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
-        return text.getvalue()
+        lines = []
+        for row in (self.columns, *self.rows):
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\r\n").writerow(row)  # quotes both \r and \n
+            lines.append(text.getvalue().removesuffix("\r\n") + "\n")
+        return "".join(lines)
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
         rule = ("---",) * len(self.columns)
         return "\n".join(
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |"
+            "| "
+            + " | ".join(cell if line is rule else _line(cell, _MARKDOWN) for cell in line)
+            + " |"
             for line in [self.columns, rule, *self._written()]
         )
 
     def to_latex(self) -> str:
         """Return the table as a LaTeX tabular."""
         body = [
-            " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in line) + r" \\"
+            " & ".join(_line(cell, _LATEX) for cell in line) + r" \\"
             for line in [self.columns, *self._written()]
         ]
         head = rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}"
@@ -88,6 +101,10 @@ class Table:
         return [tuple(show(cell) for cell in row) for row in self.rows]
 
 
+def _line(cell: str, escapes: dict[int, str]) -> str:
+    return " ".join(cell.splitlines()).translate(escapes)
+
+
 def show(value: Any) -> str:
     """Write a value for reading: about four significant digits, thousands marked, None empty.
 
@@ -96,6 +113,8 @@ def show(value: Any) -> str:
     """
     if value is None:
         return ""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool | str):
         return str(value)
     if isinstance(value, int):
@@ -103,7 +122,7 @@ def show(value: Any) -> str:
     if isinstance(value, float):
         if value != value:
             return ""
-        return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+        return f"{value:,.0f}" if 999.95 <= abs(value) < 1e15 else f"{value:.4g}"
     return str(value)
 
 

@@ -30,9 +30,7 @@ class Uniform:
     observe: float
 
     def __post_init__(self) -> None:
-        value = checks.number(
-            "Uniform.observe", self.observe, above=0.0, at_most=1.0, fix=checks.OBSERVE_FIX
-        )
+        value = checks.observation_probability("Uniform.observe", self.observe)
         object.__setattr__(self, "observe", value)
 
     def probabilities(self, arms: int) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -85,14 +85,15 @@ class SequenceOfArms:
 
     def __post_init__(self) -> None:
         field = "SequenceOfArms.rounds"
-        if isinstance(self.rounds, str) or len(list(self.rounds)) == 0:
+        given = list(self.rounds) if isinstance(self.rounds, Iterable) else []
+        if isinstance(self.rounds, str | dict | set | frozenset) or not given:
             raise InvalidInput(
                 field,
                 "must list the playable arms of each round",
                 self.rounds,
                 "Give for example [[0, 1], [1, 2]].",
             )
-        rows = tuple(_subset(f"{field}[{t}]", row) for t, row in enumerate(self.rounds))
+        rows = tuple(_subset(f"{field}[{t}]", row) for t, row in enumerate(given))
         object.__setattr__(self, "rounds", rows)
 
     def check(self, arms: int) -> None:

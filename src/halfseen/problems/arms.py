@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from halfseen.problems.action_sets import ActionSet, AllArms, FixedArms
 from halfseen.problems.setting import Setting
 
 REWARDS = ("gaussian", "bernoulli", "uniform", "rademacher")
+MOST_ARMS = 10_000_000  # an arm has 24 bits of a draw's place
+LARGEST = 1e100  # larger rewards overflow when squared or summed
+LARGEST_FIX = "Measure the rewards in a larger unit."
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,16 @@ class ArmedBandit:
     actions: ActionSet = field(default_factory=AllArms)
 
     def __post_init__(self) -> None:
-        means = checks.vector("ArmedBandit.means", self.means)
-        checks.whole("number of ArmedBandit.means", len(means), at_least=1, at_most=10_000_000)
+        means = checks.vector(
+            "ArmedBandit.means", self.means, at_least=-LARGEST, at_most=LARGEST, fix=LARGEST_FIX
+        )
+        if len(means) > MOST_ARMS:
+            raise InvalidInput(
+                "ArmedBandit.means",
+                f"must have at most {MOST_ARMS:,} entries",
+                f"{len(means):,} entries",
+                "Leave some arms out.",
+            )
         reward = checks.one_of("ArmedBandit.reward", self.reward, REWARDS)
         if reward == "bernoulli":
             checks.vector(
@@ -77,7 +88,8 @@ class ArmedBandit:
                 self.actions,
                 "Use AllArms, FixedArms, RandomArms or SequenceOfArms.",
             )
-        self.actions.check(len(means))
+        with checks.inside("ArmedBandit.actions"):
+            self.actions.check(len(means))
         object.__setattr__(self, "means", means)
         object.__setattr__(self, "noise", None if reward == "bernoulli" else noise)
         object.__setattr__(self, "_scale", noise)
@@ -85,9 +97,10 @@ class ArmedBandit:
     @staticmethod
     def _noise(noise: float | Sequence[float], arms: int) -> tuple[float, ...]:
         name = "ArmedBandit.noise"
-        if np.ndim(np.asarray(noise, dtype=object)) == 0:
-            return (checks.number(name, noise, at_least=0.0, fix="Use 0 for no noise."),) * arms
-        return checks.vector(name, noise, at_least=0.0, length=arms)
+        limits: Any = {"at_least": 0.0, "at_most": LARGEST, "fix": "Use 0 for no noise."}
+        if isinstance(noise, Iterable) and not isinstance(noise, str | bytes):
+            return checks.vector(name, noise, length=arms, **limits)
+        return (checks.number(name, noise, **limits),) * arms
 
     @property
     def arms(self) -> int:

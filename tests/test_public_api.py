@@ -1,0 +1,93 @@
+"""Every public name is there, explains itself, and is found where it is said to be."""
+
+import inspect
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import halfseen
+
+NAMES = halfseen.__all__
+CLASSES = [n for n in NAMES if inspect.isclass(getattr(halfseen, n))]
+SECTIONS = ("Parameters\n", "Attributes\n", "Examples\n")
+
+
+def test_names_are_unique_and_listed():
+    assert len(set(NAMES)) == len(NAMES)
+    assert set(NAMES) <= set(dir(halfseen))
+    assert halfseen.__version__
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_resolves_and_explains_itself(name):
+    value = getattr(halfseen, name)
+    assert inspect.getdoc(value)
+    assert value.__doc__.strip().splitlines()[0].rstrip().endswith((".", ":"))
+    if not isinstance(value, ModuleType):
+        assert value.__name__ == name
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = halfseen.nonsense
+
+
+def takes(value):
+    """Return the names of the parameters a caller may give."""
+    try:
+        signature = inspect.signature(value)
+    except ValueError:
+        return []
+    loose = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in signature.parameters.values() if p.kind not in loose]
+
+
+def explained(value):
+    """Tell whether a docstring lists the parameters, shows an example or names the only one."""
+    names, text = takes(value), inspect.getdoc(value) or ""
+    if not names or any(section in text for section in SECTIONS):
+        return True
+    return len(names) == 1 and names[0] in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_callables_explain_their_parameters(name):
+    value = getattr(halfseen, name)
+    if isinstance(value, ModuleType) or (
+        inspect.isclass(value) and issubclass(value, halfseen.HalfseenError)
+    ):
+        return
+    assert explained(value), takes(value)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_methods_explain_themselves(name):
+    cls = getattr(halfseen, name)
+    for method, value in inspect.getmembers(cls):
+        if method.startswith("_") or not (callable(value) or isinstance(value, property)):
+            continue
+        assert inspect.getdoc(value), f"{name}.{method}"
+
+
+def test_what_is_not_explained_is_noticed():
+    def plain(first, second):
+        """Do something."""
+
+    assert not explained(plain)
+    assert explained(halfseen.simulate)
+
+
+@pytest.mark.parametrize(
+    "first", ["halfseen.cli", "halfseen.simulation", "halfseen.report", "halfseen.testing"]
+)
+def test_names_do_not_depend_on_what_was_imported_before(first):
+    code = (
+        f"import {first}, halfseen, types\n"
+        "from halfseen import *\n"
+        "for name in halfseen.__all__:\n"
+        "    value = getattr(halfseen, name)\n"
+        "    assert name == 'theory' or not isinstance(value, types.ModuleType), name\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,0 +1,102 @@
+"""Tables print for reading and export for pasting."""
+
+import csv
+import io
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halfseen.tables import Table, show, table
+
+AWKWARD = 'a|b & 50% $x_1^2$ #{\\} ~ "q", <i>\n[z] *'
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (math.nan, ""),
+        (0.0, "0"),
+        (0.5, "0.5"),
+        (1 / 3, "0.3333"),
+        (0.000012345, "1.234e-05"),
+        (999.94, "999.9"),
+        (999.96, "1,000"),
+        (1000.0, "1,000"),
+        (-12345.678, "-12,346"),
+        (1e15, "1e+15"),
+        (math.inf, "inf"),
+        (1234567, "1,234,567"),
+        (np.int64(1234567), "1,234,567"),
+        (np.float32(0.25), "0.25"),
+        (np.float64("nan"), ""),
+        (True, "True"),
+        ("1234567", "1234567"),
+        ([1], "[1]"),
+    ],
+)
+def test_show(value, text):
+    assert show(value) == text
+
+
+def test_str_aligns_numbers_right_and_words_left():
+    text = str(Table(("name", "count"), (("a", 5), ("long name", 12345), ("b", None))))
+    assert text.splitlines() == [
+        "name        count",
+        "-----------------",
+        "a               5",
+        "long name  12,345",
+        "b",
+    ]
+
+
+def test_records_and_length():
+    rows = table([{"a": 1, "b": None}, {"a": 2, "b": "x"}])
+    assert rows.records() == list(rows) == [{"a": 1, "b": None}, {"a": 2, "b": "x"}]
+    assert len(rows) == 2
+    assert len(table([])) == 0
+
+
+def test_markdown_keeps_one_line_per_row_and_one_cell_per_column():
+    lines = Table((AWKWARD, "n"), ((AWKWARD, 0.5), ("\\|", None))).to_markdown().splitlines()
+    assert len(lines) == 4
+    for line in lines:
+        cells = re.split(r"(?<!\\)(?:\\\\)*\|", line)
+        assert len(cells) == 4, line
+    assert lines[1] == "| --- | --- |"
+    assert lines[3] == r"| \\\| |  |"
+    assert r"\<i\>" in lines[2]
+
+
+def test_latex_escapes_every_special_character():
+    text = Table(("name", "n"), ((AWKWARD, 0.5), ("[z]", 1), ("*", 2))).to_latex()
+    lines = text.splitlines()
+    assert lines[0] == r"\begin{tabular}{ll}"
+    assert lines[-1] == r"\end{tabular}"
+    assert lines[2] == r"name & n \\"
+    assert lines[4] == (
+        r"a\textbar{}b \& 50\% \$x\_1\textasciicircum{}2\$ \#\{\textbackslash{}\}"
+        r' \textasciitilde{} "q", \textless{}i\textgreater{} {[}z{]} {*} & 0.5 \\'
+    )
+    assert lines[5].startswith("{[}z")
+    assert lines[6].startswith("{*}")
+
+
+cells = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+
+
+@given(st.lists(st.tuples(st.text(min_size=1), cells, cells), max_size=5))
+def test_csv_round_trip(rows):
+    columns = ("name", 'first, "odd"\n', "second")
+    text = Table(columns, tuple(rows)).to_csv()
+    found = list(csv.reader(io.StringIO(text, newline="")))
+    assert tuple(found[0]) == columns
+    assert found[1:] == [["" if v is None else str(v) for v in row] for row in rows]
+    for row, (_, *values) in zip(found[1:], rows, strict=True):
+        for written, value in zip(row[1:], values, strict=True):
+            if isinstance(value, float) and value == value:
+                assert float(written) == value  # numbers in full precision
