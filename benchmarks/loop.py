@@ -35,9 +35,7 @@ def build_c(folder):
     """Compile the C loop and return its path."""
     binary = Path(folder) / "arms"
     source = Path(__file__).with_name("arms.c")
-    subprocess.run(
-        ["gcc", "-O3", "-march=native", "-o", binary, source, "-lm"], check=True
-    )
+    subprocess.run(["gcc", "-O3", "-march=native", "-o", binary, source, "-lm"], check=True)
     return binary
 
 

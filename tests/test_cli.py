@@ -14,7 +14,7 @@ import pytest
 from example_studies import TOML, small_study
 
 import halfseen
-from halfseen import cli
+from halfseen import cli, console
 from halfseen.spec import parse_spec, to_toml
 
 
@@ -257,7 +257,7 @@ def test_progress_bars_do_not_read_markup(monkeypatch):
 
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setenv("TERM", "xterm")
-    with cli._progress() as progress:
+    with console.progress_bar() as progress:
         progress(1, 2, ODD)
     assert "50%" in sys.stderr.getvalue()
 

@@ -54,8 +54,11 @@ def test_imports_flow_one_way(path):
         assert parts(path) <= INNER | {"engine"}
     if where != "cli":
         assert "cli" not in parts(path)
-        assert not {"typer", "click", "rich"} & outside(path)
-    if where not in ("cli", "report"):
+        assert not {"typer", "click"} & outside(path)
+    if where not in ("cli", "console"):
+        assert "console" not in parts(path)
+        assert "rich" not in outside(path)
+    if where not in ("cli", "console", "report"):
         assert "report" not in parts(path)
     if where != "report":
         assert not {"altair", "vl_convert"} & outside(path)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from halfseen.errors import HalfseenError
+from halfseen.errors import HalfseenError, InvalidInput
 
 if TYPE_CHECKING:
-    from halfseen.result import Result
     from halfseen.study import Study
 
 app = typer.Typer(
@@ -49,11 +47,12 @@ def study(
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
+    from halfseen.console import present, progress_bar
     from halfseen.simulation import simulate
 
     design = default_study() if spec is None else _read(spec)
     try:
-        with _progress() as progress:
+        with progress_bar() as progress:
             result = simulate(design, engine=engine, workers=workers, out=out, progress=progress)
     except KeyboardInterrupt:
         print(
@@ -61,7 +60,7 @@ def study(
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
-    _present(result, out, as_json)
+    present(result, out, as_json)
 
 
 @app.command()
@@ -70,9 +69,42 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report of a finished study again and print its summary."""
+    from halfseen.console import present
     from halfseen.result import Result
 
-    _present(Result.load(folder), folder, as_json)
+    present(Result.load(folder), folder, as_json)
+
+
+@app.command()
+def dimension(
+    observe: Annotated[
+        str, typer.Option(help="Probability that each arm is observed, as 0.9,0.1,0.5.")
+    ],
+    noise: Annotated[
+        str | None, typer.Option(help="Noise of each arm, as 1,1,0.5; all the same if left out.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the effective dimension and what more feedback on each arm is worth."""
+    from halfseen.console import print_dimension
+
+    print_dimension(_numbers("observe", observe), _numbers("noise", noise), as_json)
+
+
+@app.command()
+def bounds(
+    spec: Annotated[
+        Path | None, typer.Argument(help="A TOML spec; left out, the built-in study.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the study's results, if it was run.")] = Path(
+        "study"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Print what is proved about the regret, next to what was measured."""
+    from halfseen.console import print_bounds
+
+    print_bounds(default_study() if spec is None else _read(spec), out, as_json)
 
 
 def default_study() -> Study:
@@ -96,104 +128,21 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
+def _numbers(field: str, text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInput(
+            f"--{field}", "must be numbers with commas between", text, "Write 0.9,0.1,0.5."
+        )
+
+
 def _read(path: Path) -> Study:
     from halfseen.spec import read_spec
 
     return read_spec(path)
-
-
-def _present(result: Result, folder: Path, as_json: bool) -> None:
-    from halfseen.report import write_report
-
-    page = write_report(result, folder)
-    seconds = sum(facts.get("seconds", 0.0) for facts in result.facts.values())
-    if as_json:
-        _print_json(
-            {
-                "digest": result.study.digest(),
-                "folder": str(folder),
-                "report": str(page),
-                "seconds": seconds,
-                "summary": result.summary().records(),
-            }
-        )
-        return
-    _print_table(result)
-    print(f"Simulated in {seconds:.1f} s. Report: {page}")
-
-
-def _print_table(result: Result) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table as RichTable
-
-    from halfseen.tables import show
-
-    summary = result.summary()
-    console = Console(markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:  # a file or a pipe: whole lines, however wide
-        print(summary)
-        return
-    single = len(result.study.problems) == 1
-    columns = [c for c in summary.columns if not (single and c == "problem")]
-    grid = RichTable(
-        title=f"Regret after {result.study.horizon:,} rounds",
-        title_justify="left",
-        box=SIMPLE,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 0, 0, 1),
-    )
-    for name in columns:
-        words = name in ("problem", "censorship", "policy")
-        widest = max(len(show(record[name])) for record in summary)
-        if words:
-            grid.add_column(name, overflow="fold", min_width=min(widest, 12))
-        else:
-            grid.add_column(name, justify="right", min_width=widest)
-    before = None
-    for record in summary:
-        group = (record["problem"], record["censorship"])
-        if before is not None and group != before:
-            grid.add_section()
-        cells = [show(record[name]) for name in columns]
-        if group == before:
-            cells[columns.index("censorship")] = ""
-        grid.add_row(*cells)
-        before = group
-    console.print(grid)
-
-
-def _print_json(content: Any) -> None:
-    print(json.dumps(content, indent=1, allow_nan=False))
-
-
-class _progress:  # noqa: N801
-    """A progress bar on stderr, for people only."""
-
-    def __enter__(self) -> Any:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self.bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            disable=not sys.stderr.isatty(),
-            transient=True,
-        )
-        self.bar.__enter__()
-        task = self.bar.add_task("starting", total=None)
-
-        def progress(done: int, total: int, label: str) -> None:
-            self.bar.update(task, completed=done, total=total, description=label)
-
-        return progress
-
-    def __exit__(self, *error: Any) -> None:
-        self.bar.__exit__(*error)
 
 
 if __name__ == "__main__":

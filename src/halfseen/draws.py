@@ -98,7 +98,9 @@ def exponential_from(high: int, low: int, stream: Stream, count: int, arm: int) 
 
 
 def gamma(shape: float, stream: Stream, count: int, arm: int) -> float:
-    """Return a gamma number of scale 1 and shape at least 1 (Marsaglia and Tsang 2000)."""
+    """Return a gamma number of scale 1, NaN if the shape is below 1 (Marsaglia and Tsang 2000)."""
+    if not shape >= 1.0:
+        return math.nan
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     place = arm

@@ -42,7 +42,7 @@ class Study:
     checkpoints
         At most how many rounds, spread evenly on a log scale, are recorded.
     alphas
-        Orders of the potential to track.
+        Orders of the potential to track, each above 0 and at most 8.
     baseline
         Add a censorship under which everything is seen, if there is none, to compare with.
 
@@ -92,7 +92,9 @@ class Study:
             "checkpoints": checks.whole(
                 "Study.checkpoints", checkpoints, at_least=1, at_most=1_000_000
             ),
-            "alphas": checks.vector("Study.alphas", alphas, above=0.0, may_be_empty=True),
+            "alphas": checks.vector(
+                "Study.alphas", alphas, above=0.0, at_most=8.0, may_be_empty=True
+            ),
             "baseline": baseline,
         }
         for name, value in values.items():

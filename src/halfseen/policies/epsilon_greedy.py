@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream, uniform
 from halfseen.policies.policy import COUNT, TOTAL, Policy, State
@@ -38,7 +37,7 @@ class EpsilonGreedy(Policy):
     epsilon
         Probability of exploring in the first round, in [0, 1].
     decay
-        b, at least 0; with 0 the probability stays what it is.
+        b, from 0 to 8; with 0 the probability stays what it is.
     """
 
     kind: ClassVar[str] = "epsilon-greedy"
@@ -47,8 +46,8 @@ class EpsilonGreedy(Policy):
     index = staticmethod(index)
 
     def __post_init__(self) -> None:
-        checks.number("EpsilonGreedy.epsilon", self.epsilon, at_least=0.0, at_most=1.0)
-        checks.number("EpsilonGreedy.decay", self.decay, at_least=0.0)
+        self._keep("epsilon", at_least=0.0, at_most=1.0)
+        self._keep("decay", at_least=0.0, at_most=8.0)
 
     def table(self, setting: Setting) -> Vector:
         """Return epsilon and its decay."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
+from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.problems.setting import Setting
@@ -85,6 +86,13 @@ class Policy(ABC):
 
     def check(self, setting: Setting) -> None:  # noqa: B027
         """Refuse a setting this policy cannot work in; by default every setting will do."""
+
+    def _keep(self, name: str, **limits: Any) -> None:
+        """Check a numeric parameter, if it is given, and keep it as a float."""
+        value = getattr(self, name)
+        if value is not None:
+            field = f"{type(self).__name__}.{name}"
+            object.__setattr__(self, name, checks.number(field, value, **limits))
 
     def kernels(self) -> Kernels:
         """Return the algorithm without its parameters."""

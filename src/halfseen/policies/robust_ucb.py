@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.policies.policy import COUNT, TOTAL, Policy, State
@@ -80,11 +79,9 @@ class RobustUCB(Policy):
     width = staticmethod(width)
 
     def __post_init__(self) -> None:
-        checks.number("RobustUCB.order", self.order, above=0.0, at_most=1.0, fix="Use 1.0.")
-        if self.moment is not None:
-            checks.number("RobustUCB.moment", self.moment, at_least=0.0)
-        if self.bound is not None:
-            checks.number("RobustUCB.bound", self.bound, at_least=0.0)
+        self._keep("order", above=0.0, at_most=1.0, fix="Use 1.0.")
+        self._keep("moment", at_least=0.0)
+        self._keep("bound", at_least=0.0)
 
     def table(self, setting: Setting) -> Vector:
         """Return rho, 3 log T, 1/(1+q) and q/(1+q) of each arm."""

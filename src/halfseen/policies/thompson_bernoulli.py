@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream, gamma
 from halfseen.errors import InvalidInput
@@ -45,8 +44,8 @@ class BernoulliThompson(Policy):
     index = staticmethod(index)
 
     def __post_init__(self) -> None:
-        checks.number("BernoulliThompson.successes", self.successes, at_least=1.0, fix="Use 1.")
-        checks.number("BernoulliThompson.failures", self.failures, at_least=1.0, fix="Use 1.")
+        self._keep("successes", at_least=1.0, fix="Use 1.")
+        self._keep("failures", at_least=1.0, fix="Use 1.")
 
     def table(self, setting: Setting) -> Vector:
         """Return the prior of each arm."""

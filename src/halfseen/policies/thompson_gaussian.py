@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream, normal
 from halfseen.policies.policy import COUNT, TOTAL, Policy, State
@@ -46,7 +45,7 @@ class GaussianThompson(Policy):
     index = staticmethod(index)
 
     def __post_init__(self) -> None:
-        checks.number("GaussianThompson.prior", self.prior, above=0.0, fix="Use 1.0.")
+        self._keep("prior", above=0.0, fix="Use 1.0.")
 
     def table(self, setting: Setting) -> Vector:
         """Return sigma and tau of each arm."""

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.policies.policy import COUNT, TOTAL, Policy, State
@@ -56,9 +55,8 @@ class UCB(Policy):
     width = staticmethod(width)
 
     def __post_init__(self) -> None:
-        checks.number("UCB.regularization", self.regularization, above=0.0, fix="Use 1.0.")
-        if self.bound is not None:
-            checks.number("UCB.bound", self.bound, at_least=0.0)
+        self._keep("regularization", above=0.0, fix="Use 1.0.")
+        self._keep("bound", at_least=0.0)
 
     def table(self, setting: Setting) -> Vector:
         """Return 6 sigma^2 log T, lambda and lambda M of each arm."""

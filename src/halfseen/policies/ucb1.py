@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.policies.policy import COUNT, TOTAL, Policy, State
@@ -47,7 +46,7 @@ class UCB1(Policy):
     index = staticmethod(index)
 
     def __post_init__(self) -> None:
-        checks.number("UCB1.exploration", self.exploration, at_least=0.0, fix="Use 8.0.")
+        self._keep("exploration", at_least=0.0, fix="Use 8.0.")
 
     def table(self, setting: Setting) -> Vector:
         """Return c sigma^2 of each arm."""

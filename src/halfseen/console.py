@@ -1,0 +1,218 @@
+"""What the command prints: tables and progress for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from halfseen.result import Result
+    from halfseen.study import Study
+
+
+def present(result: Result, folder: Path, as_json: bool) -> None:
+    """Write the report and print the summary."""
+    from halfseen.report import write_report
+
+    page = write_report(result, folder)
+    seconds = sum(facts.get("seconds", 0.0) for facts in result.facts.values())
+    if as_json:
+        print_json(
+            {
+                "digest": result.study.digest(),
+                "folder": str(folder),
+                "report": str(page),
+                "seconds": seconds,
+                "summary": result.summary().records(),
+            }
+        )
+        return
+    _print_table(result)
+    print(f"Simulated in {seconds:.1f} s. Report: {page}")
+
+
+def _print_table(result: Result) -> None:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from halfseen.tables import show
+
+    summary = result.summary()
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:  # a file or a pipe: whole lines, however wide
+        print(summary)
+        return
+    single = len(result.study.problems) == 1
+    columns = [c for c in summary.columns if not (single and c == "problem")]
+    grid = RichTable(
+        title=f"Regret after {result.study.horizon:,} rounds",
+        title_justify="left",
+        box=SIMPLE,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 0, 0, 1),
+    )
+    for name in columns:
+        words = name in ("problem", "censorship", "policy")
+        widest = max(len(show(record[name])) for record in summary)
+        if words:
+            grid.add_column(name, overflow="fold", min_width=min(widest, 12))
+        else:
+            grid.add_column(name, justify="right", min_width=widest)
+    before = None
+    for record in summary:
+        group = (record["problem"], record["censorship"])
+        if before is not None and group != before:
+            grid.add_section()
+        cells = [show(record[name]) for name in columns]
+        if group == before:
+            cells[columns.index("censorship")] = ""
+        grid.add_row(*cells)
+        before = group
+    console.print(grid)
+
+
+def print_json(content: Any) -> None:
+    """Print plain values as JSON."""
+    print(json.dumps(content, indent=1, allow_nan=False))
+
+
+def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:
+    """Print the effective dimension, each arm's part in it and the value of its feedback."""
+    from halfseen.tables import show, table
+    from halfseen.theory import effective_dimension, feedback_value
+
+    assert observe is not None
+    whole = effective_dimension(observe, noise)
+    seen = effective_dimension([1.0] * len(observe), noise)
+    scales = noise or [1.0] * len(observe)
+    arms = table(
+        [
+            {
+                "arm": arm,
+                "observe": p,
+                "noise": sigma,
+                "contributes": sigma**2 / p,
+                "share": sigma**2 / p / whole if whole else None,
+                "worth of 1% more": float(value) / 100,
+            }
+            for arm, (p, sigma, value) in enumerate(
+                zip(observe, scales, feedback_value(observe, noise), strict=True)
+            )
+        ]
+    )
+    if as_json:
+        print_json(
+            {
+                "arms": len(observe),
+                "everything_seen": seen,
+                "effective_dimension": whole,
+                "factor": whole / seen if seen else None,
+                "per_arm": [
+                    {
+                        key.replace(" ", "_").replace("1%", "one_percent"): value
+                        for key, value in record.items()
+                    }
+                    for record in arms
+                ],
+            }
+        )
+        return
+    print(f"arms                 {len(observe)}")
+    if noise is not None:
+        print(f"if all were seen     {show(seen)}   (the sum of the squared noises)")
+    print(f"effective dimension  {show(whole)}")
+    if seen:
+        print(f"factor               {show(whole / seen)}\n")
+    print(arms)
+    print(
+        "\nThe worst-case regret grows like the root of the effective dimension. 'worth of 1% more'"
+        "\nis how much the dimension falls when 1 in 100 more of that arm's rewards are seen. All of"
+        "\nit assumes that, given the arm, what goes missing does not depend on the reward."
+    )
+
+
+def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
+    """Print every bound of every cell, with the measured regret where the folder holds it."""
+    from halfseen.tables import show, table
+    from halfseen.theory import regret_bounds
+
+    measured = _measured(study, folder)
+    names = [list(study.problems), list(study.censorships), list(study.policies)]
+    cells = []
+    for position, cell in study.cells():
+        proved = regret_bounds(cell.problem, cell.censorship, cell.policy, study.horizon)
+        place = {
+            axis: names[k][position[k]]
+            for k, axis in enumerate(("problem", "censorship", "policy"))
+        }
+        cells.append(place | {"measured": measured.get(position)} | proved.to_dict())
+    if as_json:
+        print_json(cells)
+        return
+    for found in cells:
+        regret = found["measured"]
+        print(f"{found['problem']} · {found['censorship']} · {found['policy']}")
+        if regret is None:
+            print(f"regret after {show(found['horizon'])} rounds: not measured yet")
+        else:
+            print(f"measured regret after {show(found['horizon'])} rounds: {show(regret)}")
+        rows = [
+            {
+                "bound": bound["name"] + (" *" if bound["name"] == found["smallest"] else ""),
+                "at most": bound["value"],
+                "/ measured": bound["value"] / regret if regret else None,
+                "from": bound["reference"],
+            }
+            for bound in found["bounds"]
+            if bound["applies"]
+        ]
+        print(table(rows))
+        for reason in sorted({b["reason"] for b in found["bounds"] if not b["applies"]}):
+            others = [b["name"] for b in found["bounds"] if b["reason"] == reason]
+            print(f"not here ({reason}): {', '.join(others)}")
+        print()
+    print("* the smallest")
+
+
+def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], float]:
+    from halfseen.errors import StorageError
+    from halfseen.result import Result, read_study
+
+    present = read_study(folder)
+    if present is None or present.digest() != study.digest():
+        return {}
+    try:
+        regret = Result.load(folder).tracks["regret"]
+    except StorageError:
+        return {}
+    return {position: float(regret[position][:, -1].mean()) for position, _ in study.cells()}
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+    """Show a progress bar on stderr, for people only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(
+        *columns, console=console, disable=not sys.stderr.isatty(), transient=True
+    ) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def progress(done: int, total: int, label: str) -> None:
+            bar.update(task, completed=done, total=total, description=label)
+
+        yield progress
