@@ -132,8 +132,8 @@ def print_dimension(observe: list[float] | None, noise: list[float] | None, as_j
     print(arms)
     print(
         "\nThe worst-case regret grows like the root of the effective dimension. 'worth of 1% more'"
-        "\nis how much the dimension falls when 1 in 100 more of that arm's rewards are seen. All of"
-        "\nit assumes that, given the arm, what goes missing does not depend on the reward."
+        "\nis how much the dimension falls when 1 in 100 more of that arm's rewards are seen. All"
+        "\nof it assumes that, given the arm, what goes missing does not depend on the reward."
     )
 
 
