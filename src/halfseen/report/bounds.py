@@ -1,0 +1,124 @@
+"""Proved bounds beside what was measured: one table, and curves along the rounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.policies import UCB
+from halfseen.report.measures import Place
+from halfseen.theory import (
+    RegretBounds,
+    bound_terms,
+    fluid_potential,
+    joint_potential,
+    regret_bounds,
+)
+from halfseen.theory.dimension import has_fixed_arms
+
+SMALLEST, PAPER = "smallest bound", "paper’s bound"
+
+
+@dataclass(frozen=True, eq=False)
+class Midway(bound_terms.World):
+    """The numbers of a bound at a round before the horizon the policy was told."""
+
+    told: int = 1
+
+    @property
+    def confidence(self) -> float:
+        """The logarithm of the horizon the policy was told: its widths have it, at every round."""
+        return math.log(self.told)
+
+
+def proved(place: Place) -> bool:
+    """Tell whether the policy is UCB with a bound on the means that is true."""
+    if type(place.policy) is not UCB:
+        return False
+    largest = float(np.abs(np.array(place.problem.means)[place.problem.playable]).max())
+    return place.policy.bound is None or place.policy.bound >= largest
+
+
+def bounds_at_horizon(place: Place, horizon: int) -> RegretBounds | str:
+    """Return every bound, or a sentence that says why there is none."""
+    if type(place.policy) is not UCB:
+        return "The bounds are proved for the policy UCB."
+    try:
+        return regret_bounds(place.problem, place.censorship, place.policy, horizon)
+    except InvalidInput as error:
+        return str(error)
+
+
+def bounds_along(place: Place, horizon: int, rounds: NDArray[np.int64]) -> dict[str, Vector]:
+    """Return the smallest bound and the paper's smallest, at each of some rounds.
+
+    At round t the policy still explores as the horizon T told it to, with log T in its widths.
+    So each bound is evaluated for t rounds but with log T, not log t.
+
+    Parameters
+    ----------
+    place
+        A problem, a censorship and a policy.
+    horizon
+        The horizon the policy was told.
+    rounds
+        Where to evaluate the bounds.
+
+    Returns
+    -------
+    dict
+        Curves by name; empty where no bound is proved.
+    """
+    if not proved(place):
+        return {}
+    fixed = has_fixed_arms(place.problem)
+    sharp = [_own_gaps, bound_terms.trivial]
+    paper = [bound_terms.papers_theorem]
+    if fixed:
+        sharp += [bound_terms.instance, bound_terms.instance_in_horizon]
+        paper += [bound_terms.papers_instance]
+    worlds = [_world(place, int(time), horizon) for time in rounds]
+    return {
+        name: np.array([min(math.fsum(terms(w).values()) for terms in kinds) for w in worlds])
+        for name, kinds in ((SMALLEST, sharp + paper), (PAPER, paper))
+    }
+
+
+def potential_along(place: Place, alpha: float, rounds: NDArray[np.int64]) -> Vector:
+    """Return the exact bound on the expected potential at each of some rounds."""
+    lam = float(place.policy.regularization)
+    observe = place.observe
+    return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])
+
+
+def _world(place: Place, time: int, told: int) -> Midway:
+    problem, policy = place.problem, place.policy
+    bound = getattr(policy, "bound", None)
+    return Midway(
+        observe=place.observe,
+        noise=problem.scale[problem.playable],
+        gaps=problem.gaps[problem.playable],
+        regularization=float(policy.regularization),
+        bound=problem.setting(told).bound if bound is None else float(bound),
+        horizon=time,
+        told=told,
+    )
+
+
+def _own_gaps(world: bound_terms.World) -> dict[str, float]:
+    """Fill the rounds with cells of cost min(the arm's gap, twice the width): never above joint."""
+    rounds = joint_potential(
+        world.observe,
+        world.horizon,
+        world.regularization,
+        world.noise,
+        world.bound,
+        world.gaps,
+        confidence=world.confidence,
+    )
+    return {"rounds": rounds, "optimism fails": world.optimism_fails}

@@ -1,0 +1,112 @@
+"""Small pieces of HTML. Every piece of text is escaped here and nowhere else."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from halfseen.tables import show
+
+ROWS = 250  # of a table
+
+
+class Html(str):
+    """Text that is already HTML."""
+
+    __slots__ = ()
+
+
+def escape(text: object) -> Html:
+    """Return text that cannot be anything but text, and a ± that stays with its numbers.
+
+    >>> escape("<b>'&")
+    '&lt;b&gt;&#x27;&amp;'
+    """
+    if isinstance(text, Html):
+        return text
+    return Html(html.escape(str(text)).replace(" ± ", "\u00a0±\u00a0"))
+
+
+def join(parts: Iterable[object], between: str = "\n") -> Html:
+    """Return pieces one after the other."""
+    return Html(between.join(escape(part) for part in parts))
+
+
+def tag(name: str, *content: object, **attributes: str) -> Html:
+    """Return an element; a trailing underscore in an attribute's name is dropped.
+
+    >>> tag("p", "a < b", class_="note")
+    '<p class="note">a &lt; b</p>'
+    """
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
+        for key, value in attributes.items()
+    )
+    return Html(f"<{name}{given}>{join(content, '')}</{name}>")
+
+
+def table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    words: Collection[int] = (0,),
+    label: str = "",
+    groups: Sequence[bool] | None = None,
+) -> Html:
+    """Return a table in a box of its own that scrolls sideways where it must.
+
+    Parameters
+    ----------
+    heads
+        Column titles.
+    rows
+        Cells.
+    words
+        The columns that hold words; the others hold numbers and stand to the right.
+    label
+        What the table is, for people who do not see it.
+    groups
+        For each row, whether a new group of rows starts there.
+    """
+    kinds: list[dict[str, str]] = [
+        {"class_": "word"} if i in words else {} for i in range(len(heads))
+    ]
+    head = [tag("th", t, scope="col", **kind) for t, kind in zip(heads, kinds, strict=True)]
+    body = []
+    for i, row in enumerate(rows[:ROWS]):
+        cells = [tag("td", cell, **kind) for cell, kind in zip(row, kinds, strict=True)]
+        starts = groups is not None and i > 0 and groups[i]
+        body.append(tag("tr", *cells, **({"class_": "group"} if starts else {})))
+    look = {} if groups is None else {"class_": "grouped"}
+    inner = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body), **look)
+    box = tag("div", inner, class_="box", tabindex="0", role="region", aria_label=label or "Table")
+    if len(rows) <= ROWS:
+        return box
+    return join([box, tag("p", f"The first {ROWS} of {len(rows):,} rows.", class_="note")])
+
+
+def aligned(values: Sequence[float | None], unit: str = "") -> list[str]:
+    """Write a column of numbers with the same number of decimals.
+
+    >>> aligned([47.7, 9.381, 1551.2, None])
+    ['47.7', '9.4', '1,551.2', '–']
+    >>> aligned([0.5458, 5.233, 1.0], "×")
+    ['0.55×', '5.23×', '1.00×']
+    """
+    sizes = sorted(abs(v) for v in values if v is not None and math.isfinite(v) and v != 0.0)
+    if sizes and (sizes[-1] >= 1e12 or sizes[-1] < 1e-4):
+        return ["–" if v is None else show(float(v)) + unit for v in values]
+    middle = sizes[len(sizes) // 2] if sizes else 1.0
+    places = min(max(2 - math.floor(math.log10(middle)), 0), 5)
+    return ["–" if v is None or not math.isfinite(v) else f"{v:,.{places}f}{unit}" for v in values]
+
+
+def data_island(name: str, content: Any) -> Html:
+    """Return JSON inside a script element, where no text can close the element."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Html(f'<script type="application/json" id="{name}">{text}</script>')

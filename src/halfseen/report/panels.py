@@ -1,0 +1,339 @@
+"""What all charts share: a panel per censorship, a colour per policy, axes and fonts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from halfseen.study import Study
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# Okabe and Ito's colours less black and yellow, which vanish on a dark or a light page.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D5A")
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
+# The page's style sheet recolours exactly these where the page is dark.
+INK, MUTED, GRID, FILL = "#1c2329", "#5c6770", "#e4e8eb", "#9fb3c2"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
+WIDTH, HEIGHT = 400, 240  # of a panel, where nothing says otherwise
+CHOSEN, HINTS = "chosen", "hints"
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its words.
+
+    Attributes
+    ----------
+    name
+        Its file name, without the extension.
+    title, note
+        What it shows and how to read it.
+    spec
+        Vega-Lite, without the data.
+    key, rows
+        The data's name and the data; charts of the same rows share their key.
+    """
+
+    name: str
+    title: str
+    note: str
+    spec: dict[str, Any]
+    key: str
+    rows: Rows
+
+    @property
+    def still(self) -> dict[str, Any]:
+        """The chart with its data inside, without what needs a pointer."""
+        panel = self.spec["spec"]
+        layers = [layer for layer in panel["layer"] if not layer.get("name", "").startswith(HINTS)]
+        return self.spec | {"spec": panel | {"layer": layers}, "datasets": {self.key: self.rows}}
+
+
+@dataclass(frozen=True)
+class Axes:
+    """A horizontal axis and, for any field drawn on it, the vertical one."""
+
+    x: Any
+    title: str
+    vertical: dict[str, Any]
+    foot: float = 0.0
+    log: bool = False
+
+    @property
+    def shown(self) -> str:
+        """What can be drawn: on a logarithmic scale nothing at 0."""
+        return f"datum.mean >= {self.foot!r}" if self.log else "true"
+
+    def y(self, field: str = "mean") -> alt.Y:
+        """Return the vertical axis for a field."""
+        import altair as alt
+
+        return alt.Y(f"{field}:Q", title=self.title, **self.vertical)
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Draws one panel per censorship of a study."""
+
+    study: Study
+
+    @property
+    def dashed(self) -> bool:
+        """True where there are more policies than colours."""
+        return len(self.study.policies) > len(PALETTE)
+
+    def colour(self) -> alt.Color:
+        """Return a colour per policy that readers with any eyesight can tell apart."""
+        import altair as alt
+
+        names = list(self.study.policies)
+        shades = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
+        return alt.Color(
+            "policy:N",
+            sort=names,
+            scale=alt.Scale(domain=names, range=shades),
+            legend=self.legend(),
+        )
+
+    def legend(self) -> alt.Legend:
+        """Return a legend above the panels that names every policy."""
+        import altair as alt
+
+        look = {"symbolType": "stroke", "symbolStrokeWidth": 3} if self.dashed else {}
+        return alt.Legend(title=None, orient="top", symbolLimit=0, symbolOpacity=1, **look)
+
+    def curves(self, axes: Axes, hints: Sequence[Any]) -> list[alt.Chart]:
+        """Return a line per policy with a dot at its end, and numbers where one points at it."""
+        import altair as alt
+
+        keep = f"datum.kind == 'policy' && {axes.shown}"
+        base = alt.Chart().transform_filter(keep).encode(x=axes.x, y=axes.y())
+        pick = alt.selection_point(name=CHOSEN, fields=["policy"], bind="legend")
+        line = base.mark_line(strokeWidth=2).encode(
+            color=self.colour(), opacity=self.faded(), **self.dash()
+        )
+        end = base.transform_filter("datum.mark == 1").mark_point(filled=True, size=36)
+        hint = (
+            base.properties(name=HINTS)
+            .mark_point(size=160, opacity=0)
+            .encode(
+                tooltip=[
+                    alt.Tooltip("policy:N"),
+                    alt.Tooltip("censorship:N"),
+                    alt.Tooltip("round:Q", format=","),
+                    *hints,
+                ]
+            )
+        )
+        return [
+            line.add_params(pick),
+            end.encode(color=self.colour(), opacity=self.faded()),
+            hint,
+        ]
+
+    def band(self, axes: Axes) -> alt.Chart:
+        """Return the 95% intervals, cut off at the foot of the chart."""
+        import altair as alt
+
+        base = alt.Chart().transform_filter(f"datum.kind == 'policy' && {axes.shown}")
+        base = base.transform_calculate(
+            low=f"max(datum.mean - datum.half, {axes.foot!r})", high="datum.mean + datum.half"
+        )
+        return base.mark_area().encode(
+            x=axes.x, y=axes.y("low"), y2="high:Q", color=self.colour(), opacity=self.faded(0.18)
+        )
+
+    def bounds(self, axes: Axes) -> list[alt.Chart]:
+        """Return thin labelled lines for what is proved."""
+        import altair as alt
+
+        keep = f"datum.kind == 'bound' && {axes.shown}"
+        base = alt.Chart().transform_filter(keep).encode(x=axes.x, y=axes.y())
+        line = base.mark_line(strokeWidth=1.2, strokeDash=[5, 3], color=INK)
+        text = base.transform_filter("datum.mark == 1").mark_text(
+            align="right", baseline="bottom", dx=-2, dy=-4, fontSize=11, color=INK
+        )
+        return [line.encode(detail="policy:N"), text.encode(text="policy:N")]
+
+    def dash(self) -> dict[str, Any]:
+        """Return dashes where colours alone do not tell policies apart."""
+        import altair as alt
+
+        if not self.dashed:
+            return {}
+        names = list(self.study.policies)
+        dashes = [list(DASHES[i // len(PALETTE) % len(DASHES)]) for i in range(len(names))]
+        scale = alt.Scale(domain=names, range=dashes)
+        return {
+            "strokeDash": alt.StrokeDash("policy:N", sort=names, scale=scale, legend=self.legend())
+        }
+
+    def faded(self, usual: float = 1.0) -> Any:
+        """Return an opacity that lets the policies picked in the legend stand out."""
+        import altair as alt
+
+        return alt.condition({"param": CHOSEN}, alt.value(usual), alt.value(0.12 * usual))
+
+    def draw(
+        self,
+        name: str,
+        titles: tuple[str, str, str],
+        layers: Sequence[Any],
+        rows: Rows,
+        key: str,
+        height: Any = HEIGHT,
+        legend: bool = True,
+    ) -> Figure:
+        """Put layers of marks into a panel per censorship and words around them.
+
+        Parameters
+        ----------
+        name
+            File name of the figure.
+        titles
+            The figure's title, how to read it, and the problem's name.
+        layers
+            Marks without data.
+        rows, key
+            Their data and its name.
+        height
+            Of a panel.
+        legend
+            Whether colours are explained.
+        """
+        import altair as alt
+
+        names = list(self.study.censorships)
+        header = alt.Header(
+            title=None,
+            labelAnchor="start",
+            labelFontSize=13,
+            labelFontWeight=600,
+            labelColor=INK,
+            labelLimit=WIDTH,
+            labelPadding=6,
+        )
+        chart = (
+            alt.layer(*layers)
+            .properties(width=WIDTH, height=height)
+            .facet(
+                facet=alt.Facet("censorship:N", sort=names, header=header),
+                columns=columns(len(names)),
+                spacing=28,
+                data=alt.NamedData(name=key),
+            )
+            .resolve_axis(x="independent")
+        )
+        spec = chart.to_dict()
+        spec["config"] = config(list(self.study.policies))
+        title, note, problem = titles
+        spec["title"] = {"text": f"{title}: {problem}", "subtitle": _folded(note)}
+        longest = max(len(n) for n in self.study.policies) if legend else 0
+        spec["usermeta"] = {
+            "columns": columns(len(names)),
+            "panels": len(names),
+            "legend": min(longest, 34),
+            "tall": isinstance(height, int),
+        }
+        return Figure(name, title, note, spec, key, rows)
+
+
+def rounds_axis(horizon: int, log: bool) -> alt.X:
+    """Return the horizontal axis of rounds."""
+    import altair as alt
+
+    if log:
+        scale = alt.Scale(type="log", domain=[1, horizon], nice=False)
+        return alt.X("round:Q", title="round", scale=scale, axis=axis(decades(1, horizon)))
+    scale = alt.Scale(domain=[0, horizon], nice=False)
+    return alt.X("round:Q", title="round", scale=scale, axis=axis(step=1))
+
+
+def axis(values: list[float] | None = None, step: int = 0) -> alt.Axis:
+    """Return an axis with short numbers, at given values or at a few round ones a step apart."""
+    import altair as alt
+
+    ticks: dict[str, Any] = (
+        {"tickCount": 5, "tickMinStep": step} if values is None else {"values": values}
+    )
+    return alt.Axis(labelExpr=SHORT, **ticks)
+
+
+def decades(low: float, high: float) -> list[float]:
+    """Return the powers of ten in an interval, or finer ticks where there are few.
+
+    >>> decades(1, 20000), decades(3, 40)
+    ([1.0, 10.0, 100.0, 1000.0, 10000.0], [5.0, 10.0, 20.0])
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step = max(1, (last - first) // 6)
+    for digits in ((1,), (1, 2, 5)):
+        ticks = [
+            float(f"{digit}e{power}")
+            for power in range(first, last + 1, step)
+            for digit in digits
+            if low <= float(f"{digit}e{power}") <= high
+        ]
+        if len(ticks) > 2:
+            break
+    return ticks
+
+
+def columns(panels: int) -> int:
+    """Return how many panels stand side by side."""
+    return 2 if panels == 4 else min(panels, 3)
+
+
+def config(policies: Sequence[str]) -> dict[str, Any]:
+    """Return fonts, colours and spacing."""
+    return {
+        "font": FONT,
+        "background": "white",
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": MUTED,
+            "labelFontSize": 12,
+            "titleColor": MUTED,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "titlePadding": 8,
+            "gridColor": GRID,
+            "domainColor": MUTED,
+            "tickColor": MUTED,
+            "domain": False,
+            "ticks": False,
+            "labelPadding": 6,
+        },
+        "legend": {
+            "labelColor": INK,
+            "labelFontSize": 13,
+            "labelLimit": 240,
+            "columns": max(1, min(len(policies), 100 // (max(map(len, policies)) + 4))),
+            "columnPadding": 20,
+            "rowPadding": 4,
+            "offset": 14,
+        },
+        "title": {
+            "anchor": "start",
+            "color": INK,
+            "fontSize": 16,
+            "subtitleColor": MUTED,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 6,
+            "offset": 14,
+            "limit": 800,
+        },
+    }
+
+
+def _folded(note: str, width: int = 140) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(note, width)

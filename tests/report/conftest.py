@@ -1,0 +1,105 @@
+"""A small real study, its report, and a browser without a network."""
+
+import shutil
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from halfseen import (
+    UCB,
+    ArmedBandit,
+    BernoulliThompson,
+    ImputeMean,
+    ImputeZero,
+    PerArm,
+    Study,
+    Uniform,
+    simulate,
+)
+from halfseen.report import write_report
+
+
+@pytest.fixture(scope="session")
+def result():
+    study = Study(
+        {"five adverts": ArmedBandit([0.6, 0.5, 0.3], reward="bernoulli")},
+        {
+            "half seen": Uniform(0.5),
+            "best rarely seen": PerArm([0.1, 0.9, 0.9]),
+            "worst rarely seen": PerArm([0.9, 0.5, 0.05]),
+        },
+        {
+            "UCB": UCB(),
+            "Thompson": BernoulliThompson(),
+            "zeros": ImputeZero(),
+            "means": ImputeMean(),
+        },
+        horizon=600,
+        replications=40,
+        seed=5,
+        checkpoints=20,
+    )
+    return simulate(study, engine="cpu")
+
+
+@pytest.fixture(scope="session")
+def report(result, tmp_path_factory):
+    return write_report(result, tmp_path_factory.mktemp("report"))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    flags = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        yield chromium
+        chromium.close()
+
+
+class Viewer:
+    """Opens pages offline and keeps everything they complain about."""
+
+    def __init__(self, browser):
+        self.browser = browser
+        self.contexts = []
+        self.complaints = []
+
+    def __call__(self, path, width=1200, **options):
+        context = self.browser.new_context(viewport={"width": width, "height": 900}, **options)
+        self.contexts.append(context)
+        context.set_offline(True)
+        page = context.new_page()
+        page.route("**/*", self.only_files)
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(path.resolve().as_uri())
+        page.wait_for_selector("html[data-drawn]", timeout=20_000)
+        return page
+
+    def only_files(self, route):
+        if route.request.url.startswith("file://"):
+            route.continue_()
+        else:
+            self.complaints.append(f"asked for {route.request.url}")
+            route.abort()
+
+    def close(self):
+        for context in self.contexts:
+            context.close()
+        assert self.complaints == []
+
+
+@pytest.fixture
+def show(browser):
+    """Return a function that opens a page; whatever the page complains about fails the test."""
+    viewer = Viewer(browser)
+    yield viewer
+    viewer.close()
+
+
+@pytest.fixture(scope="session")
+def desktop(browser, report):
+    """Return the report, open on a wide screen."""
+    viewer = Viewer(browser)
+    yield viewer(report)
+    viewer.close()

@@ -1,0 +1,207 @@
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from halfseen import (
+    UCB,
+    UCB1,
+    ArmedBandit,
+    FixedArms,
+    GaussianThompson,
+    ImputeZero,
+    RandomArms,
+    Study,
+    Uniform,
+    read_spec,
+    simulate,
+)
+from halfseen.report import write_report
+
+LIMIT = 1_500_000
+EVIL = '</script><script>window.hit=1</script><img src=x onerror="window.hit=1">\'"&amp;{{1}} ☃é'
+
+
+def written(path):
+    """Return the page up to the code that draws the charts."""
+    text, code, _ = path.read_text(encoding="utf-8").partition("<script>")
+    assert code
+    return text
+
+
+def overflow(page):
+    return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+
+def chart_sizes(page):
+    boxes = "[...document.querySelectorAll('.chart')].map(c => c.querySelector('svg.marks'))"
+    return page.evaluate(
+        boxes
+        + ".map(s => s && [s.getBoundingClientRect().width, s.getBoundingClientRect().height])"
+    )
+
+
+def test_the_page_is_small_and_every_chart_is_drawn_without_a_network(report, desktop):
+    assert report.stat().st_size < LIMIT
+    sizes = chart_sizes(desktop)
+    assert len(sizes) == 6
+    assert all(size is not None and min(size) > 80 for size in sizes)
+    assert desktop.evaluate("document.querySelectorAll('.chart path').length") > 100
+
+
+def test_nothing_in_the_page_comes_from_elsewhere(report):
+    text = written(report)
+    assert not re.search(r"<(link|img|iframe|source)\b", text)
+    assert not re.search(r"<script[^>]*\bsrc\b", text)
+    assert not re.search(r"url\(|@import", text.partition("</style>")[0])
+    assert "default-src 'none'" in text
+
+
+def test_a_narrow_screen_never_scrolls_sideways(report, show):
+    page = show(report, 375)
+    assert overflow(page) <= 0
+    assert all(size[0] <= 375 for size in chart_sizes(page))
+    page.set_viewport_size({"width": 800, "height": 800})
+    assert overflow(page) <= 0
+
+
+def test_a_dark_screen_prints_on_white_paper(report, show):
+    page = show(report, color_scheme="dark")
+    background = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(background) != "rgb(255, 255, 255)"
+    assert page.pdf().startswith(b"%PDF")
+    page.emulate_media(media="print")
+    assert page.evaluate(background) == "rgb(255, 255, 255)"
+    assert all(min(size) > 80 for size in chart_sizes(page))
+
+
+def test_the_first_sentence_is_the_answer(result, desktop):
+    regret = result.tracks["regret"][0, :, 0, :, -1]
+    mean, half = regret.mean(axis=1), 1.96 * regret.std(axis=1, ddof=1) / np.sqrt(40)
+    seen = result.tracks["observations"][0, 2, 0, :, -1].sum(axis=-1).mean() / 600
+    lead = desktop.inner_text(".lead").replace("\u00a0", " ")
+    assert lead == (
+        f"Under “worst rarely seen”, seeing {100 * seen:.0f}% of the feedback makes the regret of"
+        f" UCB {mean[2] / mean[3]:.1f} times as large ({mean[2]:.0f} ± {half[2]:.0f} instead of"
+        f" {mean[3]:.0f} ± {half[3]:.0f} over 600 rounds)."
+    )
+    assert desktop.inner_text("section#answer .caution").startswith("Every number here assumes")
+    answer = desktop.inner_text("#answer")
+    assert f"Effective dimension {1 / 0.9 + 1 / 0.5 + 1 / 0.05:.3g} against 3 arms" in answer
+    assert "Writing 0 for a missing reward (zeros)" in answer
+
+
+def test_the_tables_hold_the_summary_and_the_bounds(result, desktop):
+    cells = desktop.locator("#numbers tbody tr").first.locator("td").all_inner_texts()
+    first = result.summary().records()[0]
+    assert cells[:2] == ["half seen", "UCB"]
+    assert float(cells[2]) == pytest.approx(first["regret"], rel=0.01)
+    assert cells[4].endswith("×")
+    assert desktop.locator("#bounds tbody tr").count() > 8
+    assert desktop.locator("#bounds strong").count() == 4
+    assert "0 of 40" in desktop.inner_text("#events")
+
+
+def test_the_spec_shown_gives_the_same_study(result, report):
+    assert read_spec(report.parent / "spec.toml").digest() == result.study.digest()
+    assert (report.parent / "summary.csv").read_text() == result.summary().to_csv()
+
+
+def test_charts_are_files_too(report):
+    pictures = sorted((report.parent / "charts").iterdir())
+    assert len(pictures) == 12
+    for path in pictures:
+        if path.suffix == ".png":
+            assert path.read_bytes().startswith(b"\x89PNG")
+        else:
+            assert ET.parse(path).getroot().tag.endswith("svg")
+
+
+def test_pointing_at_a_curve_tells_its_numbers(desktop):
+    point = desktop.locator(".chart").first.locator("path[aria-label*='policy: UCB']").last
+    point.hover(force=True)
+    tip = desktop.locator("#vg-tooltip-element")
+    tip.wait_for(state="visible")
+    assert "± 95%" in tip.inner_text()
+
+
+def test_names_cannot_become_code(tmp_path, show):
+    study = Study(
+        {EVIL: ArmedBandit([0.6, 0.5], reward="bernoulli")},
+        {EVIL: Uniform(0.5)},
+        {EVIL: UCB(), EVIL + "2": ImputeZero()},
+        horizon=60,
+        replications=3,
+    )
+    path = write_report(simulate(study), tmp_path)
+    assert "<img" not in written(path)
+    page = show(path, 375)
+    page.locator(".chart").first.locator("path[aria-label*='onerror']").last.hover(force=True)
+    page.locator("#vg-tooltip-element").wait_for(state="visible")
+    assert "onerror" in page.inner_text("#vg-tooltip-element")
+    assert page.evaluate("window.hit") is None
+    assert page.locator("script").count() == 3
+    assert page.locator("img").count() == 0
+    assert page.locator("#answer h4").first.inner_text() == EVIL
+    assert overflow(page) <= 0
+    for picture in (tmp_path / "charts").glob("*.svg"):
+        assert not ET.parse(picture).findall(".//{*}script")
+
+
+ODD = {
+    "one of everything": Study(
+        ArmedBandit([0.5]), Uniform(0.5), UCB(), 1, replications=1, alphas=[1]
+    ),
+    "no regret": Study(
+        ArmedBandit([0.5, 0.5]), Uniform(0.5), UCB(), 30, replications=2, alphas=[1]
+    ),
+    "many policies": Study(
+        ArmedBandit([0.6, 0.5]),
+        Uniform(0.5),
+        {f"a policy with a long name, number {i}": UCB(regularization=i + 1) for i in range(18)},
+        60,
+        replications=2,
+        checkpoints=6,
+        alphas=[1],
+    ),
+    "many arms": Study(
+        ArmedBandit(np.linspace(0, 1, 10_000)), Uniform(0.5), UCB1(), 40, 2, checkpoints=4
+    ),
+    "no baseline, wrong bound, moving arms": Study(
+        {
+            "one": ArmedBandit([0.6, 0.5, 0.1], actions=FixedArms([1, 2])),
+            "two": ArmedBandit([0.6, 0.5, 0.1], actions=RandomArms([0.5, 0.5, 0.5])),
+        },
+        Uniform(0.3),
+        {"wrong": UCB(bound=0.05), "UCB": UCB(), "G": GaussianThompson()},
+        60,
+        replications=3,
+        baseline=False,
+        alphas=[1],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_any_valid_study_has_a_report(name, tmp_path, show):
+    path = write_report(simulate(ODD[name]), tmp_path)
+    assert path.stat().st_size < LIMIT
+    page = show(path, 375)
+    assert overflow(page) <= 0
+    sizes = chart_sizes(page)
+    assert sizes
+    assert all(size is not None and min(size) > 40 for size in sizes)
+    assert "NaN" not in page.inner_text("main")
+    if name == "many arms":
+        assert "The 30 most played of 10,000 arms are shown." in page.inner_text("#charts")
+    if name == "many policies":
+        assert "14 of 18 policies" in page.inner_text("#charts")
+
+
+def test_drawing_is_not_loaded_before_it_is_needed():
+    code = "import sys, halfseen.report; print({'altair', 'vl_convert'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
