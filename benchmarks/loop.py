@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from halfseen import UCB, ArmedBandit, Study, Uniform
-from halfseen.engine.rounds import play
 from halfseen.engine.specialise import compiled
 from halfseen.result import Result
 
@@ -22,8 +21,8 @@ def engine_seconds(arms, observe, replications, alphas, horizon=HORIZON):
         problem, Uniform(observe), UCB(), horizon, replications, alphas=alphas, baseline=False
     )
     position, cell = next(study.cells())
-    track = Result.empty(study).track(position, arms)
-    loop = compiled(play, cell.policy.kernels(), cell.jumps)
+    track = Result.empty(study).track(position, cell)
+    loop = compiled(cell.loop, cell.policy.kernels(), **cell.open_names)
     arguments = cell.arguments()
     loop(0, 1, *arguments, *track.rows(0, 1))
     started = time.perf_counter()

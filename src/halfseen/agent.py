@@ -141,9 +141,9 @@ class Agent:
         self.seed = checks.seed("Agent.seed", seed)
         policy.check(self.setting)
         kernels = policy.kernels()
-        self._select = compiled(select, kernels, False)
-        self._absorb = compiled(absorb, kernels, False)
-        self._pass_over = compiled(pass_over, kernels, False) if kernels.fill else None
+        self._select = compiled(select, kernels)
+        self._absorb = compiled(absorb, kernels)
+        self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
         self._waits = kernels.waits
         self._binary = reward == "bernoulli"
         self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)

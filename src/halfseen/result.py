@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.engine.cell import Track
+from halfseen.engine.cell import Cell, Track
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.spec import study_from
 from halfseen.storage import STUDY_FILE, read_cell, read_json, write_cell, write_text
@@ -64,11 +64,11 @@ class Result:
         }
         return Result(study, tracks, {})
 
-    def track(self, position: tuple[int, int, int], arms: int) -> Track:
+    def track(self, position: tuple[int, int, int], cell: Cell) -> Track:
         """Return the part of the arrays that belongs to one cell."""
         parts = {name: array[position] for name, array in self.tracks.items()}
         for name in ("pulls", "observations"):
-            parts[name] = parts[name][..., :arms]
+            parts[name] = parts[name][..., : cell.groups]
         return Track(**parts)
 
     @property
@@ -147,7 +147,7 @@ class Result:
         folder = claim(Path(folder), self.study)
         for position, cell in self.study.cells():
             digest = self.study.cell_digest(cell)
-            track = self.track(position, cell.problem.arms)
+            track = self.track(position, cell)
             write_cell(folder, digest, track.arrays(), self.facts.get(digest, {}))
 
     @staticmethod
@@ -160,16 +160,16 @@ class Result:
         result = Result.empty(study)
         for position, cell in study.cells():
             digest = study.cell_digest(cell)
-            if not result.read(folder, position, cell.problem.arms, digest):
+            if not result.read(folder, position, cell, digest):
                 raise StorageError(
                     f"{folder} holds an unfinished study. Run the same `halfseen study` again:"
                     " it goes on where it stopped."
                 )
         return result
 
-    def read(self, folder: Path, position: tuple[int, int, int], arms: int, digest: str) -> bool:
+    def read(self, folder: Path, position: tuple[int, int, int], cell: Cell, digest: str) -> bool:
         """Read one cell from disk if it is there."""
-        facts = read_cell(folder, digest, self.track(position, arms).arrays())
+        facts = read_cell(folder, digest, self.track(position, cell).arrays())
         if facts is None:
             return False
         self.facts[digest] = facts

@@ -84,12 +84,12 @@ def simulate(
     for position, cell in cells:
         label = " · ".join(names[axis][position[axis]] for axis in range(3))
         digest = study.cell_digest(cell)
-        if folder is not None and result.read(folder, position, cell.problem.arms, digest):
+        if folder is not None and result.read(folder, position, cell, digest):
             report(study.replications)
             continue
         report(0)
         started = time.perf_counter()
-        track = result.track(position, cell.problem.arms)
+        track = result.track(position, cell)
         run(cell, track, report=report, workers=threads)
         facts = {
             "seconds": time.perf_counter() - started,

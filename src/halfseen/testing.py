@@ -104,7 +104,7 @@ def _check_kernels(policy: Policy) -> None:
 
 
 def _check_rounds(cell: Cell, expected: Track) -> None:
-    loop = fitted(play, cell.policy.kernels(), jumps=False)
+    loop = fitted(play, cell.policy.kernels(), JUMPS=False)
     track = _blank(cell)
     loop(0, _REPLICATIONS, *cell.arguments(), *track.rows(0, _REPLICATIONS))
     for name, array in track.arrays().items():

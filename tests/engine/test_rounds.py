@@ -71,7 +71,7 @@ def test_tracks_follow_their_definitions(actions, observe):
     arguments = cell.arguments()
     arguments[1][:, PATIENCE] = 4.0
     arguments[6][:, EXPLORATION] *= 0.12
-    loop = fitted(play, cell.policy.kernels(), cell.jumps)
+    loop = fitted(play, cell.policy.kernels(), JUMPS=cell.jumps)
     track = Track.empty(12, 2, 3, len(ALPHAS), 150)
     loop(0, 12, *arguments, *track.rows(0, 12))
     events = set()

@@ -1,11 +1,14 @@
 """Compiled code is found again on disk, and only then."""
 
+import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 
 from halfseen import UCB
+from halfseen.engine.decide import select
 from halfseen.engine.rounds import play
 from halfseen.engine.specialise import _walk, compiled, fitted
 from halfseen.policies import UCB1
@@ -18,19 +21,38 @@ def fingerprint(function):
 
 
 def test_fingerprint_sees_kernels_callees_and_constants():
-    base = fitted(play, UCB().kernels(), True)
-    again = fitted(play, UCB().kernels(), True)
-    other = fitted(play, UCB1().kernels(), False)
+    base = fitted(play, UCB().kernels(), JUMPS=True)
+    again = fitted(play, UCB().kernels(), JUMPS=True)
+    other = fitted(play, UCB1().kernels(), JUMPS=False)
     assert fingerprint(base) == fingerprint(again)
     assert fingerprint(base) != fingerprint(other)
-    changed = fitted(play, UCB().kernels(), True)
-    changed.__globals__["feedback"] = fitted(changed.__globals__["feedback"], UCB().kernels(), True)
+    changed = fitted(play, UCB().kernels(), JUMPS=True)
+    changed.__globals__["feedback"] = fitted(
+        changed.__globals__["feedback"], UCB().kernels(), JUMPS=True
+    )
     changed.__globals__["feedback"].__globals__["LONGEST_WAIT"] = 7.0
     assert fingerprint(base) != fingerprint(changed)
 
 
 def test_each_policy_and_mode_is_compiled_once_per_process():
-    assert compiled(play, UCB().kernels(), True) is compiled(play, UCB(2.0).kernels(), True)
+    assert compiled(play, UCB().kernels(), JUMPS=True) is compiled(
+        play, UCB(2.0).kernels(), JUMPS=True
+    )
+
+
+def test_code_that_cannot_be_imported_again_is_not_kept(tmp_path):
+    """A policy typed into exec compiles every time instead of failing the second time."""
+    source = (
+        "def index(state, arm, clock, stream, table):\n    return state[arm, 1] + table[arm, 0]\n"
+    )
+    for _ in range(2):
+        names = {"__name__": "nowhere"}
+        exec(source, names)
+        kernels = replace(UCB().kernels(), index=names["index"], width=None)
+        select_arm = compiled(select, kernels)
+        state, table = np.zeros((2, 2)), np.array([[1.0], [2.0]])
+        assert select_arm(state, np.ones(2, np.uint8), 1, 0, 0, table) == 1
+        assert not select_arm.stats.cache_hits
 
 
 SCRIPT = """
@@ -40,15 +62,13 @@ from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
 from halfseen.engine.rounds import play
 from halfseen.engine.specialise import compiled
 simulate(Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), 50, 3))
-stats = compiled(play, UCB().kernels(), True).stats
+stats = compiled(play, UCB().kernels(), JUMPS=True).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 
 
 def test_second_process_compiles_nothing(tmp_path):
     """The first run in an empty cache compiles; the second finds everything on disk."""
-    import os
-
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     outputs = [
         subprocess.run(

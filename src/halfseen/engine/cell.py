@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
 from halfseen.engine import feedback as world
+from halfseen.engine.rounds import play
 from halfseen.policies import Policy
 from halfseen.problems import (
     REWARDS,
@@ -34,6 +36,18 @@ class Cell:
     seed: int
     checkpoints: NDArray[np.int64]
     alphas: Vector
+
+    loop: ClassVar[Callable[..., None]] = staticmethod(play)
+
+    @property
+    def groups(self) -> int:
+        """How many kinds of actions are counted apart: the arms."""
+        return self.problem.arms
+
+    @property
+    def open_names(self) -> dict[str, Any]:
+        """What the loop's open names stand for, beside the policy's kernels."""
+        return {"JUMPS": self.jumps}
 
     @property
     def jumps(self) -> bool:

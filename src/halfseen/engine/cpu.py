@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from halfseen.engine.cell import Cell, Track
-from halfseen.engine.rounds import play
 from halfseen.engine.specialise import compiled
 
 CHUNK_SECONDS = 0.25
@@ -20,7 +19,7 @@ def run(cell: Cell, track: Track, *, report: Callable[[int], None], workers: int
     Replications go to the workers in chunks of about a quarter of a second, so that progress
     shows and an interruption is heard. No number depends on the workers or the chunks.
     """
-    loop = compiled(play, cell.policy.kernels(), cell.jumps)
+    loop = compiled(cell.loop, cell.policy.kernels(), **cell.open_names)
     arguments = cell.arguments()
     replications = len(track.regret)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from halfseen.engine.cell import Cell, Track
-from halfseen.engine.rounds import play
 from halfseen.engine.specialise import fitted
 
 
 def run(cell: Cell, track: Track, *, report: Callable[[int], None], workers: int) -> None:
     """Play every replication of the cell, one after the other, into the track."""
-    loop = fitted(play, cell.policy.kernels(), cell.jumps)
+    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
     arguments = cell.arguments()
     for replication in range(len(track.regret)):
         loop(replication, replication + 1, *arguments, *track.rows(replication, replication + 1))

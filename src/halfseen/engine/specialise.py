@@ -8,40 +8,36 @@ or a function it calls, or a constant, asks for a new compilation and nothing el
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from halfseen.policies.policy import Kernels
+
+class OpenNames(Protocol):
+    """Kernels that know which of the loop's open names they stand for."""
+
+    def names(self) -> dict[str, Any]:
+        """Return what the open names stand for."""
 
 
-def fitted(function: Callable[..., Any], kernels: Kernels, jumps: bool) -> FunctionType:
+def fitted(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> FunctionType:
     """Return `function` with a policy's kernels in place of the names it leaves open."""
     assert isinstance(function, FunctionType)
-    names = {
-        "index": kernels.index,
-        "learn": kernels.learn,
-        "width": kernels.width or _no_width,
-        "fill": kernels.fill or _no_fill,
-        "HAS_WIDTH": kernels.width is not None,
-        "FILLS": kernels.fill is not None,
-        "WAITS": kernels.waits,
-        "JUMPS": jumps,
-        "STATISTICS": kernels.statistics,
-    }
-    return FunctionType(function.__code__, function.__globals__ | names, function.__name__)
+    names = function.__globals__ | kernels.names() | others
+    return FunctionType(function.__code__, names, function.__name__)
 
 
 @cache
-def compiled(function: Callable[..., Any], kernels: Kernels, jumps: bool) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> Callable[..., Any]:
     """Return the fitted function compiled, from disk if it was compiled before."""
     from numba import njit
     from numba.extending import register_jitable
 
-    result = fitted(function, kernels, jumps)
+    result = fitted(function, kernels, **others)
     reached: dict[FunctionType, None] = {}
     fingerprint = hashlib.sha256()
     _walk(result, reached, fingerprint.update)
@@ -51,18 +47,12 @@ def compiled(function: Callable[..., Any], kernels: Kernels, jumps: bool) -> Cal
             # Rare detours are named with an underscore; everything else is worth inlining.
             register_jitable(forceinline=not callee.__name__.startswith("_"))(callee)
             _registered.add(callee)
-    return njit(cache=True, nogil=True, error_model="numpy")(result)
+    # Code from a module that cannot be imported again cannot be loaded from disk again either.
+    keep = all(callee.__module__ in sys.modules for callee in reached)
+    return njit(cache=keep, nogil=True, error_model="numpy")(result)
 
 
 _registered: set[FunctionType] = set()
-
-
-def _no_width(state: Any, arm: int, clock: int, table: Any) -> float:
-    return 0.0
-
-
-def _no_fill(state: Any, arm: int, table: Any) -> float:
-    return 0.0
 
 
 def _walk(
@@ -72,6 +62,7 @@ def _walk(
     if function in reached:
         return
     reached[function] = None
+    note(str(function.__module__).encode())
     for text in _contents(function.__code__):
         note(text.encode())
     free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

@@ -35,6 +35,19 @@ class Kernels:
     statistics: int
     waits: bool
 
+    def names(self) -> dict[str, Any]:
+        """Return what the loop's open names stand for."""
+        return {
+            "index": self.index,
+            "learn": self.learn,
+            "width": self.width or _no_width,
+            "fill": self.fill or _no_fill,
+            "HAS_WIDTH": self.width is not None,
+            "FILLS": self.fill is not None,
+            "WAITS": self.waits,
+            "STATISTICS": self.statistics,
+        }
+
 
 class Policy(ABC):
     """How to choose an arm from what has been seen.
@@ -97,3 +110,11 @@ class Policy(ABC):
     def kernels(self) -> Kernels:
         """Return the algorithm without its parameters."""
         return Kernels(self.index, self.learn, self.width, self.fill, self.statistics, self.waits)
+
+
+def _no_width(state: State, arm: int, clock: int, table: Vector) -> float:
+    return 0.0
+
+
+def _no_fill(state: State, arm: int, table: Vector) -> float:
+    return 0.0
