@@ -20,7 +20,7 @@ Examples
 >>> x = np.array([1.0, 0.0])
 >>> s = observe_action(inverse, x, v)
 >>> step = update_estimate(theta, x, v, s, reward=1.0)
->>> inverse.tolist(), theta.tolist(), s, step
+>>> inverse.tolist(), theta.tolist(), float(s), float(step)
 ([[0.5, 0.0], [0.0, 1.0]], [0.5, 0.0], 1.0, 0.5)
 """
 
@@ -43,14 +43,13 @@ def observe_action(inverse: Vector, x: Vector, v: Vector) -> float:
     ``math.log1p(s)`` to its log-determinant.
     """
     d = x.size
-    for j in range(d):
-        v[j] = 0.0
-    for i in range(d):
-        for j in range(d):
-            v[j] += inverse[i, j] * x[i]
     s = 0.0
-    for j in range(d):
-        s += x[j] * v[j]
+    for i in range(d):
+        total = 0.0
+        for j in range(d):
+            total += inverse[i, j] * x[j]
+        v[i] = total
+        s += x[i] * total
     scale = 1.0 / (1.0 + s)
     for i in range(d):
         for j in range(d):

@@ -1,0 +1,171 @@
+"""Feedback that thins out smoothly along a direction: logistic and its relatives."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship.directions import projections, unit_direction
+from halfseen.checks import SMALLEST_OBSERVE, Vector
+from halfseen.errors import InvalidInput
+
+LINKS = ("logit", "probit", "cloglog")
+LOGIT, PROBIT, CLOGLOG = range(3)  # as table[LINK] holds them
+LINK, OFFSET, SLOPE = range(3)  # the table of the kernel
+_ROOT_HALF = math.sqrt(0.5)
+_CERTAIN = 40.0  # exp(-exp(40)) is 0, exp(800) overflows
+
+
+def observe_probability(projection: float, table: Vector) -> float:
+    """Return the probability of being observed at <a, u>, from the link's number, offset and slope.
+
+    >>> observe_probability(0.0, np.array([LOGIT, 0.0, -2.0]))
+    0.5
+    """
+    z = table[OFFSET] + table[SLOPE] * projection
+    if table[LINK] == LOGIT:
+        if z >= 0.0:
+            return 1.0 / (1.0 + math.exp(-z))
+        small = math.exp(z)
+        return small / (1.0 + small)
+    if table[LINK] == PROBIT:
+        return 0.5 * math.erfc(-z * _ROOT_HALF)
+    if z > _CERTAIN:
+        return 1.0
+    return -math.expm1(-math.exp(z))
+
+
+def projection_at(probability: float, table: Vector) -> float:
+    """Return the <a, u> at which the probability of being observed is `probability`.
+
+    >>> projection_at(0.5, np.array([LOGIT, 1.0, -2.0]))
+    0.5
+    """
+    from scipy import special
+
+    if table[LINK] == LOGIT:
+        z = float(special.logit(probability))
+    elif table[LINK] == PROBIT:
+        z = float(special.ndtri(probability))
+    else:
+        z = math.log(-math.log1p(-probability))
+    return float((z - table[OFFSET]) / table[SLOPE])
+
+
+class LinkedCensorship(ABC):
+    """What the models p(a) = link^-1(offset + slope <a, u>) have in common."""
+
+    observe_probability: ClassVar[Any] = staticmethod(observe_probability)
+    direction: Sequence[float]
+    slope: float
+    offset: float
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        direction = unit_direction(f"{name}.direction", self.direction)
+        object.__setattr__(self, "direction", direction)
+        object.__setattr__(self, "slope", checks.number(f"{name}.slope", self.slope))
+        object.__setattr__(self, "offset", checks.number(f"{name}.offset", self.offset))
+        checks.one_of(f"{name}.link", self._link, LINKS)
+        smallest, _ = self.observe_range
+        if smallest < SMALLEST_OBSERVE:
+            raise InvalidInput(
+                f"{name}.offset",
+                "must leave every action of the unit ball some chance of being observed",
+                self.offset,
+                "Raise it, or bring the slope nearer to 0.",
+            )
+
+    @property
+    def _link(self) -> str:
+        return getattr(self, "link", "logit")
+
+    @property
+    def observe_range(self) -> tuple[float, float]:
+        """The smallest and the largest probability of being observed over the unit ball."""
+        table = self.table()
+        ends = (observe_probability(-1.0, table), observe_probability(1.0, table))
+        return min(ends), max(ends)
+
+    def table(self) -> Vector:
+        """Return what the kernel `observe_probability` reads."""
+        return np.array([LINKS.index(self._link), self.offset, self.slope], dtype=np.float64)
+
+    def along(self, projection: Any) -> Vector:
+        """Return the probability of being observed at each value of <a, u>."""
+        table = self.table()
+        return np.array([observe_probability(s, table) for s in np.asarray(projection).tolist()])
+
+    def probabilities(self, actions: Any) -> Vector:
+        """Return the probability of being observed of each row of an array (n, d)."""
+        return self.along(projections("actions", actions, self.direction))
+
+
+@dataclass(frozen=True)
+class LinkModel(LinkedCensorship):
+    r"""Feedback comes back with a probability that rises or falls smoothly along a direction.
+
+    .. math:: p(a)=g^{-1}(\text{offset}+\text{slope}\,\langle a,u\rangle)
+
+    with :math:`g^{-1}(z)=1/(1+e^{-z})` for ``"logit"``, :math:`\Phi(z)` for ``"probit"`` and
+    :math:`1-e^{-e^z}` for ``"cloglog"`` (complementary log-log).
+
+    Parameters
+    ----------
+    direction
+        The direction u; any non-zero vector, divided by its length.
+    slope
+        How fast feedback changes along the direction; negative for less feedback further along.
+    offset
+        The value of the linear predictor at <a, u> = 0.
+    link
+        ``"logit"``, ``"probit"`` or ``"cloglog"``.
+
+    References
+    ----------
+    McCullagh, Nelder, *Generalized linear models*, 1989.
+
+    Examples
+    --------
+    >>> LinkModel([0, 1], slope=-1.0, link="probit").probabilities([[1, 0], [0, 1]]).round(6)
+    array([0.5     , 0.158655])
+    """
+
+    kind: ClassVar[str] = "link"
+    direction: Sequence[float]
+    slope: float
+    offset: float = 0.0
+    link: str = "logit"
+
+
+@dataclass(frozen=True)
+class Logistic(LinkedCensorship):
+    r"""Feedback comes back with a logistic probability along a direction.
+
+    .. math:: p(a)=\frac{1}{1+\exp\big(-(\text{offset}+\text{slope}\,\langle a,u\rangle)\big)}
+
+    Parameters
+    ----------
+    direction
+        The direction u; any non-zero vector, divided by its length.
+    slope
+        How fast feedback changes along the direction; negative for less feedback further along.
+    offset
+        The log-odds of being observed at <a, u> = 0.
+
+    Examples
+    --------
+    >>> Logistic([0, 1], slope=-2.0, offset=1.0).probabilities([[1, 0], [0, 0.5]]).round(6)
+    array([0.731059, 0.5     ])
+    """
+
+    kind: ClassVar[str] = "logistic"
+    direction: Sequence[float]
+    slope: float
+    offset: float = 0.0

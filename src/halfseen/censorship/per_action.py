@@ -1,0 +1,99 @@
+"""Feedback seen with a probability of its own for each action, listed or computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship.directions import action_rows
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class PerAction:
+    """The reward of action number k of a finite set comes back with probability ``observe[k]``.
+
+    Parameters
+    ----------
+    observe
+        Probability of being observed, one number in ]0, 1] per action, in their order.
+
+    Examples
+    --------
+    >>> PerAction([0.9, 0.1]).probabilities([[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [0.9, 0.1]
+    """
+
+    kind: ClassVar[str] = "per-action"
+    observe: Sequence[float]
+
+    def __post_init__(self) -> None:
+        values = checks.observation_probabilities("PerAction.observe", self.observe)
+        object.__setattr__(self, "observe", values)
+
+    @property
+    def observe_range(self) -> tuple[float, float]:
+        """The smallest and the largest probability of being observed."""
+        return min(self.observe), max(self.observe)
+
+    def probabilities(self, actions: Any) -> Vector:
+        """Return the probability of being observed of each row of an array (n, d)."""
+        rows = len(action_rows("actions", actions))
+        if rows != len(self.observe):
+            raise InvalidInput(
+                "PerAction.observe",
+                f"must have {rows} entries, one per action",
+                f"{len(self.observe)} entries",
+                "Match the number of actions.",
+            )
+        return np.array(self.observe)
+
+
+@dataclass(frozen=True)
+class AnyFunction:
+    """Feedback comes back with the probability a Python function gives for the action.
+
+    Parameters
+    ----------
+    function
+        Takes an action, an array of d numbers, and returns a probability in ]0, 1]. It is called
+        again whenever it is needed, so the same action must always give the same answer.
+
+    Notes
+    -----
+    It is called once per action, in Python; the other models are much faster.
+
+    Examples
+    --------
+    >>> AnyFunction(lambda action: 1.0 - 0.5 * action[0] ** 2).probabilities([[1.0], [0.0]])
+    array([0.5, 1. ])
+    """
+
+    kind: ClassVar[str] = "function"
+    function: Callable[[Vector], float]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidInput(
+                "AnyFunction.function",
+                "must be a function of the action",
+                self.function,
+                "Give for example lambda action: 0.5.",
+            )
+
+    def probabilities(self, actions: Any) -> Vector:
+        """Return the probability of being observed of each row of an array (n, d)."""
+        rows = action_rows("actions", actions)
+        return np.array(
+            [
+                checks.observation_probability(
+                    f"AnyFunction.function(actions[{place}])", self.function(row.copy())
+                )
+                for place, row in enumerate(rows)
+            ]
+        )

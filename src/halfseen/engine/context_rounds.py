@@ -1,0 +1,234 @@
+"""The loop of linear bandits that are offered other actions in every round.
+
+``index``, ``radius``, ``draw``, ``observe_probability`` and the constants in capitals are filled
+in with the policy's, the action set's and the censorship's own. A round costs O(K d^2).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, normal_from, unit, words
+from halfseen.engine.designs import (
+    EXPECTED,
+    OBSERVED,
+    exceeds,
+    lower_factor,
+    powered_width,
+    record_design,
+)
+from halfseen.engine.jacobi import eigen
+from halfseen.problems.contexts import fill_normals
+from halfseen.ridge import (
+    accumulate,
+    next_refactor,
+    observe_action,
+    refactor,
+    update_estimate,
+)
+
+if TYPE_CHECKING:
+    from halfseen.censorship.multi_threshold import observe_probability
+    from halfseen.policies.lin_ucb import index, radius
+    from halfseen.problems.contexts import draw_action as draw
+
+DRAWN = True  # actions are drawn, not read from a sequence
+IMPUTES = False
+SAMPLES = False
+HAS_RADIUS = False
+
+
+def play_contexts(
+    first: int,
+    last: int,
+    horizon: int,
+    offered: Vector,
+    count: int,
+    theta: Vector,
+    noise_scale: float,
+    direction: Vector,
+    observe_table: Vector,
+    cuts: Vector,
+    table: Vector,
+    key: tuple[int, int],
+    checkpoints: NDArray[Any],
+    alphas: Vector,
+    regularization: float,
+    censoring_factor: float,
+    regret: Vector,
+    pulls: NDArray[Any],
+    observations: NDArray[Any],
+    potential: Vector,
+    optimism_failed: NDArray[Any],
+    censoring_failed: NDArray[Any],
+    spread_track: Vector,
+    eigenvalues: Vector,
+) -> None:
+    """Play replications `first` to `last` (excluded) and write their tracks, row by row."""
+    d = theta.size
+    inverse, factor, scratch = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
+    design, rest, expected = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
+    vectors, other = np.zeros((d, d)), np.zeros((d, d))
+    estimate, target, target_rest = np.zeros(d), np.zeros(d), np.zeros(d)
+    v, noise, shake, inverse_values = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
+    menu = np.zeros((count, d))
+    pulled, seen = np.zeros(cuts.size + 1), np.zeros(cuts.size + 1)
+    spent = np.zeros(alphas.size)
+    slack = 0.5 * regularization * (1.0 - 1.0 / censoring_factor)
+    powers = False
+    for k in range(alphas.size):
+        powers = powers or alphas[k] != 1.0
+
+    for replication in range(first, last):
+        row = replication - first
+        world = (key[0], key[1], replication, ENVIRONMENT)
+        doors = (key[0], key[1], replication, AVAILABILITY)
+        mind = (key[0], key[1], replication, POLICY)
+        for i in range(d):
+            estimate[i] = 0.0
+            target[i] = 0.0
+            target_rest[i] = 0.0
+            for j in range(d):
+                inverse[i, j] = 1.0 / regularization if i == j else 0.0
+                design[i, j] = regularization if i == j else 0.0
+                expected[i, j] = design[i, j]
+                rest[i, j] = 0.0
+        for j in range(pulled.size):
+            pulled[j] = 0.0
+            seen[j] = 0.0
+        for k in range(alphas.size):
+            spent[k] = 0.0
+        lost = 0.0
+        spread = 0.0
+        unsure = 0.0  # how much the expected design may have grown since it was last compared
+        learned = 0
+        due = next_refactor(0, d)
+        optimism = 0
+        censoring = 0
+        checkpoint = 0
+        changed = True
+
+        for clock in range(1, horizon + 1):
+            if changed and powers:
+                for i in range(d):
+                    for j in range(d):
+                        scratch[i, j] = inverse[i, j]
+                eigen(scratch, inverse_values, vectors)
+            if SAMPLES:
+                if changed:
+                    lower_factor(inverse, factor)
+                fill_normals(mind, clock, 0, noise)
+                for i in range(d):
+                    total = 0.0
+                    for j in range(i + 1):
+                        total += factor[i, j] * noise[j]
+                    shake[i] = total
+            changed = False
+            top = -np.inf
+            best = -np.inf
+            chosen = 0
+            width = 0.0
+            truth = 0.0
+            for k in range(count):
+                if DRAWN:
+                    draw(doors, clock, k, menu[k])
+                else:
+                    for i in range(d):
+                        menu[k, i] = offered[clock - 1, k, i]
+                mean = 0.0
+                reality = 0.0
+                shift = 0.0
+                square = 0.0
+                for i in range(d):
+                    mean += menu[k, i] * estimate[i]
+                    reality += menu[k, i] * theta[i]
+                    if SAMPLES:
+                        shift += menu[k, i] * shake[i]
+                    total = 0.0
+                    for j in range(d):
+                        total += inverse[i, j] * menu[k, j]
+                    square += total * menu[k, i]
+                if reality > best:
+                    best = reality
+                value = index(mean, square, spread, shift, k, clock, mind, table)
+                if value > top:
+                    top = value
+                    chosen = k
+                    width = square
+                    truth = reality
+
+            x = menu[chosen]
+            along = 0.0
+            for i in range(d):
+                along += x[i] * direction[i]
+            region = 0
+            while region < cuts.size and along >= cuts[region]:
+                region += 1
+            rate = observe_probability(along, observe_table)
+            high, low, coin_high, coin_low = words(world, clock, 0)
+            observed = unit(coin_high, coin_low) < rate
+            for k in range(alphas.size):
+                if alphas[k] == 1.0:
+                    spent[k] += width
+                else:
+                    spent[k] += powered_width(x, inverse_values, vectors, alphas[k])
+            lost += best - truth
+            pulled[region] += 1.0
+            for i in range(d):
+                for j in range(d):
+                    expected[i, j] += rate * (x[i] * x[j])
+            unsure += rate
+            if not observed and censoring == 0 and unsure > slack * censoring_factor:
+                share = 1.0 / censoring_factor
+                if exceeds(design, expected, share, slack, scratch):
+                    unsure = 0.0
+                elif not exceeds(design, expected, share, 0.0, scratch):
+                    censoring = 1
+
+            if observed or IMPUTES:
+                gained = 0.0
+                if observed:
+                    seen[region] += 1.0
+                    gained = truth + noise_scale * normal_from(high, low, world, clock, 0)
+                s = observe_action(inverse, x, v)
+                update_estimate(estimate, x, v, s, gained)
+                accumulate(design, rest, target, target_rest, x, gained)
+                spread += math.log1p(s)
+                learned += 1
+                if learned == due:
+                    spread = refactor(design, target, scratch, inverse, estimate) - d * math.log(
+                        regularization
+                    )
+                    due = next_refactor(learned, d)
+                changed = True
+                if HAS_RADIUS and optimism == 0:
+                    error = 0.0
+                    for i in range(d):
+                        total = 0.0
+                        for j in range(d):
+                            total += design[i, j] * (estimate[j] - theta[j])
+                        error += total * (estimate[i] - theta[i])
+                    if error > radius(spread, table) ** 2:
+                        optimism = 1
+
+            if clock == checkpoints[checkpoint]:
+                regret[row, checkpoint] = lost
+                optimism_failed[row, checkpoint] = optimism if HAS_RADIUS else -1
+                censoring_failed[row, checkpoint] = censoring
+                for k in range(alphas.size):
+                    potential[row, checkpoint, k] = spent[k]
+                for j in range(pulled.size):
+                    pulls[row, checkpoint, j] = int(pulled[j])
+                    observations[row, checkpoint, j] = int(seen[j])
+                spread_track[row, checkpoint, OBSERVED] = record_design(
+                    design, regularization, scratch, other, eigenvalues[row, checkpoint, OBSERVED]
+                )
+                spread_track[row, checkpoint, EXPECTED] = record_design(
+                    expected, regularization, scratch, other, eigenvalues[row, checkpoint, EXPECTED]
+                )
+                checkpoint += 1

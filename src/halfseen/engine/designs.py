@@ -1,0 +1,73 @@
+"""What linear loops record of their two designs, the observed and the expected one."""
+
+from __future__ import annotations
+
+import math
+
+from halfseen.checks import Vector
+from halfseen.engine.jacobi import eigen
+
+OBSERVED, EXPECTED = 0, 1
+
+
+def record_design(
+    design: Vector,
+    regularization: float,
+    scratch: Vector,
+    vectors: Vector,
+    eigenvalues: Vector,
+) -> float:
+    """Write the eigenvalues of a design and return log det W - d log lambda."""
+    d = eigenvalues.size
+    for i in range(d):
+        for j in range(d):
+            scratch[i, j] = design[i, j]
+    eigen(scratch, eigenvalues, vectors)
+    spread = 0.0
+    for i in range(d):
+        spread += math.log(eigenvalues[i] / regularization)
+    return spread
+
+
+def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vector) -> bool:
+    """Tell whether left - share * right - slack * I is positive definite, by Cholesky."""
+    d = left.shape[0]
+    for i in range(d):
+        for j in range(i + 1):
+            rest = left[i, j] - share * right[i, j]
+            if i == j:
+                rest -= slack
+            for k in range(j):
+                rest -= factor[i, k] * factor[j, k]
+            if i == j:
+                if not rest > 0.0:
+                    return False
+                factor[i, i] = math.sqrt(rest)
+            else:
+                factor[i, j] = rest / factor[j, j]
+    return True
+
+
+def lower_factor(matrix: Vector, factor: Vector) -> None:
+    """Write the Cholesky factor of a positive definite matrix; entries above it are not read."""
+    d = matrix.shape[0]
+    for i in range(d):
+        for j in range(i + 1):
+            rest = matrix[i, j]
+            for k in range(j):
+                rest -= factor[i, k] * factor[j, k]
+            if i == j:
+                factor[i, i] = math.sqrt(rest if rest > 0.0 else 0.0)
+            else:
+                factor[i, j] = rest / factor[j, j] if factor[j, j] > 0.0 else 0.0
+
+
+def powered_width(action: Vector, inverse_values: Vector, vectors: Vector, alpha: float) -> float:
+    """Return a' W^-alpha a from the eigenvalues and eigenvectors of the inverse of W."""
+    total = 0.0
+    for i in range(action.size):
+        along = 0.0
+        for j in range(action.size):
+            along += vectors[j, i] * action[j]
+        total += along * along * inverse_values[i] ** alpha
+    return total

@@ -1,0 +1,203 @@
+"""One cell of a study of linear bandits, laid out as arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.censorship.link_models import LinkedCensorship
+from halfseen.censorship.multi_threshold import MultiThreshold, observe_probability
+from halfseen.censorship.uniform import Uniform
+from halfseen.checks import Vector
+from halfseen.draws import stream_key
+from halfseen.engine import feedback as world
+from halfseen.engine.cell import Track
+from halfseen.engine.context_rounds import play_contexts
+from halfseen.engine.linear_rounds import play_linear
+from halfseen.errors import InvalidInput
+from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
+from halfseen.problems.contexts import FiniteActions, RandomActions, SequenceOfActions, draw_action
+from halfseen.problems.linear import LinearBandit
+
+
+@dataclass(frozen=True)
+class LinearTrack(Track):
+    """A track with the two designs: log det W - d log lambda and the eigenvalues of W."""
+
+    spread: Vector
+    eigenvalues: Vector
+
+    @staticmethod
+    def sized(
+        replications: int, checkpoints: int, groups: int, alphas: int, horizon: int, dimension: int
+    ) -> LinearTrack:
+        """Return a track with room for the given numbers of things."""
+        blank = Track.empty(replications, checkpoints, groups, alphas, horizon)
+        shape = (replications, checkpoints, 2)
+        return LinearTrack(
+            **blank.arrays(), spread=np.zeros(shape), eigenvalues=np.zeros((*shape, dimension))
+        )
+
+
+@dataclass(frozen=True)
+class LinearCell:
+    """What is played, and where along the way it is looked at."""
+
+    problem: LinearBandit
+    censorship: Any
+    policy: LinearPolicy
+    horizon: int
+    seed: int
+    checkpoints: NDArray[np.int64]
+    alphas: Vector
+
+    @property
+    def same_actions(self) -> bool:
+        """True when every round offers the same actions."""
+        return isinstance(self.problem.actions, FiniteActions)
+
+    @property
+    def loop(self) -> Callable[..., None]:
+        """The loop that plays this kind of actions."""
+        return play_linear if self.same_actions else play_contexts
+
+    @property
+    def groups(self) -> int:
+        """How many kinds of actions are counted apart: the actions, or the regions."""
+        if isinstance(self.problem.actions, FiniteActions):
+            return self.problem.actions.count
+        return len(self._cuts()) + 1
+
+    @property
+    def open_names(self) -> dict[str, Any]:
+        """What the loop's open names stand for, beside the policy's kernels."""
+        kernels = self.policy.kernels()
+        if self.same_actions:
+            return {"JUMPS": kernels.waits and not kernels.imputes}
+        actions = self.problem.actions
+        drawn = isinstance(actions, RandomActions)
+        return {
+            "DRAWN": drawn,
+            "draw": actions.draw if isinstance(actions, RandomActions) else draw_action,
+            "observe_probability": getattr(
+                self.censorship, "observe_probability", observe_probability
+            ),
+        }
+
+    @property
+    def setting(self) -> LinearSetting:
+        """What the policy is told before the first round."""
+        problem = self.problem
+        return LinearSetting(problem.dimension, problem.noise, problem.norm, self.horizon)
+
+    @property
+    def censoring_factor(self) -> float:
+        """The c of the event that the observed design falls below the expected one over c."""
+        log = math.log(self.problem.dimension * max(self.horizon, 2))
+        return 8.0 * max(log / self.policy.regularization, 1.0)
+
+    def observe(self) -> Vector:
+        """Return the probability of being observed of each action of a finite set."""
+        actions = self.problem.actions
+        assert isinstance(actions, FiniteActions)
+        if isinstance(self.censorship, Uniform):
+            return self.censorship.probabilities(actions.count)
+        values: Vector = self.censorship.probabilities(actions.actions)
+        return values
+
+    def check(self) -> None:
+        """Refuse what no loop can play."""
+        actions = self.problem.actions
+        if isinstance(actions, FiniteActions):
+            self.observe()
+        elif not isinstance(actions, RandomActions | SequenceOfActions):
+            raise InvalidInput(
+                "LinearBandit.actions",
+                "must be FiniteActions, RandomActions or SequenceOfActions in a study",
+                actions,
+                "Choose one of those.",
+            )
+        elif not isinstance(self.censorship, Uniform | MultiThreshold | LinkedCensorship):
+            raise InvalidInput(
+                "censorship",
+                "must be Uniform, MultiThreshold or a link model when actions change",
+                self.censorship,
+                "Choose one of those.",
+            )
+        elif isinstance(self.censorship, MultiThreshold | LinkedCensorship):
+            self.censorship.probabilities(np.zeros((1, self.problem.dimension)))
+        if isinstance(actions, SequenceOfActions) and len(actions.array) < self.horizon:
+            raise InvalidInput(
+                "SequenceOfActions",
+                f"must have at least {self.horizon:,} rounds, as the horizon",
+                f"{len(actions.array):,} rounds",
+                "Lower the horizon or give a longer sequence.",
+            )
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the loop's arguments between the replications and the tracks."""
+        problem = self.problem
+        shared = (
+            np.ascontiguousarray(self.policy.table(self.setting), dtype=float),
+            stream_key(self.seed, _label(problem)),
+            self.checkpoints,
+            self.alphas,
+            float(self.policy.regularization),
+            self.censoring_factor,
+        )
+        theta = np.array(problem.theta)
+        if isinstance(problem.actions, FiniteActions):
+            rows = np.ascontiguousarray(problem.actions.actions)
+            observe = self.observe()
+            facts = np.zeros((len(rows), 5))
+            facts[:, world.MEAN] = problem.means(rows)
+            facts[:, world.NOISE] = problem.noise
+            facts[:, world.HALF_RATE] = 0.5 * observe
+            partly = observe < 1.0
+            facts[partly, world.WAIT_SCALE] = -1.0 / np.log1p(-observe[partly])
+            group = np.arange(len(rows))
+            columns = np.ascontiguousarray(rows.T)
+            return (self.horizon, rows, columns, facts, group, theta, *shared)
+        actions = problem.actions
+        assert isinstance(actions, RandomActions | SequenceOfActions)
+        given = isinstance(actions, SequenceOfActions)
+        offered = actions.array if given else np.zeros((1, 1, problem.dimension))  # type: ignore[union-attr]
+        censorship = self.censorship
+        flat = isinstance(censorship, Uniform)
+        direction = np.zeros(problem.dimension) if flat else np.array(censorship.direction)
+        table = np.array([censorship.observe]) if flat else censorship.table()
+        return (
+            self.horizon,
+            offered,
+            actions.count,
+            theta,
+            problem.noise,
+            direction,
+            table,
+            self._cuts(),
+            *shared,
+        )
+
+    def _cuts(self) -> Vector:
+        if isinstance(self.censorship, MultiThreshold):
+            return self.censorship.table()[1::2].copy()
+        return np.zeros(0)
+
+
+def _label(problem: LinearBandit) -> str:
+    """Return what decides the world's draws: the problem, its actions in short."""
+    actions = problem.actions
+    if isinstance(actions, FiniteActions):
+        content: Any = hashlib.sha256(actions.actions.tobytes()).hexdigest()
+    elif isinstance(actions, SequenceOfActions):
+        content = list(actions.array.shape)
+    else:
+        content = vars(actions)
+    return json.dumps([problem.kind, problem.theta, problem.noise, actions.kind, content])

@@ -1,0 +1,247 @@
+"""The loop of linear bandits whose actions are the same in every round.
+
+As in `halfseen.engine.rounds`, ``index``, ``radius`` and the constants in capitals are filled in
+with a policy's own, every action knows in advance its next observed reward and the pulls it takes
+to see it, and policies that change their mind only on observations jump from one to the next.
+An observation costs O(K d + d^2), a round without one nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.draws import ENVIRONMENT, POLICY
+from halfseen.engine.designs import (
+    EXPECTED,
+    OBSERVED,
+    exceeds,
+    lower_factor,
+    powered_width,
+    record_design,
+)
+from halfseen.engine.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
+from halfseen.engine.jacobi import eigen
+from halfseen.problems.contexts import fill_normals
+from halfseen.ridge import (
+    gather,
+    next_refactor,
+    observe_action,
+    refactor,
+    refresh_actions,
+    update_actions,
+)
+
+if TYPE_CHECKING:
+    from halfseen.policies.lin_ucb import index, radius
+
+JUMPS = False  # the choice changes only on an observation
+IMPUTES = False  # missing rewards are learned as 0
+SAMPLES = False  # the policy is given a random shift every round
+HAS_RADIUS = False
+
+
+def play_linear(
+    first: int,
+    last: int,
+    horizon: int,
+    rows: Vector,
+    columns: Vector,
+    facts: Vector,
+    group: NDArray[Any],
+    theta: Vector,
+    table: Vector,
+    key: tuple[int, int],
+    checkpoints: NDArray[Any],
+    alphas: Vector,
+    regularization: float,
+    censoring_factor: float,
+    regret: Vector,
+    pulls: NDArray[Any],
+    observations: NDArray[Any],
+    potential: Vector,
+    optimism_failed: NDArray[Any],
+    censoring_failed: NDArray[Any],
+    spread_track: Vector,
+    eigenvalues: Vector,
+) -> None:
+    """Play replications `first` to `last` (excluded) and write their tracks, row by row."""
+    actions, d = rows.shape
+    inverse, factor, design = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
+    other, scratch, vectors = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
+    estimate, target, inverse_values = np.zeros(d), np.zeros(d), np.zeros(d)
+    v, noise, shake = np.zeros(d), np.zeros(d), np.zeros(d)
+    means, widths, g, shifts, values = (
+        np.zeros(actions),
+        np.zeros(actions),
+        np.zeros(actions),
+        np.zeros(actions),
+        np.zeros(actions),
+    )
+    counts, sums, pulled = np.zeros(actions), np.zeros(actions), np.zeros(actions)
+    seen, wait, reward = np.zeros(actions), np.zeros(actions), np.zeros(actions)
+    spent = np.zeros(alphas.size)
+    stops = checkpoints.astype(np.float64)
+    powers = False
+    for k in range(alphas.size):
+        powers = powers or alphas[k] != 1.0
+    best = -np.inf
+    for k in range(actions):
+        if facts[k, MEAN] > best:
+            best = facts[k, MEAN]
+
+    for replication in range(first, last):
+        row = replication - first
+        world = (key[0], key[1], replication, ENVIRONMENT)
+        mind = (key[0], key[1], replication, POLICY)
+        for i in range(d):
+            estimate[i] = 0.0
+            for j in range(d):
+                inverse[i, j] = 1.0 / regularization if i == j else 0.0
+        refresh_actions(columns, inverse, estimate, means, widths)
+        for k in range(actions):
+            counts[k] = 0.0
+            sums[k] = 0.0
+            pulled[k] = 0.0
+            seen[k] = 0.0
+            reward[k], wait[k] = feedback(facts, k, 0, GAUSSIAN, world)
+        for k in range(alphas.size):
+            spent[k] = 0.0
+        lost = 0.0
+        spread = 0.0
+        miss = 0.0  # |theta_hat - theta|^2 in the norm of the design
+        for i in range(d):
+            miss += regularization * theta[i] ** 2
+        deficit = 0.0
+        learned = 0
+        due = next_refactor(0, d)
+        optimism = 0
+        censoring = 0
+        clock = 0.0
+        checkpoint = 0
+        changed = True
+        chosen = 0
+
+        while clock < horizon:
+            if changed:
+                if powers:
+                    for i in range(d):
+                        for j in range(d):
+                            scratch[i, j] = inverse[i, j]
+                    eigen(scratch, inverse_values, vectors)
+                if SAMPLES:
+                    lower_factor(inverse, factor)
+            if SAMPLES:
+                fill_normals(mind, int(clock) + 1, 0, noise)
+                for i in range(d):
+                    total = 0.0
+                    for j in range(i + 1):
+                        total += factor[i, j] * noise[j]
+                    shake[i] = total
+                for k in range(actions):
+                    total = 0.0
+                    for i in range(d):
+                        total += rows[k, i] * shake[i]
+                    shifts[k] = total
+            if changed or not JUMPS:
+                now = int(clock) + 1
+                for k in range(actions):
+                    values[k] = index(means[k], widths[k], spread, shifts[k], k, now, mind, table)
+                chosen = 0
+                top = values[0]
+                for k in range(1, actions):
+                    if values[k] > top:
+                        top = values[k]
+                        chosen = k
+            changed = False
+
+            span = wait[chosen] if JUMPS else 1.0
+            stop = stops[checkpoint]
+            if clock + span > stop:
+                span = stop - clock
+            clock += span
+            for k in range(alphas.size):
+                if alphas[k] == 1.0:
+                    spent[k] += span * widths[chosen]
+                else:
+                    spent[k] += span * powered_width(
+                        rows[chosen], inverse_values, vectors, alphas[k]
+                    )
+            lost += span * (best - facts[chosen, MEAN])
+            wait[chosen] -= span
+            observed = wait[chosen] == 0.0
+
+            rate = 2.0 * facts[chosen, HALF_RATE] / censoring_factor
+            before = rate * pulled[chosen] - seen[chosen]
+            pulled[chosen] += span
+            after = rate * pulled[chosen] - seen[chosen]
+            deficit += (after if after > 0.0 else 0.0) - (before if before > 0.0 else 0.0)
+            if deficit > regularization * (1.0 - 1.0 / censoring_factor) and censoring == 0:
+                gather(columns, seen, seen, regularization, design, target)
+                for k in range(actions):
+                    g[k] = 2.0 * facts[k, HALF_RATE] * pulled[k]
+                gather(columns, g, g, regularization, other, target)
+                if not exceeds(design, other, 1.0 / censoring_factor, 0.0, factor):
+                    censoring = 1
+                changed = changed or SAMPLES
+            if observed:
+                deficit -= (after if after > 0.0 else 0.0) - (after - 1.0 if after > 1.0 else 0.0)
+                seen[chosen] += 1.0
+
+            if observed or IMPUTES:
+                gained = reward[chosen] if observed else 0.0
+                x = rows[chosen]
+                off = means[chosen] - facts[chosen, MEAN]
+                error = gained - facts[chosen, MEAN]
+                s = observe_action(inverse, x, v)
+                step = (gained - means[chosen]) / (1.0 + s)
+                update_actions(columns, v, s, step, g, means, widths)
+                spread += math.log(1.0 + s)
+                miss += error * (2.0 * off + error * s) - (off + error * s) ** 2 / (1.0 + s)
+                counts[chosen] += 1.0
+                sums[chosen] += gained
+                learned += 1
+                if learned == due:
+                    gather(columns, counts, sums, regularization, design, target)
+                    spread = refactor(design, target, factor, inverse, estimate) - d * math.log(
+                        regularization
+                    )
+                    refresh_actions(columns, inverse, estimate, means, widths)
+                    due = next_refactor(learned, d)
+                    miss = 0.0
+                    for i in range(d):
+                        miss += regularization * (estimate[i] - theta[i]) ** 2
+                    for k in range(actions):
+                        miss += counts[k] * (means[k] - facts[k, MEAN]) ** 2
+                changed = True
+                if HAS_RADIUS and miss > radius(spread, table) ** 2:
+                    optimism = 1
+            if observed:
+                reward[chosen], wait[chosen] = feedback(
+                    facts, chosen, int(seen[chosen]), GAUSSIAN, world
+                )
+
+            if clock == stop:
+                regret[row, checkpoint] = lost
+                optimism_failed[row, checkpoint] = optimism if HAS_RADIUS else -1
+                censoring_failed[row, checkpoint] = censoring
+                for k in range(alphas.size):
+                    potential[row, checkpoint, k] = spent[k]
+                for k in range(actions):
+                    pulls[row, checkpoint, group[k]] += int(pulled[k])
+                    observations[row, checkpoint, group[k]] += int(seen[k])
+                gather(columns, seen, seen, regularization, design, target)
+                spread_track[row, checkpoint, OBSERVED] = record_design(
+                    design, regularization, scratch, other, eigenvalues[row, checkpoint, OBSERVED]
+                )
+                for k in range(actions):
+                    g[k] = 2.0 * facts[k, HALF_RATE] * pulled[k]
+                gather(columns, g, g, regularization, design, target)
+                spread_track[row, checkpoint, EXPECTED] = record_design(
+                    design, regularization, scratch, other, eigenvalues[row, checkpoint, EXPECTED]
+                )
+                checkpoint += 1

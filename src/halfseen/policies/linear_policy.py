@@ -1,0 +1,110 @@
+"""The contract of a policy for linear bandits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.draws import Stream
+
+
+@dataclass(frozen=True)
+class LinearSetting:
+    """What a policy may know before the first round of a linear bandit.
+
+    Attributes
+    ----------
+    dimension
+        Number of coordinates of an action.
+    noise
+        Sub-Gaussian scale of the rewards.
+    bound
+        A number the length of theta does not exceed.
+    horizon
+        The number of rounds that will be played.
+    """
+
+    dimension: int
+    noise: float
+    bound: float
+    horizon: int
+
+
+@dataclass(frozen=True)
+class LinearKernels:
+    """The algorithm of a linear policy, apart from its parameters."""
+
+    index: Callable[[float, float, float, float, int, int, Stream, Vector], float]
+    radius: Callable[[float, Vector], float] | None
+    samples: bool
+    imputes: bool
+    waits: bool
+
+    def names(self) -> dict[str, Any]:
+        """Return what the loop's open names stand for."""
+        return {
+            "index": self.index,
+            "radius": self.radius or _no_radius,
+            "HAS_RADIUS": self.radius is not None,
+            "SAMPLES": self.samples,
+            "IMPUTES": self.imputes,
+            "WAITS": self.waits,
+        }
+
+
+class LinearPolicy(ABC):
+    """How to choose a vector from what has been seen.
+
+    The engine owns the ridge regression on observed rounds and plays the action with the largest
+    index (the first among equals).
+
+    Attributes
+    ----------
+    index
+        Kernel ``(mean, square, spread, shift, action, clock, stream, table) -> float`` of an
+        action's estimated mean <a, theta_hat>, squared width |a|^2 in the inverse design,
+        log det W - d log lambda, a random shift <a, eta> with eta normal of covariance W^-1 (if
+        `samples`, otherwise 0), its number, the round from 1, a stream for `halfseen.draws` and
+        the policy's constants.
+    radius
+        Kernel ``(spread, table) -> float`` or None: the radius of the confidence ellipsoid.
+    samples
+        True to be given a random shift every round.
+    imputes
+        True to learn a reward of 0 where feedback is missing: a mistake, offered as a baseline.
+    waits
+        True when the choice among the same actions can change only on an observation.
+    regularization
+        The ridge's lambda.
+    """
+
+    kind: ClassVar[str]
+    index: ClassVar[staticmethod[[float, float, float, float, int, int, Stream, Vector], float]]
+    radius: ClassVar[staticmethod[[float, Vector], float] | None] = None
+    samples: ClassVar[bool] = False
+    imputes: ClassVar[bool] = False
+    waits: ClassVar[bool] = False
+    regularization: float = 1.0
+
+    @abstractmethod
+    def table(self, setting: LinearSetting) -> Vector:
+        """Return the constants of the kernels."""
+
+    def kernels(self) -> LinearKernels:
+        """Return the algorithm without its parameters."""
+        return LinearKernels(self.index, self.radius, self.samples, self.imputes, self.waits)
+
+    def _keep(self, name: str, **limits: Any) -> None:
+        """Check a numeric parameter, if it is given, and keep it as a float."""
+        value = getattr(self, name)
+        if value is not None:
+            field = f"{type(self).__name__}.{name}"
+            object.__setattr__(self, name, checks.number(field, value, **limits))
+
+
+def _no_radius(spread: float, table: Vector) -> float:
+    return 0.0

@@ -1,0 +1,399 @@
+"""Which vectors may be played in a round of a linear bandit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.draws import Stream, normal_from, words
+from halfseen.errors import InvalidInput, StorageError
+
+SLACK = 1e-9  # how much longer than 1 rounding may leave an action
+MOST_PLACES = 10_000_000  # pairs of coordinates in a round: a draw's place has 24 bits for them
+_SECOND = 1 << 30  # the second number of a pair is redrawn apart from the first
+_ROWS = 1 << 16  # how many actions of a long sequence are looked at together
+Draw = Callable[[Stream, int, int, Vector], None]
+
+
+def fill_normals(stream: Stream, clock: int, k: int, out: Vector) -> float:
+    """Write independent standard normal numbers into `out` and return the sum of their squares."""
+    pairs = (out.size + 1) // 2
+    square = 0.0
+    for pair in range(pairs):
+        place = k * pairs + pair
+        high, low, second_high, second_low = words(stream, clock, place)
+        x = normal_from(high, low, stream, clock, place)
+        out[2 * pair] = x
+        square += x * x
+        if 2 * pair + 1 < out.size:
+            x = normal_from(second_high, second_low, stream, clock, place + _SECOND)
+            out[2 * pair + 1] = x
+            square += x * x
+    return square
+
+
+def draw_action(stream: Stream, clock: int, k: int, out: Vector) -> None:
+    """Write action k of round `clock` into `out`: uniform on the unit sphere."""
+    square = fill_normals(stream, clock, k, out)
+    if square > 0.0:
+        scale = 1.0 / math.sqrt(square)
+        for i in range(out.size):
+            out[i] *= scale
+    else:
+        out[0] = 1.0
+
+
+def draw_gaussian_action(stream: Stream, clock: int, k: int, out: Vector) -> None:
+    """Write action k of round `clock` into `out`: normal of variance 1/d, at most 1 long."""
+    square = fill_normals(stream, clock, k, out)
+    scale = 1.0 / math.sqrt(square if square > out.size else out.size)
+    for i in range(out.size):
+        out[i] *= scale
+
+
+DRAWS: dict[str, Draw] = {"sphere": draw_action, "gaussian": draw_gaussian_action}
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteActions:
+    """The same finite set of actions in every round.
+
+    Parameters
+    ----------
+    actions
+        An array (K, d), one action per row, each of length at most 1.
+    normalize
+        Divide every action by its length first (one of length 0 stays). Done once, then False.
+
+    Examples
+    --------
+    >>> FiniteActions([[3.0, 4.0], [0.0, 2.0]], normalize=True).actions.tolist()
+    [[0.6, 0.8], [0.0, 1.0]]
+    """
+
+    kind: ClassVar[str] = "finite"
+    actions: Any
+    normalize: bool = False
+
+    def __post_init__(self) -> None:
+        normalize = checks.yes_or_no("FiniteActions.normalize", self.normalize)
+        rows = _actions("FiniteActions.actions", self.actions, 2, normalize)
+        object.__setattr__(self, "actions", rows)
+        object.__setattr__(self, "normalize", False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FiniteActions) and np.array_equal(self.actions, other.actions)
+
+    def __hash__(self) -> int:
+        return hash(self.actions.tobytes())
+
+    @property
+    def count(self) -> int:
+        """The number of actions."""
+        return len(self.actions)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of an action."""
+        return int(self.actions.shape[1])
+
+
+@dataclass(frozen=True)
+class RandomActions:
+    """A new set of independent random actions in every round.
+
+    Parameters
+    ----------
+    count
+        Number of actions on offer in a round.
+    dimension
+        Number of coordinates of an action.
+    law
+        ``"sphere"``, uniform on the unit sphere (a Gaussian vector divided by its length), or
+        ``"gaussian"``, normal with variance 1/d in every coordinate, shortened to length 1 where
+        it is longer.
+
+    Notes
+    -----
+    Action k of a round is a pure function of the stream, the round and k: any engine, in any
+    order, draws the same numbers.
+
+    Examples
+    --------
+    >>> RandomActions(count=3, dimension=2).sample((1, 2, 0, 1), clock=1).shape
+    (3, 2)
+    """
+
+    kind: ClassVar[str] = "random-actions"
+    count: int
+    dimension: int
+    law: str = "sphere"
+
+    def __post_init__(self) -> None:
+        _sizes(self, "count", "dimension")
+        places = self.count * ((self.dimension + 1) // 2)
+        if places > MOST_PLACES:
+            raise InvalidInput(
+                "RandomActions.count",
+                f"times half the dimension must be at most {MOST_PLACES:,}",
+                places,
+                "Offer fewer actions.",
+            )
+        checks.one_of("RandomActions.law", self.law, DRAWS)
+
+    @property
+    def draw(self) -> Draw:
+        """The kernel ``(stream, clock, k, out)`` that writes action k of a round into `out`."""
+        return DRAWS[self.law]
+
+    def sample(self, stream: Stream, clock: int) -> Vector:
+        """Return the actions (K, d) on offer in round `clock`, counted from 1."""
+        rows = np.empty((self.count, self.dimension))
+        for k in range(self.count):
+            self.draw(stream, clock, k, rows[k])
+        return rows
+
+
+@dataclass(frozen=True)
+class SampledActions:
+    """A new set of actions in every round, from your own sampler.
+
+    Only the reference engine plays it, since the sampler is Python.
+
+    Parameters
+    ----------
+    sampler
+        Called with a `numpy.random.Generator` and the round, counted from 1; returns an array
+        (K, d).
+    count
+        Number K of actions it returns.
+    dimension
+        Number d of coordinates of an action.
+    normalize
+        Divide every action by its length.
+
+    Examples
+    --------
+    >>> def sampler(rng, clock):
+    ...     return rng.uniform(-0.5, 0.5, size=(3, 2))
+    >>> SampledActions(sampler, count=3, dimension=2).sample(np.random.default_rng(1), 1).shape
+    (3, 2)
+    """
+
+    kind: ClassVar[str] = "sampled"
+    sampler: Callable[[np.random.Generator, int], Any]
+    count: int
+    dimension: int
+    normalize: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.sampler):
+            raise InvalidInput(
+                "SampledActions.sampler",
+                "must be a function of a generator and a round",
+                self.sampler,
+                "Give for example lambda rng, clock: rng.uniform(-0.5, 0.5, size=(3, 2)).",
+            )
+        _sizes(self, "count", "dimension")
+        checks.yes_or_no("SampledActions.normalize", self.normalize)
+
+    def sample(self, rng: np.random.Generator, clock: int) -> Vector:
+        """Return the actions (K, d) on offer in round `clock`, checked."""
+        field = f"SampledActions.sampler in round {clock}"
+        rows = _actions(field, self.sampler(rng, clock), 2, self.normalize)
+        if rows.shape != (self.count, self.dimension):
+            raise InvalidInput(
+                field,
+                f"must return an array of shape ({self.count}, {self.dimension})",
+                rows.shape,
+                "Match count and dimension.",
+            )
+        return rows
+
+
+@dataclass(frozen=True)
+class UnitBall:
+    """Every vector of length at most 1, in every round.
+
+    Parameters
+    ----------
+    dimension
+        Number of coordinates of an action.
+    """
+
+    kind: ClassVar[str] = "ball"
+    dimension: int
+
+    def __post_init__(self) -> None:
+        _sizes(self, "dimension")
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceOfActions:
+    """A given sequence of finite sets of actions, one per round, chosen before the game starts.
+
+    Parameters
+    ----------
+    rounds
+        An array (T, K, d), or the path of a ``.npy`` file of float64 that holds one. A file is
+        not read into memory but mapped; it must not change while it is used. A sequence shorter
+        than the horizon starts again from its beginning.
+    normalize
+        Divide every action by its length. This reads a file into memory.
+
+    Examples
+    --------
+    >>> sequence = SequenceOfActions([[[1.0, 0.0]], [[0.0, 1.0]]])
+    >>> sequence.at(1).tolist(), sequence.at(4).tolist()
+    ([[1.0, 0.0]], [[0.0, 1.0]])
+    """
+
+    kind: ClassVar[str] = "sequence-of-actions"
+    rounds: Any
+    normalize: bool = False
+
+    def __post_init__(self) -> None:
+        field = "SequenceOfActions.rounds"
+        normalize = checks.yes_or_no("SequenceOfActions.normalize", self.normalize)
+        if isinstance(self.rounds, str | Path):
+            object.__setattr__(self, "rounds", str(self.rounds))
+            array = _actions(field, _mapped(field, self.rounds), 3, normalize)
+        else:
+            array = _actions(field, self.rounds, 3, normalize)
+            object.__setattr__(self, "rounds", array)
+            object.__setattr__(self, "normalize", False)
+        object.__setattr__(self, "_array", array)
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, SequenceOfActions) and self.normalize == other.normalize
+        return same and np.array_equal(self.rounds, other.rounds)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.array.shape)
+
+    @property
+    def array(self) -> Vector:
+        """The actions, an array (T, K, d) that cannot be written to."""
+        return self._array  # type: ignore[attr-defined]
+
+    @property
+    def count(self) -> int:
+        """The number of actions on offer in a round."""
+        return self.array.shape[1]
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of an action."""
+        return self.array.shape[2]
+
+    def at(self, clock: int) -> Vector:
+        """Return the actions (K, d) on offer in round `clock`, counted from 1."""
+        return self.array[(clock - 1) % len(self.array)]
+
+
+LinearActions = FiniteActions | RandomActions | SampledActions | UnitBall | SequenceOfActions
+LINEAR_ACTIONS: dict[str, type[LinearActions]] = {
+    c.kind: c for c in (FiniteActions, RandomActions, SampledActions, UnitBall, SequenceOfActions)
+}
+
+
+def row_blocks(array: Vector) -> Iterator[Vector]:
+    """Yield an array in pieces along its first axis, each of a size that fits in memory."""
+    step = max(1, _ROWS * array.shape[0] // max(1, math.prod(array.shape[:-1])))
+    for start in range(0, len(array), step):
+        yield array[start : start + step]
+
+
+def _sizes(actions: RandomActions | SampledActions | UnitBall, *entries: str) -> None:
+    for entry in entries:
+        name = f"{type(actions).__name__}.{entry}"
+        value = checks.whole(name, getattr(actions, entry), at_least=1)
+        object.__setattr__(actions, entry, value)
+
+
+def _mapped(field: str, path: str | Path) -> Vector:
+    """Open a .npy file without reading it."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror or error}. Check the path.")
+    except (ValueError, EOFError):
+        array = None
+    if not isinstance(array, np.ndarray) or array.dtype != np.float64:
+        raise InvalidInput(
+            field,
+            "must be a .npy file of float64 numbers",
+            str(path),
+            "Write it with numpy.save(path, array.astype(float)).",
+        )
+    return np.asarray(array)
+
+
+def _actions(field: str, value: Any, axes: int, normalize: bool) -> Vector:
+    """Return actions as a float array of 2 or 3 axes that cannot be written to, all of it checked.
+
+    What is already such an array, a mapped file for instance, is not copied.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "fiu" or array.ndim != axes:
+        if np.size(array) == 0 and np.shape(array) == (0,) and array.dtype.kind == "f":
+            raise InvalidInput(field, "must not be empty", value, "Give at least one action.")
+        shape = "(K, d), one action per row" if axes == 2 else "(T, K, d), one set per round"
+        raise InvalidInput(
+            field, f"must be an array of numbers {shape}", value, "Give lists of equal length."
+        )
+    if array.size == 0:
+        raise InvalidInput(field, "must not be empty", array.shape, "Give at least one action.")
+    if array.flags.writeable or array.dtype != np.float64:
+        array = array.astype(np.float64)
+    if normalize:
+        array = array.copy()
+    done = 0
+    for block in row_blocks(array):
+        _check_block(field, block, done, normalize)
+        done += len(block)
+    array.flags.writeable = False
+    return array
+
+
+def _check_block(field: str, block: Vector, start: int, normalize: bool) -> None:
+    """Divide by the lengths if asked to, then refuse what is not finite or too long."""
+    finite = np.isfinite(block).all(axis=-1)
+    if not finite.all():
+        place = np.argwhere(~finite)[0]
+        raise InvalidInput(
+            _place(field, place, start),
+            "must be finite",
+            block[tuple(place)].tolist(),
+            "Leave the action out.",
+        )
+    if normalize:
+        largest = np.abs(block).max(axis=-1, keepdims=True)
+        block /= np.where(largest > 0.0, largest, 1.0)
+        lengths = np.sqrt(np.square(block).sum(axis=-1, keepdims=True))
+        block /= np.where(lengths > 0.0, lengths, 1.0)
+    with np.errstate(over="ignore"):
+        lengths = np.sqrt(np.einsum("...i,...i->...", block, block))
+    if (lengths > 1.0 + SLACK).any():
+        place = np.argwhere(lengths > 1.0 + SLACK)[0]
+        raise InvalidInput(
+            _place(field, place, start),
+            "must have a length of at most 1",
+            float(lengths[tuple(place)]),
+            "Give normalize=True to divide every action by its length, or scale them all.",
+        )
+
+
+def _place(field: str, place: Any, start: int) -> str:
+    first, *rest = (int(index) for index in place)
+    return field + "".join(f"[{index}]" for index in (first + start, *rest))

@@ -1,0 +1,243 @@
+"""Bounds on the expected regret of LinUCB, the paper's and sharper ones, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from halfseen import checks
+from halfseen.theory.bounds import PAPER, Bound, RegretBounds
+from halfseen.theory.linear_potential import (
+    censoring_factor,
+    continuous_potential_bracket,
+    expected_potential_bound,
+    papers_censoring_factor,
+)
+
+
+def confidence_factor(
+    dimension: int,
+    horizon: float,
+    noise: float,
+    regularization: float,
+    norm: float,
+    delta: float,
+) -> float:
+    r"""Return the largest width factor LinUCB can reach in T rounds.
+
+    .. math:: \tilde\beta=\sigma\sqrt{d\log\Big(1+\frac{T}{d\lambda}\Big)+2\log\frac1\delta}
+              +\sqrt\lambda\,\|\theta\|
+
+    Parameters
+    ----------
+    dimension
+        Number d of coordinates of an action.
+    horizon
+        Number of rounds T.
+    noise
+        Sub-Gaussian scale sigma of the rewards.
+    regularization
+        The paper's lambda.
+    norm
+        A number the length of theta does not exceed.
+    delta
+        Probability that the confidence ellipsoid ever misses theta, in ]0, 1].
+
+    Returns
+    -------
+    float
+        The factor, at least :math:`\sigma\sqrt{\log\det W-d\log\lambda+2\log(1/\delta)}
+        +\sqrt\lambda\|\theta\|` in every round.
+
+    Notes
+    -----
+    The paper's lemma on optimism prints 2 log(1/delta) without the sigma^2.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), proof of theorem "THM Linear arms"; Abbasi-Yadkori, Pál,
+    Szepesvári (2011), theorem 2.
+
+    Examples
+    --------
+    >>> round(confidence_factor(2, 100, 1.0, 1.0, 1.0, delta=0.01), 6)
+    5.132069
+    """
+    d = checks.whole("dimension", dimension, at_least=1)
+    time = checks.number("horizon", horizon, at_least=0.0)
+    sigma = checks.number("noise", noise, at_least=0.0)
+    lam = checks.number("regularization", regularization, above=0.0, fix="Use 1.0.")
+    length = checks.number("norm", norm, at_least=0.0)
+    share = checks.number("delta", delta, above=0.0, at_most=1.0, fix="Use for example 0.01.")
+    inside = d * math.log1p(time / (d * lam)) - 2.0 * math.log(share)
+    return sigma * math.sqrt(inside) + math.sqrt(lam) * length
+
+
+def papers_potential_control(
+    dimension: int,
+    horizon: float,
+    regularization: float,
+    observe_min: float,
+    delta: float,
+    factor: float | None = None,
+) -> float:
+    r"""Return the paper's upper bound on the expected potential of order 1, corrected.
+
+    .. math:: \mathbb E\,V_1\ \le\ \frac{\delta T}{\lambda}
+              + c_\delta\Big(1+\frac1\lambda\Big)J^\star(T),\qquad
+              J^\star\le\frac{d}{p_{\min}}\log\Big(1+\frac{p_{\min}T}{d\lambda}\Big)
+
+    Parameters
+    ----------
+    dimension
+        Number d of coordinates of an action.
+    horizon
+        Number of rounds T.
+    regularization
+        The paper's lambda.
+    observe_min
+        The smallest probability of being observed, over the actions that can be played.
+    delta
+        Probability left to the event that far fewer rewards are seen than expected, in ]0, 1].
+    factor
+        The factor c; left out, the paper's (`papers_censoring_factor`).
+
+    Returns
+    -------
+    float
+        The bound; `expected_potential_bound` is always smaller.
+
+    Notes
+    -----
+    Printed, the failure term lacks the factor T.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), proposition "Potential Control Linear".
+
+    Examples
+    --------
+    >>> round(papers_potential_control(3, 1000, 1.0, 0.5, delta=3e-6), 3)
+    6793.226
+    """
+    upper = continuous_potential_bracket(dimension, horizon, regularization, observe_min).upper
+    c = papers_censoring_factor(dimension, delta, regularization) if factor is None else factor
+    c = checks.number("factor", c, above=0.0)
+    return delta * horizon / regularization + c * (1.0 + 1.0 / regularization) * upper
+
+
+def linear_regret_bounds(
+    *,
+    dimension: int,
+    horizon: int,
+    observe_min: float,
+    largest_gap: float,
+    norm: float = 1.0,
+    noise: float = 1.0,
+    regularization: float = 1.0,
+    delta: float | None = None,
+    potential: float | None = None,
+) -> RegretBounds:
+    r"""Return every bound on the expected regret known for LinUCB, in one table.
+
+    .. math:: \mathbb E\,R\ \le\ 2\tilde\beta\sqrt{T\,\mathbb E\,V_1}+\delta\,T\,\Delta_{\max}
+
+    with :math:`\mathbb E\,V_1` bounded in different ways: by
+    :math:`\kappa\frac{d}{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`, by the paper's
+    :math:`\frac{\delta T}\lambda+c_\delta(1+\frac1\lambda)J^\star`, or measured.
+
+    Parameters
+    ----------
+    dimension
+        Number d of coordinates of an action.
+    horizon
+        Number of rounds T, at least 1.
+    observe_min
+        The smallest probability of being observed, over the actions that can be played.
+    largest_gap
+        The largest regret of a round.
+    norm
+        The number LinUCB takes for the length of theta; the truth must not exceed it.
+    noise
+        Sub-Gaussian scale sigma of the rewards.
+    regularization
+        The paper's lambda.
+    delta
+        The delta LinUCB's width was made with, in ]0, 1]; left out, the paper's d / T^2.
+    potential
+        The expected potential V_1 of this very problem and policy, for example measured.
+
+    Returns
+    -------
+    RegretBounds
+        The bounds by name, each with its terms, source, and whether it applies.
+
+    Notes
+    -----
+    None of this holds when whether a reward is seen depends on the reward. The bounds are for the
+    worst case, and what happens is often far below them.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), lemma "Potential Reduction Linear" and theorem
+    "THM Linear arms"; the corrections are listed in the errata.
+
+    Examples
+    --------
+    >>> bounds = linear_regret_bounds(
+    ...     dimension=3, horizon=100_000, observe_min=0.5, largest_gap=2.0
+    ... )
+    >>> bounds.smallest.name, round(bounds.smallest.value, 1)
+    ('potential', 56078.3)
+    >>> bounds["trivial"].value
+    200000.0
+    """
+    d = checks.whole("dimension", dimension, at_least=1)
+    time = checks.whole("horizon", horizon, at_least=1)
+    gap = checks.number("largest_gap", largest_gap, at_least=0.0)
+    share = min(1.0, d / time**2) if delta is None else delta
+    beta = confidence_factor(d, time, noise, regularization, norm, share)
+
+    def terms(expected: float) -> Mapping[str, float]:
+        return {
+            "confidence widths": 2.0 * beta * math.sqrt(time * expected),
+            "optimism fails": share * time * gap,
+        }
+
+    sharper = censoring_factor(d, share, regularization)
+    controls = (d, time, regularization, observe_min, share)
+    rows = [
+        _bound(
+            "potential",
+            terms(expected_potential_bound(d, time, regularization, observe_min)),
+            "expected potential at most kappa d/p_min log(1 + p_min T/(d lambda))",
+        ),
+        _measured(terms, potential),
+        _bound(
+            "paper's theorem, sharper factor",
+            terms(papers_potential_control(*controls, factor=sharper)),
+            "the paper's theorem with the smallest factor its proof allows",
+        ),
+        _bound(
+            "paper's theorem",
+            terms(papers_potential_control(*controls)),
+            f"{PAPER}, theorem THM Linear arms, corrected, with J at most d/p_min log(...)",
+            paper=True,
+        ),
+        _bound("trivial", {"largest gap": time * gap}, "the largest gap in every round"),
+    ]
+    return RegretBounds(time, tuple(rows))
+
+
+def _bound(name: str, terms: Mapping[str, float], reference: str, *, paper: bool = False) -> Bound:
+    return Bound(name, math.fsum(terms.values()), terms, reference, paper)
+
+
+def _measured(compute: Callable[[float], Mapping[str, float]], potential: float | None) -> Bound:
+    name = "measured potential"
+    if potential is None:
+        return Bound(name, math.inf, applies=False, reason="needs the expected potential")
+    value = checks.number("potential", potential, at_least=0.0, fix="Give the mean of V_1.")
+    return _bound(
+        name, compute(value), "lemma Potential Reduction Linear, with the potential given"
+    )

@@ -1,0 +1,83 @@
+"""Linear bandits refuse what they cannot play and know their regret."""
+
+import math
+
+import numpy as np
+import pytest
+
+from halfseen.errors import InvalidInput
+from halfseen.problems.contexts import (
+    FiniteActions,
+    RandomActions,
+    SampledActions,
+    SequenceOfActions,
+    UnitBall,
+)
+from halfseen.problems.linear import LinearBandit
+
+
+@pytest.mark.parametrize("theta", [None, 0.5, "0.5", {}, [], ["a"], [True], [math.nan], [1e101]])
+def test_theta_is_refused(theta):
+    with pytest.raises(InvalidInput, match=r"^`LinearBandit\.theta"):
+        LinearBandit(theta)
+
+
+@pytest.mark.parametrize("noise", [-0.1, math.nan, math.inf, "1", True, None, [0.1]])
+def test_noise_is_one_scale(noise):
+    with pytest.raises(InvalidInput, match=r"^`LinearBandit\.noise"):
+        LinearBandit([0.1, 0.2], noise=noise)
+
+
+@pytest.mark.parametrize("actions", ["ball", [[1.0, 0.0]], UnitBall])
+def test_actions_are_a_set_of_vectors(actions):
+    with pytest.raises(InvalidInput, match=r"^`LinearBandit\.actions` must be a set of vectors"):
+        LinearBandit([0.1, 0.2], actions=actions)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        FiniteActions([[1.0]]),
+        RandomActions(2, 3),
+        SampledActions(print, 2, 3),
+        SequenceOfActions(np.zeros((1, 1, 3))),
+        UnitBall(1),
+    ],
+)
+def test_dimensions_must_match(actions):
+    with pytest.raises(InvalidInput, match="must have 2 coordinates each, like theta") as caught:
+        LinearBandit([0.1, 0.2], actions=actions)
+    assert caught.value.field == "LinearBandit.actions"
+
+
+def test_means_and_regrets():
+    bandit = LinearBandit([3.0, -4.0])
+    assert bandit.actions == UnitBall(2)
+    assert (bandit.dimension, bandit.norm, bandit.noise) == (2, 5.0, 1.0)
+    rows = [[1.0, 0.0], [0.0, 1.0], [0.6, -0.8]]
+    np.testing.assert_allclose(bandit.means(rows), [3.0, -4.0, 5.0])
+    np.testing.assert_allclose(bandit.regrets(rows), [2.0, 9.0, 0.0], atol=1e-15)
+    assert bandit.best_mean() == 5.0
+    assert bandit.best_mean(rows[:2]) == 3.0
+    for wrong in ([1.0, 0.0], [[1.0]]):
+        with pytest.raises(InvalidInput, match=r"must be an array \(n, 2\)"):
+            bandit.means(wrong)
+
+
+def test_largest_gap():
+    theta = [3.0, -4.0]
+    rows = [[1.0, 0.0], [0.0, 1.0], [0.6, -0.8]]
+    assert LinearBandit(theta).largest_gap == 10.0
+    assert LinearBandit(theta, actions=RandomActions(3, 2)).largest_gap == 10.0
+    assert LinearBandit(theta, actions=FiniteActions(rows)).largest_gap == pytest.approx(9.0)
+    sequence = SequenceOfActions([rows[:2], rows[1:], [rows[0], rows[0]]])
+    assert LinearBandit(theta, actions=sequence).largest_gap == pytest.approx(9.0)
+    shorter = SequenceOfActions([rows[:2], [rows[0], rows[0]]])
+    assert LinearBandit(theta, actions=shorter).largest_gap == pytest.approx(7.0)
+
+
+def test_equal_by_value():
+    one, other = (LinearBandit([1, 0], actions=FiniteActions([[1, 0]])) for _ in range(2))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != LinearBandit([1, 0])
