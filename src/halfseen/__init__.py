@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from halfseen import theory as theory
     from halfseen.agent import Agent as Agent
+    from halfseen.censorship import AnyFunction as AnyFunction
+    from halfseen.censorship import LinkModel as LinkModel
+    from halfseen.censorship import Logistic as Logistic
+    from halfseen.censorship import MultiThreshold as MultiThreshold
+    from halfseen.censorship import PerAction as PerAction
     from halfseen.censorship import PerArm as PerArm
+    from halfseen.censorship import Population as Population
     from halfseen.censorship import Uniform as Uniform
+    from halfseen.censorship import staircase as staircase
     from halfseen.errors import DecisionError as DecisionError
     from halfseen.errors import HalfseenError as HalfseenError
     from halfseen.errors import InvalidInput as InvalidInput
@@ -17,19 +24,32 @@ if TYPE_CHECKING:
     from halfseen.policies import UCB as UCB
     from halfseen.policies import UCB1 as UCB1
     from halfseen.policies import BernoulliThompson as BernoulliThompson
+    from halfseen.policies import DesignExploration as DesignExploration
     from halfseen.policies import EpsilonGreedy as EpsilonGreedy
     from halfseen.policies import GaussianThompson as GaussianThompson
     from halfseen.policies import ImputeMean as ImputeMean
     from halfseen.policies import ImputeZero as ImputeZero
+    from halfseen.policies import ImputeZeroLinUCB as ImputeZeroLinUCB
+    from halfseen.policies import LinearPolicy as LinearPolicy
+    from halfseen.policies import LinEpsilonGreedy as LinEpsilonGreedy
+    from halfseen.policies import LinRandom as LinRandom
+    from halfseen.policies import LinThompson as LinThompson
+    from halfseen.policies import LinUCB as LinUCB
     from halfseen.policies import Policy as Policy
     from halfseen.policies import RandomChoice as RandomChoice
     from halfseen.policies import RobustUCB as RobustUCB
     from halfseen.policies import register as register
     from halfseen.problems import AllArms as AllArms
     from halfseen.problems import ArmedBandit as ArmedBandit
+    from halfseen.problems import FiniteActions as FiniteActions
     from halfseen.problems import FixedArms as FixedArms
+    from halfseen.problems import LinearBandit as LinearBandit
+    from halfseen.problems import RandomActions as RandomActions
     from halfseen.problems import RandomArms as RandomArms
+    from halfseen.problems import SampledActions as SampledActions
+    from halfseen.problems import SequenceOfActions as SequenceOfActions
     from halfseen.problems import SequenceOfArms as SequenceOfArms
+    from halfseen.problems import UnitBall as UnitBall
     from halfseen.result import Result as Result
     from halfseen.simulation import simulate as simulate
     from halfseen.spec import read_spec as read_spec
@@ -37,7 +57,17 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agent": ("Agent",),
-    "censorship": ("PerArm", "Uniform"),
+    "censorship": (
+        "AnyFunction",
+        "LinkModel",
+        "Logistic",
+        "MultiThreshold",
+        "PerAction",
+        "PerArm",
+        "Population",
+        "Uniform",
+        "staircase",
+    ),
     "errors": ("DecisionError", "HalfseenError", "InvalidInput", "StorageError"),
     "policies": (
         "UCB",
@@ -51,8 +81,27 @@ _HOMES = {
         "RandomChoice",
         "RobustUCB",
         "register",
+        "DesignExploration",
+        "ImputeZeroLinUCB",
+        "LinEpsilonGreedy",
+        "LinRandom",
+        "LinThompson",
+        "LinUCB",
+        "LinearPolicy",
     ),
-    "problems": ("AllArms", "ArmedBandit", "FixedArms", "RandomArms", "SequenceOfArms"),
+    "problems": (
+        "AllArms",
+        "ArmedBandit",
+        "FiniteActions",
+        "FixedArms",
+        "LinearBandit",
+        "RandomActions",
+        "RandomArms",
+        "SampledActions",
+        "SequenceOfActions",
+        "SequenceOfArms",
+        "UnitBall",
+    ),
     "result": ("Result",),
     "simulation": ("simulate",),
     "spec": ("read_spec",),

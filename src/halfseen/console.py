@@ -146,12 +146,13 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
     names = [list(study.problems), list(study.censorships), list(study.policies)]
     cells = []
     for position, cell in study.cells():
-        proved = regret_bounds(cell.problem, cell.censorship, cell.policy, study.horizon)
+        regret, potential = measured.get(position, (None, None))
+        proved = regret_bounds(cell.problem, cell.censorship, cell.policy, study.horizon, potential)
         place = {
             axis: names[k][position[k]]
             for k, axis in enumerate(("problem", "censorship", "policy"))
         }
-        cells.append(place | {"measured": measured.get(position)} | proved.to_dict())
+        cells.append(place | {"measured": regret} | proved.to_dict())
     if as_json:
         print_json(cells)
         return
@@ -180,7 +181,8 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
     print("* the smallest")
 
 
-def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], float]:
+def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], tuple[float, float | None]]:
+    """Return the mean regret and, of linear bandits, the mean V_1 of every cell that was played."""
     from halfseen.errors import StorageError
     from halfseen.result import Result, read_study
 
@@ -188,10 +190,17 @@ def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], float]:
     if present is None or present.digest() != study.digest():
         return {}
     try:
-        regret = Result.load(folder).tracks["regret"]
+        tracks = Result.load(folder).tracks
     except StorageError:
         return {}
-    return {position: float(regret[position][:, -1].mean()) for position, _ in study.cells()}
+    means = {}
+    for position, _ in study.cells():
+        potential = None
+        if study.linear and 1.0 in study.alphas:
+            order = study.alphas.index(1.0)
+            potential = float(tracks["potential"][position][:, -1, order].mean())
+        means[position] = (float(tracks["regret"][position][:, -1].mean()), potential)
+    return means
 
 
 @contextmanager

@@ -10,18 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.engine.cell import Cell, Track
+from halfseen.engine.cell import Track
+from halfseen.engine.linear_cell import LinearCell, LinearTrack
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.spec import study_from
 from halfseen.storage import STUDY_FILE, read_cell, read_json, write_cell, write_text
-from halfseen.study import Study, sees_everything
+from halfseen.study import AnyCell, Study, sees_everything
 from halfseen.tables import Table, table
 
 if TYPE_CHECKING:
     import xarray as xr
 
+Position = tuple[int, int, int]
 _AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
-_LAST_AXIS = {"pulls": "arm", "observations": "arm", "potential": "alpha"}
+_MORE_AXES = {
+    "pulls": ("arm",),
+    "observations": ("arm",),
+    "potential": ("alpha",),
+    "spread": ("design",),
+    "eigenvalues": ("design", "coordinate"),
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class Result:
         rows = math.prod(cells) * study.replications
         checkpoints = len(study.rounds_recorded)
         try:
-            blank = Track.empty(rows, checkpoints, study.arms, len(study.alphas), study.horizon)
+            blank = next(study.cells())[1].blank(rows, study.arms, study.dimension)
         except (MemoryError, ValueError):
             raise InvalidInput(
                 "Study",
@@ -64,11 +72,14 @@ class Result:
         }
         return Result(study, tracks, {})
 
-    def track(self, position: tuple[int, int, int], cell: Cell) -> Track:
+    def track(self, position: Position, cell: AnyCell) -> Track:
         """Return the part of the arrays that belongs to one cell."""
         parts = {name: array[position] for name, array in self.tracks.items()}
         for name in ("pulls", "observations"):
             parts[name] = parts[name][..., : cell.groups]
+        if isinstance(cell, LinearCell):
+            parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
+            return LinearTrack(**parts)
         return Track(**parts)
 
     @property
@@ -82,7 +93,7 @@ class Result:
 
         study = self.study
         variables: dict[str, Any] = {
-            name: ((*_AXES, *([_LAST_AXIS[name]] if name in _LAST_AXIS else [])), array)
+            name: ((*_AXES, *_MORE_AXES.get(name, ())), array)
             for name, array in self.tracks.items()
         }
         shape = (len(study.problems), len(study.censorships), len(study.policies))
@@ -99,7 +110,8 @@ class Result:
                 "policy": list(study.policies),
                 "checkpoint": study.rounds_recorded,
                 "alpha": list(study.alphas),
-            },
+            }
+            | ({"design": ["observed", "expected"]} if study.linear else {}),
             attrs={
                 "study": json.dumps(study.to_dict()),
                 "versions": json.dumps(next(iter(self.facts.values()), {}).get("versions", {})),
@@ -126,7 +138,6 @@ class Result:
                 whole = self.tracks["regret"][position[0], baseline, position[2]][:, -1].mean()
                 factor = float(mean / whole) if whole > 0 else None
             seen = self.tracks["observations"][position][:, -1].sum(axis=1, dtype=float)
-            observe = cell.censorship.probabilities(cell.problem.arms)[cell.problem.playable]
             records.append(
                 {
                     "problem": names[0][position[0]],
@@ -136,9 +147,8 @@ class Result:
                     "± 95%": None if error is None else 1.96 * error,
                     "factor": factor,
                     "share seen": float(seen.mean() / study.horizon),
-                    "arms": len(cell.problem.playable),
-                    "effective dimension": float(np.sum(1.0 / observe)),
                 }
+                | cell.size()
             )
         return table(records)
 
@@ -167,7 +177,9 @@ class Result:
                 )
         return result
 
-    def read(self, folder: Path, position: tuple[int, int, int], cell: Cell, digest: str) -> bool:
+    def read(
+        self, folder: Path, position: tuple[int, int, int], cell: AnyCell, digest: str
+    ) -> bool:
         """Read one cell from disk if it is there."""
         facts = read_cell(folder, digest, self.track(position, cell).arrays())
         if facts is None:

@@ -12,16 +12,18 @@ from typing import Protocol
 
 from halfseen import checks
 from halfseen.engine import cpu, reference
-from halfseen.engine.cell import Cell, Track
+from halfseen.engine.cell import Track
 from halfseen.result import Result, claim
 from halfseen.storage import write_cell
-from halfseen.study import Study
+from halfseen.study import AnyCell, Study
 
 
 class Engine(Protocol):
     """A way to play all replications of a cell."""
 
-    def run(self, cell: Cell, track: Track, *, report: Callable[[int], None], workers: int) -> None:
+    def run(
+        self, cell: AnyCell, track: Track, *, report: Callable[[int], None], workers: int
+    ) -> None:
         """Play the cell into the track, reporting replications as they finish."""
 
 

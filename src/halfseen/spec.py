@@ -15,14 +15,17 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from halfseen import checks
 from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError
-from halfseen.policies import POLICIES, Policy
-from halfseen.problems import ACTION_SETS, ArmedBandit
+from halfseen.policies import LINEAR_POLICIES, POLICIES, Policy
+from halfseen.problems import ACTION_SETS, LINEAR_ACTIONS, ArmedBandit, LinearBandit
 
 if TYPE_CHECKING:
     from halfseen.study import Study
 
-PROBLEMS: dict[str, type[Any]] = {ArmedBandit.kind: ArmedBandit}
-_NESTED: dict[str, dict[str, Any]] = {"base": POLICIES, "actions": ACTION_SETS}
+PROBLEMS: dict[str, type[Any]] = {c.kind: c for c in (ArmedBandit, LinearBandit)}
+_ACTIONS: dict[type[Any], dict[str, Any]] = {
+    ArmedBandit: dict(ACTION_SETS),
+    LinearBandit: dict(LINEAR_ACTIONS),
+}
 Tables = dict[str, dict[str, Any]]
 
 
@@ -100,7 +103,7 @@ def _study(spec: _Spec) -> Study:
     groups: dict[str, dict[str, Any]] = {
         "problems": PROBLEMS,
         "censorships": CENSORSHIPS,
-        "policies": POLICIES,
+        "policies": POLICIES | LINEAR_POLICIES,
     }
     built: dict[str, Any] = {
         group: {
@@ -161,8 +164,8 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
             continue
         if key not in known_fields:
             raise _unknown(f"{place}.{key}", key, known_fields)
-        nested = key in _NESTED
-        arguments[key] = _build(f"{place}.{key}", value, _NESTED[key]) if nested else value
+        inner = POLICIES if key == "base" else _ACTIONS.get(noun) if key == "actions" else None
+        arguments[key] = value if inner is None else _build(f"{place}.{key}", value, inner)
     for key, entry in known_fields.items():
         required = entry.default is MISSING and entry.default_factory is MISSING
         if required and key not in arguments:

@@ -13,13 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.censorship import Censorship, Uniform
+from halfseen.censorship import Censorship, LinearCensorship, Uniform
 from halfseen.engine.cell import Cell
+from halfseen.engine.linear_cell import LinearCell
 from halfseen.errors import InvalidInput
-from halfseen.policies import Policy
-from halfseen.problems import ArmedBandit
+from halfseen.policies import LinearPolicy, Policy
+from halfseen.problems import ArmedBandit, LinearBandit
 from halfseen.spec import describe
 
+Problem = ArmedBandit | LinearBandit
+AnyCensorship = Censorship | LinearCensorship
+AnyPolicy = Policy | LinearPolicy
+AnyCell = Cell | LinearCell
 EVERYTHING_SEEN = "everything seen"
 TRACK_FORMAT = 1  # raise when the loop would give other numbers for the same study
 
@@ -54,9 +59,9 @@ class Study:
     ['per-arm', 'everything seen']
     """
 
-    problems: dict[str, ArmedBandit]
-    censorships: dict[str, Censorship]
-    policies: dict[str, Policy]
+    problems: dict[str, Any]
+    censorships: dict[str, Any]
+    policies: dict[str, Any]
     horizon: int
     replications: int
     seed: int
@@ -66,9 +71,9 @@ class Study:
 
     def __init__(
         self,
-        problems: Mapping[str, ArmedBandit] | ArmedBandit,
-        censorships: Mapping[str, Censorship] | Censorship,
-        policies: Mapping[str, Policy] | Policy,
+        problems: Mapping[str, Problem] | Problem,
+        censorships: Mapping[str, AnyCensorship] | AnyCensorship,
+        policies: Mapping[str, AnyPolicy] | AnyPolicy,
         horizon: int,
         replications: int = 100,
         seed: int = 0,
@@ -77,13 +82,13 @@ class Study:
         baseline: bool = True,
     ) -> None:
         baseline = checks.yes_or_no("Study.baseline", baseline)
-        seen = _named("Study.censorships", censorships, Censorship)
+        seen = _named("Study.censorships", censorships, AnyCensorship)
         if baseline and not any(sees_everything(c) for c in seen.values()):
             seen[_unused(EVERYTHING_SEEN, seen)] = Uniform(1.0)
         values = {
-            "problems": _named("Study.problems", problems, ArmedBandit),
+            "problems": _named("Study.problems", problems, Problem),
             "censorships": seen,
-            "policies": _named("Study.policies", policies, Policy),
+            "policies": _named("Study.policies", policies, AnyPolicy),
             "horizon": checks.whole("Study.horizon", horizon, at_least=1, at_most=2**48),
             "replications": checks.whole(
                 "Study.replications", replications, at_least=1, at_most=2**31
@@ -99,13 +104,40 @@ class Study:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        for name, problem in self.problems.items():
-            for other, censorship in self.censorships.items():
-                with located(f"censorships.{other} on problems.{name}"):
-                    censorship.probabilities(problem.arms)
-            for other, policy in self.policies.items():
-                with located(f"policies.{other} on problems.{name}"):
-                    policy.check(problem.setting(self.horizon))
+        self._check_kinds()
+        names = [list(self.problems), list(self.censorships), list(self.policies)]
+        for (i, j, k), cell in self.cells():
+            with located(f"censorships.{names[1][j]} on problems.{names[0][i]}"):
+                cell.check_censorship()
+            with located(f"policies.{names[2][k]} on problems.{names[0][i]}"):
+                cell.check_policy()
+
+    def _check_kinds(self) -> None:
+        kinds = {type(problem) for problem in self.problems.values()}
+        if len(kinds) > 1:
+            raise InvalidInput(
+                "Study.problems",
+                "must be all armed or all linear bandits",
+                sorted(kind.__name__ for kind in kinds),
+                "Make two studies.",
+            )
+        wanted = LinearPolicy if self.linear else Policy
+        for name, policy in self.policies.items():
+            if not isinstance(policy, wanted):
+                what = "linear" if self.linear else "armed"
+                raise InvalidInput(
+                    f"Study.policies[{name!r}]",
+                    f"must be a policy for {what} bandits",
+                    policy,
+                    "Use LinUCB() or another linear policy."
+                    if self.linear
+                    else "Use UCB() or another policy for arms.",
+                )
+
+    @property
+    def linear(self) -> bool:
+        """True when the problems are linear bandits."""
+        return isinstance(next(iter(self.problems.values())), LinearBandit)
 
     @property
     def rounds_recorded(self) -> NDArray[np.int64]:
@@ -117,16 +149,22 @@ class Study:
 
     @property
     def arms(self) -> int:
-        """The largest number of arms of any problem."""
-        return max(problem.arms for problem in self.problems.values())
+        """The largest number of arms, actions or regions counted apart in any cell."""
+        return max(cell.groups for _, cell in self.cells())
 
-    def cells(self) -> Iterator[tuple[tuple[int, int, int], Cell]]:
+    @property
+    def dimension(self) -> int:
+        """The largest dimension of any linear problem."""
+        return max(getattr(problem, "dimension", 0) for problem in self.problems.values())
+
+    def cells(self) -> Iterator[tuple[tuple[int, int, int], AnyCell]]:
         """Yield the position and the content of every cell."""
         recorded, alphas = self.rounds_recorded, np.array(self.alphas)
+        build: Any = LinearCell if self.linear else Cell
         for i, problem in enumerate(self.problems.values()):
             for j, censorship in enumerate(self.censorships.values()):
                 for k, policy in enumerate(self.policies.values()):
-                    cell = Cell(
+                    cell = build(
                         problem, censorship, policy, self.horizon, self.seed, recorded, alphas
                     )
                     yield (i, j, k), cell
@@ -150,7 +188,7 @@ class Study:
         """Return a hash of everything that decides the study's numbers."""
         return _digest(self.to_dict())
 
-    def cell_digest(self, cell: Cell) -> str:
+    def cell_digest(self, cell: AnyCell) -> str:
         """Return a hash of everything that decides one cell's numbers."""
         content = {
             key: value
@@ -161,9 +199,9 @@ class Study:
         return _digest(content | {"cell": nouns})
 
 
-def sees_everything(censorship: Censorship) -> bool:
+def sees_everything(censorship: Any) -> bool:
     """Tell whether no feedback goes missing."""
-    return bool(np.all(np.asarray(censorship.observe) == 1.0))
+    return bool(np.all(np.asarray(getattr(censorship, "observe", 0.0)) == 1.0))
 
 
 @contextmanager

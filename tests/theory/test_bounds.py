@@ -251,7 +251,7 @@ def test_unknown_name():
 def test_bad_arguments():
     with pytest.raises(InvalidInput, match="`horizon` must be a whole number of at least 1"):
         regret_bounds(FIVE, OBSERVE, UCB(), 0)
-    with pytest.raises(InvalidInput, match="`problem` must be an ArmedBandit"):
+    with pytest.raises(InvalidInput, match="`problem` must be a bandit"):
         regret_bounds([0.9, 0.8], OBSERVE, UCB(), 10)
     with pytest.raises(InvalidInput, match="`policy` must be a policy"):
         regret_bounds(FIVE, OBSERVE, "ucb", 10)

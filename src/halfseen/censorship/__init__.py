@@ -1,9 +1,31 @@
 """How feedback goes missing: the probability that a reward is observed, given the action."""
 
+from halfseen.censorship.link_models import LinkModel, Logistic
+from halfseen.censorship.multi_threshold import MultiThreshold
+from halfseen.censorship.per_action import AnyFunction, PerAction
 from halfseen.censorship.per_arm import PerArm
+from halfseen.censorship.population import Population
+from halfseen.censorship.steps import Staircase, staircase
 from halfseen.censorship.uniform import Uniform
 
 Censorship = PerArm | Uniform
-CENSORSHIPS: dict[str, type[Censorship]] = {c.kind: c for c in (PerArm, Uniform)}
+LinearCensorship = Uniform | MultiThreshold | LinkModel | Logistic | PerAction
+CENSORSHIPS: dict[str, type[Censorship] | type[LinearCensorship]] = {
+    c.kind: c for c in (PerArm, Uniform, MultiThreshold, LinkModel, Logistic, PerAction)
+}
 
-__all__ = ["CENSORSHIPS", "Censorship", "PerArm", "Uniform"]
+__all__ = [
+    "CENSORSHIPS",
+    "AnyFunction",
+    "Censorship",
+    "LinearCensorship",
+    "LinkModel",
+    "Logistic",
+    "MultiThreshold",
+    "PerAction",
+    "PerArm",
+    "Population",
+    "Staircase",
+    "Uniform",
+    "staircase",
+]

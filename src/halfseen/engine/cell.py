@@ -15,6 +15,7 @@ from halfseen.checks import Vector
 from halfseen.draws import stream_key
 from halfseen.engine import feedback as world
 from halfseen.engine.rounds import play
+from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
 from halfseen.problems import (
     REWARDS,
@@ -55,6 +56,30 @@ class Cell:
         kernels = self.policy.kernels()
         varies = isinstance(self.problem.actions, RandomArms | SequenceOfArms)
         return kernels.waits and kernels.fill is None and not varies
+
+    def check_censorship(self) -> None:
+        """Refuse a censorship that does not fit the problem."""
+        if not isinstance(self.censorship, Censorship):
+            raise InvalidInput(
+                "censorship",
+                "must be PerArm or Uniform on armed bandits",
+                self.censorship,
+                "Use PerArm.",
+            )
+        self.censorship.probabilities(self.problem.arms)
+
+    def check_policy(self) -> None:
+        """Refuse a policy that does not fit the problem."""
+        self.policy.check(self.problem.setting(self.horizon))
+
+    def blank(self, rows: int, groups: int, dimension: int) -> Track:
+        """Return an empty track with room for `rows` replications."""
+        return Track.empty(rows, len(self.checkpoints), groups, len(self.alphas), self.horizon)
+
+    def size(self) -> dict[str, float]:
+        """Return the number of arms and the effective dimension, as the summary shows them."""
+        observe = self.censorship.probabilities(self.problem.arms)[self.problem.playable]
+        return {"arms": len(observe), "effective dimension": float(np.sum(1.0 / observe))}
 
     def arguments(self) -> tuple[Any, ...]:
         """Return the loop's arguments between the replications and the tracks."""

@@ -8,12 +8,15 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from halfseen.engine.cell import Cell, Track
+from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.specialise import compiled
 
 CHUNK_SECONDS = 0.25
 
 
-def run(cell: Cell, track: Track, *, report: Callable[[int], None], workers: int) -> None:
+def run(
+    cell: Cell | LinearCell, track: Track, *, report: Callable[[int], None], workers: int
+) -> None:
     """Play every replication of the cell into the track.
 
     Replications go to the workers in chunks of about a quarter of a second, so that progress

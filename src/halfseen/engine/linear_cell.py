@@ -25,6 +25,7 @@ from halfseen.errors import InvalidInput
 from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
 from halfseen.problems.contexts import FiniteActions, RandomActions, SequenceOfActions, draw_action
 from halfseen.problems.linear import LinearBandit
+from halfseen.theory.linear_bounds import smallest_observe
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,10 @@ class LinearCell:
         values: Vector = self.censorship.probabilities(actions.actions)
         return values
 
-    def check(self) -> None:
+    def check_policy(self) -> None:
+        """Accept every linear policy."""
+
+    def check_censorship(self) -> None:
         """Refuse what no loop can play."""
         actions = self.problem.actions
         if isinstance(actions, FiniteActions):
@@ -140,6 +144,17 @@ class LinearCell:
                 f"{len(actions.array):,} rounds",
                 "Lower the horizon or give a longer sequence.",
             )
+
+    def blank(self, rows: int, groups: int, dimension: int) -> Track:
+        """Return an empty track with room for `rows` replications."""
+        sizes = (rows, len(self.checkpoints), groups, len(self.alphas))
+        return LinearTrack.sized(*sizes, self.horizon, dimension)
+
+    def size(self) -> dict[str, float]:
+        """Return the dimension and its worst case d / p_min, as the summary shows them."""
+        d = self.problem.dimension
+        least = smallest_observe(self.problem, self.censorship)
+        return {"dimension": d, "effective dimension": d / least}
 
     def arguments(self) -> tuple[Any, ...]:
         """Return the loop's arguments between the replications and the tracks."""

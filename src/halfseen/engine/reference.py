@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from halfseen.engine.cell import Cell, Track
+from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.specialise import fitted
 
 
-def run(cell: Cell, track: Track, *, report: Callable[[int], None], workers: int) -> None:
+def run(
+    cell: Cell | LinearCell, track: Track, *, report: Callable[[int], None], workers: int
+) -> None:
     """Play every replication of the cell, one after the other, into the track."""
     loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
     arguments = cell.arguments()

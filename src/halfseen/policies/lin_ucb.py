@@ -91,7 +91,13 @@ class LinUCB(LinearPolicy):
 
 @dataclass(frozen=True)
 class ImputeZeroLinUCB(LinUCB):
-    """A mistake: LinUCB that learns a reward of 0 whenever feedback is missing."""
+    """A mistake: LinUCB that learns a reward of 0 whenever feedback is missing.
+
+    Parameters
+    ----------
+    regularization, delta, bound, noise
+        As for `LinUCB`.
+    """
 
     kind: ClassVar[str] = "impute-zero-lin-ucb"
     imputes = True

@@ -9,16 +9,34 @@ from halfseen.problems.action_sets import (
     SequenceOfArms,
 )
 from halfseen.problems.arms import REWARDS, ArmedBandit
+from halfseen.problems.contexts import (
+    LINEAR_ACTIONS,
+    FiniteActions,
+    LinearActions,
+    RandomActions,
+    SampledActions,
+    SequenceOfActions,
+    UnitBall,
+)
+from halfseen.problems.linear import LinearBandit
 from halfseen.problems.setting import Setting
 
 __all__ = [
     "ACTION_SETS",
+    "LINEAR_ACTIONS",
     "REWARDS",
     "ActionSet",
     "AllArms",
     "ArmedBandit",
+    "FiniteActions",
     "FixedArms",
+    "LinearActions",
+    "LinearBandit",
+    "RandomActions",
     "RandomArms",
+    "SampledActions",
+    "SequenceOfActions",
     "SequenceOfArms",
     "Setting",
+    "UnitBall",
 ]

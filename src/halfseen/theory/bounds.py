@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship
+from halfseen.censorship import Censorship, LinearCensorship
 from halfseen.errors import InvalidInput
-from halfseen.policies import UCB, Policy
-from halfseen.problems import ArmedBandit
+from halfseen.policies import UCB, LinearPolicy, Policy
+from halfseen.problems import ArmedBandit, LinearBandit
 from halfseen.theory import bound_terms, inputs
 from halfseen.theory.bound_terms import Terms, World
 from halfseen.theory.dimension import has_fixed_arms
@@ -190,23 +190,29 @@ STATEMENTS = (
 
 
 def regret_bounds(
-    problem: ArmedBandit, censorship: Censorship, policy: Policy, horizon: int
+    problem: ArmedBandit | LinearBandit,
+    censorship: Censorship | LinearCensorship,
+    policy: Policy | LinearPolicy,
+    horizon: int,
+    potential: float | None = None,
 ) -> RegretBounds:
-    r"""Return every bound on the expected regret known for UCB, in one table.
+    r"""Return every bound on the expected regret known for UCB or LinUCB, in one table.
 
-    All rest on :math:`\Delta_t(a_t)\le 2\sqrt{6\sigma_a^2\log T/(N_a+\lambda)}
+    Those for arms rest on :math:`\Delta_t(a_t)\le 2\sqrt{6\sigma_a^2\log T/(N_a+\lambda)}
     +2\lambda M/(N_a+\lambda)`, true in every round with probability at least :math:`1-2d/T^2`.
 
     Parameters
     ----------
     problem
-        The arms. With `FixedArms` only those that can be played count.
+        The arms, or a linear bandit. With `FixedArms` only those that can be played count.
     censorship
-        The probability that each arm's reward is observed.
+        The probability that each action's reward is observed.
     policy
-        A `UCB` gets all bounds; any other policy only the trivial one.
+        A `UCB` or `LinUCB` gets all bounds; any other policy only the trivial one.
     horizon
         Number of rounds T, at least 1.
+    potential
+        For linear bandits, the expected potential V_1 of this very policy, if it was measured.
 
     Returns
     -------
@@ -238,8 +244,14 @@ def regret_bounds(
     >>> bounds["trivial"].value
     4000.0
     """
+    if isinstance(problem, LinearBandit):
+        from halfseen.theory.linear_bounds import bounds_of_linear
+
+        return bounds_of_linear(problem, censorship, policy, horizon, potential)
     if not isinstance(problem, ArmedBandit):
-        raise InvalidInput("problem", "must be an ArmedBandit", problem, "Give a bandit with arms.")
+        raise InvalidInput("problem", "must be a bandit", problem, "Give for example ArmedBandit.")
+    if not isinstance(censorship, Censorship):
+        raise InvalidInput("censorship", "must be PerArm or Uniform", censorship, "Use PerArm.")
     if not isinstance(policy, Policy):
         raise InvalidInput("policy", "must be a policy", policy, "Use UCB().")
     time = checks.whole("horizon", horizon, at_least=1)

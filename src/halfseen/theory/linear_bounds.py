@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from halfseen import checks
+from halfseen.censorship import Uniform
+from halfseen.errors import InvalidInput
+from halfseen.policies import LinearPolicy, LinUCB
+from halfseen.policies.linear_policy import LinearSetting
+from halfseen.problems import FiniteActions, LinearBandit
 from halfseen.theory.bounds import PAPER, Bound, RegretBounds
 from halfseen.theory.linear_potential import (
     censoring_factor,
@@ -241,3 +248,61 @@ def _measured(compute: Callable[[float], Mapping[str, float]], potential: float 
     return _bound(
         name, compute(value), "lemma Potential Reduction Linear, with the potential given"
     )
+
+
+def bounds_of_linear(
+    problem: LinearBandit,
+    censorship: Any,
+    policy: Any,
+    horizon: int,
+    potential: float | None = None,
+) -> RegretBounds:
+    """Return the table for a problem, a censorship and a policy; only LinUCB gets more than one."""
+    if not isinstance(policy, LinearPolicy):
+        raise InvalidInput("policy", "must be a linear policy", policy, "Use LinUCB().")
+    rounds = checks.whole("horizon", horizon, at_least=1)
+    setting = LinearSetting(problem.dimension, problem.noise, problem.norm, rounds)
+    noise, norm, delta = problem.noise, problem.norm, None
+    proved = type(policy) is LinUCB
+    if isinstance(policy, LinUCB):
+        noise = noise if policy.noise is None else policy.noise
+        norm = norm if policy.bound is None else policy.bound
+        delta = policy.failure(setting)
+    for field, value, truth in (("noise", noise, problem.noise), ("bound", norm, problem.norm)):
+        if proved and value < truth:
+            raise InvalidInput(
+                f"LinUCB.{field}",
+                f"must be at least the truth, {truth:g}, for any bound to hold",
+                value,
+                "Raise it or leave it out.",
+            )
+    table = linear_regret_bounds(
+        dimension=problem.dimension,
+        horizon=rounds,
+        observe_min=smallest_observe(problem, censorship),
+        largest_gap=problem.largest_gap,
+        norm=norm,
+        noise=noise,
+        regularization=policy.regularization,
+        delta=delta,
+        potential=potential,
+    )
+    if proved:
+        return table
+    reason = f"proved for LinUCB, not for {type(policy).__name__}"
+    rows = [
+        bound
+        if bound.name == "trivial"
+        else replace(bound, value=math.inf, terms={}, applies=False, reason=reason)
+        for bound in table
+    ]
+    return RegretBounds(rounds, tuple(rows))
+
+
+def smallest_observe(problem: LinearBandit, censorship: Any) -> float:
+    """Return the smallest probability of being observed over the actions that can be played."""
+    if isinstance(censorship, Uniform):
+        return censorship.observe
+    if isinstance(problem.actions, FiniteActions):
+        return float(censorship.probabilities(problem.actions.actions).min())
+    return float(censorship.observe_range[0])
