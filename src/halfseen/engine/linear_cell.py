@@ -18,12 +18,20 @@ from halfseen.censorship.uniform import Uniform
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
 from halfseen.engine import feedback as world
+from halfseen.engine.ball_rounds import play_ball
 from halfseen.engine.cell import Track
 from halfseen.engine.context_rounds import play_contexts
 from halfseen.engine.linear_rounds import play_linear
 from halfseen.errors import InvalidInput
 from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
-from halfseen.problems.contexts import FiniteActions, RandomActions, SequenceOfActions, draw_action
+from halfseen.problems.contexts import (
+    FiniteActions,
+    RandomActions,
+    SampledActions,
+    SequenceOfActions,
+    UnitBall,
+    draw_action,
+)
 from halfseen.problems.linear import LinearBandit
 from halfseen.theory.linear_bounds import smallest_observe
 
@@ -67,7 +75,9 @@ class LinearCell:
     @property
     def loop(self) -> Callable[..., None]:
         """The loop that plays this kind of actions."""
-        return play_linear if self.same_actions else play_contexts
+        if self.same_actions:
+            return play_linear
+        return play_ball if isinstance(self.problem.actions, UnitBall) else play_contexts
 
     @property
     def groups(self) -> int:
@@ -83,13 +93,14 @@ class LinearCell:
         if self.same_actions:
             return {"JUMPS": kernels.waits and not kernels.imputes}
         actions = self.problem.actions
+        kernel = getattr(self.censorship, "observe_probability", observe_probability)
+        if isinstance(actions, UnitBall):
+            return {"observe_probability": kernel}
         drawn = isinstance(actions, RandomActions)
         return {
             "DRAWN": drawn,
             "draw": actions.draw if isinstance(actions, RandomActions) else draw_action,
-            "observe_probability": getattr(
-                self.censorship, "observe_probability", observe_probability
-            ),
+            "observe_probability": kernel,
         }
 
     @property
@@ -114,19 +125,25 @@ class LinearCell:
         return values
 
     def check_policy(self) -> None:
-        """Accept every linear policy."""
+        """Refuse a policy that has no way to search the whole ball."""
+        kernels = self.policy.kernels()
+        optimist = kernels.radius is not None and kernels.waits and not kernels.imputes
+        if isinstance(self.problem.actions, UnitBall) and not optimist:
+            raise InvalidInput(
+                "policy", "must be LinUCB on the unit ball", self.policy, "Use LinUCB()."
+            )
 
     def check_censorship(self) -> None:
         """Refuse what no loop can play."""
         actions = self.problem.actions
         if isinstance(actions, FiniteActions):
             self.observe()
-        elif not isinstance(actions, RandomActions | SequenceOfActions):
+        elif isinstance(actions, SampledActions):
             raise InvalidInput(
                 "LinearBandit.actions",
-                "must be FiniteActions, RandomActions or SequenceOfActions in a study",
+                "must be described by numbers in a study",
                 actions,
-                "Choose one of those.",
+                "Sample the rounds into an array and use SequenceOfActions.",
             )
         elif not isinstance(self.censorship, Uniform | MultiThreshold | LinkedCensorship):
             raise InvalidInput(
@@ -180,25 +197,17 @@ class LinearCell:
             group = np.arange(len(rows))
             columns = np.ascontiguousarray(rows.T)
             return (self.horizon, rows, columns, facts, group, theta, *shared)
-        actions = problem.actions
-        assert isinstance(actions, RandomActions | SequenceOfActions)
-        given = isinstance(actions, SequenceOfActions)
-        offered = actions.array if given else np.zeros((1, 1, problem.dimension))  # type: ignore[union-attr]
         censorship = self.censorship
         flat = isinstance(censorship, Uniform)
         direction = np.zeros(problem.dimension) if flat else np.array(censorship.direction)
         table = np.array([censorship.observe]) if flat else censorship.table()
-        return (
-            self.horizon,
-            offered,
-            actions.count,
-            theta,
-            problem.noise,
-            direction,
-            table,
-            self._cuts(),
-            *shared,
-        )
+        rest = (theta, problem.noise, direction, table, self._cuts(), *shared)
+        actions = problem.actions
+        if isinstance(actions, RandomActions):
+            return (self.horizon, np.zeros((1, 1, problem.dimension)), actions.count, *rest)
+        if isinstance(actions, SequenceOfActions):
+            return (self.horizon, actions.array, actions.count, *rest)
+        return (self.horizon, *rest)
 
     def _cuts(self) -> Vector:
         if isinstance(self.censorship, MultiThreshold):
