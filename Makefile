@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 .PHONY: study test verify bench clean
 
 study: $(VENV)/.installed
-	$(BIN)/halfseen study --out study
+	$(BIN)/halfseen study arms --out study
+	$(BIN)/halfseen study linear --out study-linear
 
 test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
@@ -29,4 +30,4 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) study
+	rm -rf $(VENV) study study-linear

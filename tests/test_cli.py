@@ -295,7 +295,7 @@ def test_version_and_help(run):
 
 
 def test_the_built_in_study_is_valid():
-    study = cli.default_study()
+    study = cli.study_named("arms")
     assert study.horizon == 20_000
     assert any(halfseen.study.sees_everything(c) for c in study.censorships.values())
     assert parse_spec(to_toml(study)) == study

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from halfseen import cli, theory
-from halfseen.cli import default_study
+from halfseen.cli import study_named
 from halfseen.simulation import simulate
 from halfseen.spec import parse_spec
 
@@ -116,7 +116,7 @@ def test_bounds_before_and_after_the_study(monkeypatch, capsys, tmp_path):
 
 def test_bounds_of_the_built_in_study(monkeypatch, capsys, tmp_path):
     code, out, _ = run(monkeypatch, capsys, "bounds", "--out", tmp_path / "none", "--json")
-    study = default_study()
+    study = study_named("arms")
     cells = len(study.problems) * len(study.censorships) * len(study.policies)
     assert code == 0
     assert len(json.loads(out)) == cells

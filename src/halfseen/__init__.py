@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from halfseen.errors import HalfseenError as HalfseenError
     from halfseen.errors import InvalidInput as InvalidInput
     from halfseen.errors import StorageError as StorageError
+    from halfseen.linear_agent import LinearAgent as LinearAgent
     from halfseen.policies import UCB as UCB
     from halfseen.policies import UCB1 as UCB1
     from halfseen.policies import BernoulliThompson as BernoulliThompson
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agent": ("Agent",),
+    "linear_agent": ("LinearAgent",),
     "censorship": (
         "AnyFunction",
         "LinkModel",

@@ -191,23 +191,14 @@ class Agent:
 
     def observe(self, decision: Decision | int, reward: float | None) -> None:
         """Learn the reward of a decision; None or NaN is the same as `miss`."""
-        if reward is None:
+        value = reward_value(reward)
+        if value is None:
             return self.miss(decision)
-        value = reward if type(reward) is float else _number(reward)
-        if value != value:
-            return self.miss(decision)
-        if not -LARGEST <= value <= LARGEST:
-            raise InvalidInput(
-                "reward",
-                f"must be a number between -{LARGEST:g} and {LARGEST:g}",
-                reward,
-                "Use miss() for missing feedback.",
-            )
         if self._binary and value != 0.0 and value != 1.0:
             raise InvalidInput(
                 "reward", "must be 0 or 1 for Bernoulli rewards", reward, "Declare another law."
             )
-        arm = self._settle(decision)
+        arm = settle(self._pending, self._clock, decision)
         self._absorb(self._state, arm, value, self._table)
         self._seen[arm] += 1
         self._best = None
@@ -215,7 +206,7 @@ class Agent:
 
     def miss(self, decision: Decision | int) -> None:
         """Settle a decision whose reward will not come."""
-        arm = self._settle(decision)
+        arm = settle(self._pending, self._clock, decision)
         if self._pass_over is not None:
             self._pass_over(self._state, arm, self._table)
             self._best = None
@@ -278,25 +269,6 @@ class Agent:
             "pending": [list(entry) for entry in self._pending.items()],
         }
 
-    def _settle(self, decision: Decision | int) -> int:
-        number: Any = decision
-        played = None
-        if isinstance(decision, tuple) and len(decision) == 2:
-            number, played = decision
-        known = type(number) is int or isinstance(number, np.integer)
-        arm = self._pending.get(number) if known else None
-        if arm is None:
-            made = known and 1 <= number <= self._clock
-            reason = "is settled already" if made else "was never made"
-            raise DecisionError(f"Decision {shorten(number)} {reason}. Nothing was changed.")
-        if played is not None and played != arm:
-            raise DecisionError(
-                f"Decision {number} was for arm {arm}, not {shorten(played)}; it comes from another"
-                " agent. Nothing was changed."
-            )
-        del self._pending[number]
-        return arm
-
     def _playable(self, available: Iterable[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
         arms = len(self._seen)
         playable = np.zeros(arms, np.uint8)
@@ -313,6 +285,47 @@ class Agent:
         if not offered:
             raise InvalidInput("available", "must name at least one arm", offered, "Add an arm.")
         return playable
+
+
+def settle(pending: dict[int, Any], made: int, decision: Any) -> Any:
+    """Take a decision's entry out of those pending, or refuse and change nothing.
+
+    An entry is what was chosen, or a tuple that begins with it.
+    """
+    number: Any = decision
+    played = None
+    if isinstance(decision, tuple) and len(decision) == 2:
+        number, played = decision
+    known = type(number) is int or isinstance(number, np.integer)
+    entry = pending.get(number) if known else None
+    if entry is None:
+        reason = "is settled already" if known and 1 <= number <= made else "was never made"
+        raise DecisionError(f"Decision {shorten(number)} {reason}. Nothing was changed.")
+    chosen = entry[0] if isinstance(entry, tuple) else entry
+    if played is not None and played != chosen:
+        raise DecisionError(
+            f"Decision {number} was for choice {chosen}, not {shorten(played)}; it comes from"
+            " another agent. Nothing was changed."
+        )
+    del pending[number]
+    return entry
+
+
+def reward_value(reward: Any) -> float | None:
+    """Return a reward as a float, None if it is missing, or refuse it."""
+    if reward is None:
+        return None
+    value = reward if type(reward) is float else _number(reward)
+    if value != value:
+        return None
+    if not -LARGEST <= value <= LARGEST:
+        raise InvalidInput(
+            "reward",
+            f"must be a number between -{LARGEST:g} and {LARGEST:g}",
+            reward,
+            "Use miss() for missing feedback.",
+        )
+    return value
 
 
 def _number(reward: Any) -> float:

@@ -14,6 +14,8 @@ from halfseen.errors import HalfseenError, InvalidInput
 if TYPE_CHECKING:
     from halfseen.study import Study
 
+BUILT_IN = ("arms", "linear")
+
 app = typer.Typer(
     help="Bandits when feedback goes missing: simulate, bound and report them.",
     no_args_is_help=True,
@@ -21,6 +23,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+Spec = Annotated[
+    str, typer.Argument(help="A TOML file, or the name of a built-in study: arms or linear.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON on stdout.")]
 
 
@@ -38,9 +43,7 @@ def top(
 
 @app.command()
 def study(
-    spec: Annotated[
-        Path | None, typer.Argument(help="A TOML spec; left out, the built-in study.")
-    ] = None,
+    spec: Spec = "arms",
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("study"),
     engine: Annotated[str, typer.Option(help="cpu or reference.")] = "cpu",
     workers: Annotated[int | None, typer.Option(help="Threads; all cores if left out.")] = None,
@@ -50,7 +53,7 @@ def study(
     from halfseen.console import present, progress_bar
     from halfseen.simulation import simulate
 
-    design = default_study() if spec is None else _read(spec)
+    design = study_named(spec)
     try:
         with progress_bar() as progress:
             result = simulate(design, engine=engine, workers=workers, out=out, progress=progress)
@@ -93,9 +96,7 @@ def dimension(
 
 @app.command()
 def bounds(
-    spec: Annotated[
-        Path | None, typer.Argument(help="A TOML spec; left out, the built-in study.")
-    ] = None,
+    spec: Spec = "arms",
     out: Annotated[Path, typer.Option(help="Folder of the study's results, if it was run.")] = Path(
         "study"
     ),
@@ -104,16 +105,18 @@ def bounds(
     """Print what is proved about the regret, next to what was measured."""
     from halfseen.console import print_bounds
 
-    print_bounds(default_study() if spec is None else _read(spec), out, as_json)
+    print_bounds(study_named(spec), out, as_json)
 
 
-def default_study() -> Study:
-    """Return the built-in study."""
+def study_named(spec: str) -> Study:
+    """Return a built-in study by its name, or the study in a file."""
     from importlib.resources import files
 
-    from halfseen.spec import parse_spec
+    from halfseen.spec import parse_spec, read_spec
 
-    return parse_spec(files("halfseen").joinpath("default.toml").read_text(encoding="utf-8"))
+    if spec in BUILT_IN:
+        return parse_spec(files("halfseen").joinpath(f"{spec}.toml").read_text(encoding="utf-8"))
+    return read_spec(spec)
 
 
 def main() -> NoReturn:
@@ -137,12 +140,6 @@ def _numbers(field: str, text: str | None) -> list[float] | None:
         raise InvalidInput(
             f"--{field}", "must be numbers with commas between", text, "Write 0.9,0.1,0.5."
         )
-
-
-def _read(path: Path) -> Study:
-    from halfseen.spec import read_spec
-
-    return read_spec(path)
 
 
 if __name__ == "__main__":

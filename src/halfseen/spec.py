@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from halfseen import checks
 from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError
-from halfseen.policies import LINEAR_POLICIES, POLICIES, Policy
+from halfseen.policies import LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import ACTION_SETS, LINEAR_ACTIONS, ArmedBandit, LinearBandit
 
 if TYPE_CHECKING:
@@ -133,6 +133,12 @@ def describe(noun: Any) -> dict[str, Any]:
 def policy_from(content: Any) -> Policy:
     """Build a policy from what `describe` returned."""
     policy: Policy = _build("policy", content, POLICIES)
+    return policy
+
+
+def linear_policy_from(content: Any) -> LinearPolicy:
+    """Build a linear policy from what `describe` returned."""
+    policy: LinearPolicy = _build("policy", content, LINEAR_POLICIES)
     return policy
 
 

@@ -74,6 +74,8 @@ def play_contexts(
     inverse, factor, scratch = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     design, rest, expected = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     vectors, other = np.zeros((d, d)), np.zeros((d, d))
+    # What a policy learns from is not what was observed when it makes up what is missing.
+    honest = np.zeros((d, d)) if IMPUTES else design
     estimate, target, target_rest = np.zeros(d), np.zeros(d), np.zeros(d)
     v, noise, shake, inverse_values = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
     menu = np.zeros((count, d))
@@ -97,6 +99,7 @@ def play_contexts(
                 inverse[i, j] = 1.0 / regularization if i == j else 0.0
                 design[i, j] = regularization if i == j else 0.0
                 expected[i, j] = design[i, j]
+                honest[i, j] = design[i, j]
                 rest[i, j] = 0.0
         for j in range(pulled.size):
             pulled[j] = 0.0
@@ -153,6 +156,7 @@ def play_contexts(
                     for j in range(d):
                         total += inverse[i, j] * menu[k, j]
                     square += total * menu[k, i]
+                square = square if square > 0.0 else 0.0
                 if reality > best:
                     best = reality
                 value = index(mean, square, spread, shift, k, clock, mind, table)
@@ -185,15 +189,19 @@ def play_contexts(
             unsure += rate
             if not observed and censoring == 0 and unsure > slack * censoring_factor:
                 share = 1.0 / censoring_factor
-                if exceeds(design, expected, share, slack, scratch):
+                if exceeds(honest, expected, share, slack, scratch):
                     unsure = 0.0
-                elif not exceeds(design, expected, share, 0.0, scratch):
+                elif not exceeds(honest, expected, share, 0.0, scratch):
                     censoring = 1
 
             if observed or IMPUTES:
                 gained = 0.0
                 if observed:
                     seen[region] += 1.0
+                    if IMPUTES:
+                        for i in range(d):
+                            for j in range(d):
+                                honest[i, j] += x[i] * x[j]
                     gained = truth + noise_scale * normal_from(high, low, world, clock, 0)
                 s = observe_action(inverse, x, v)
                 update_estimate(estimate, x, v, s, gained)
@@ -226,7 +234,7 @@ def play_contexts(
                     pulls[row, checkpoint, j] = int(pulled[j])
                     observations[row, checkpoint, j] = int(seen[j])
                 spread_track[row, checkpoint, OBSERVED] = record_design(
-                    design, regularization, scratch, other, eigenvalues[row, checkpoint, OBSERVED]
+                    honest, regularization, scratch, other, eigenvalues[row, checkpoint, OBSERVED]
                 )
                 spread_track[row, checkpoint, EXPECTED] = record_design(
                     expected, regularization, scratch, other, eigenvalues[row, checkpoint, EXPECTED]

@@ -25,6 +25,8 @@ def record_design(
     eigen(scratch, eigenvalues, vectors)
     spread = 0.0
     for i in range(d):
+        if eigenvalues[i] < regularization:  # by rounding: W is at least lambda I
+            eigenvalues[i] = regularization
         spread += math.log(eigenvalues[i] / regularization)
     return spread
 
@@ -69,5 +71,6 @@ def powered_width(action: Vector, inverse_values: Vector, vectors: Vector, alpha
         along = 0.0
         for j in range(action.size):
             along += vectors[j, i] * action[j]
-        total += along * along * inverse_values[i] ** alpha
+        if inverse_values[i] > 0.0:  # rounding may leave the smallest below 0
+            total += along * along * inverse_values[i] ** alpha
     return total

@@ -177,7 +177,7 @@ def play_linear(
 
             rate = 2.0 * facts[chosen, HALF_RATE] / censoring_factor
             before = rate * pulled[chosen] - seen[chosen]
-            pulled[chosen] += span
+            pulled[chosen] += span - 1.0 if observed else span  # a reward seen counts further down
             after = rate * pulled[chosen] - seen[chosen]
             deficit += (after if after > 0.0 else 0.0) - (before if before > 0.0 else 0.0)
             if deficit > regularization * (1.0 - 1.0 / censoring_factor) and censoring == 0:
@@ -189,8 +189,10 @@ def play_linear(
                     censoring = 1
                 changed = changed or SAMPLES
             if observed:
-                deficit -= (after if after > 0.0 else 0.0) - (after - 1.0 if after > 1.0 else 0.0)
+                pulled[chosen] += 1.0
                 seen[chosen] += 1.0
+                before = rate * pulled[chosen] - seen[chosen]
+                deficit += (before if before > 0.0 else 0.0) - (after if after > 0.0 else 0.0)
 
             if observed or IMPUTES:
                 gained = reward[chosen] if observed else 0.0

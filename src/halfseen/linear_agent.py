@@ -1,0 +1,296 @@
+"""A linear policy in live use: choose among vectors, then observe or miss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from halfseen import checks
+from halfseen.agent import reward_value, settle
+from halfseen.checks import Vector
+from halfseen.draws import stream_key
+from halfseen.engine import decide_linear as live
+from halfseen.engine.specialise import compiled
+from halfseen.errors import InvalidInput, StorageError
+from halfseen.policies import LinearPolicy
+from halfseen.policies.linear_policy import LinearSetting
+from halfseen.problems.arms import LARGEST
+from halfseen.spec import describe, linear_policy_from
+from halfseen.storage import read_json, sealed, write_text
+
+FORMAT = 1
+_Matrix = list[list[float]]
+
+
+class _Saved(BaseModel):
+    """What `LinearAgent.save` writes, as far as types go."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
+
+    policy: dict[str, Any]
+    setting: dict[str, Any]
+    seed: int
+    decisions: Annotated[int, Field(ge=0, le=2**48)]
+    matrices: list[_Matrix]
+    vectors: _Matrix
+    numbers: list[float]
+    pending: list[tuple[int, int, list[float]]]
+
+
+class LinearDecision(NamedTuple):
+    """One choice of a linear agent: its number, from 1, and which of the actions to play."""
+
+    number: int
+    action: int
+
+
+class LinearAgent:
+    """A linear policy with its state, used one decision at a time.
+
+    The actions on offer may change from call to call. Feedback may come at once, late, in any
+    order, or never. A decision is settled by one call of `observe` or `miss`; a second one raises
+    `DecisionError` and changes nothing.
+
+    Parameters
+    ----------
+    policy
+        How to choose, for example `LinUCB`.
+    dimension
+        Number of coordinates of an action.
+    noise
+        Sub-Gaussian scale of the rewards.
+    bound
+        A number the length of the unknown vector does not exceed.
+    horizon
+        About how many decisions will be made, for policies that use it.
+    seed
+        Decides the draws of policies that randomise.
+
+    Notes
+    -----
+    Not for use from several threads at once without a lock.
+
+    Examples
+    --------
+    >>> from halfseen import LinearAgent, LinUCB
+    >>> agent = LinearAgent(LinUCB(), dimension=2, noise=0.1)
+    >>> first = agent.choose([[1.0, 0.0], [0.0, 1.0]])
+    >>> second = agent.choose([[0.0, 1.0], [0.6, 0.8], [0.0, -1.0]])
+    >>> agent.observe(second, 0.7)
+    >>> agent.miss(first)
+    >>> agent.observations, sorted(agent.pending)
+    (1, [])
+    """
+
+    def __init__(
+        self,
+        policy: LinearPolicy,
+        dimension: int,
+        *,
+        noise: float = 1.0,
+        bound: float = 1.0,
+        horizon: int = 100_000,
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(policy, LinearPolicy):
+            raise InvalidInput(
+                "LinearAgent.policy", "must be a linear policy", policy, "Use LinUCB()."
+            )
+        limits: Any = {"at_least": 0.0, "at_most": LARGEST}
+        d = checks.whole("LinearAgent.dimension", dimension, at_least=1, at_most=10_000)
+        self.policy = policy
+        self.setting = LinearSetting(
+            dimension=d,
+            noise=checks.number("LinearAgent.noise", noise, **limits),
+            bound=checks.number("LinearAgent.bound", bound, **limits),
+            horizon=checks.whole("LinearAgent.horizon", horizon, at_least=1, at_most=2**48),
+        )
+        self.seed = checks.seed("LinearAgent.seed", seed)
+        kernels = policy.kernels()
+        self._select = compiled(live.select_action, kernels)
+        self._absorb = compiled(live.absorb_action, kernels)
+        self._imputes = kernels.imputes
+        self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)
+        self._matrices, self._vectors = np.zeros((4, d, d)), np.zeros((6, d))
+        self._numbers = np.array([0.0, 0.0, 0.0, policy.regularization])
+        self._key = stream_key(self.seed, "agent")
+        self._clock = 0
+        self._pending: dict[int, tuple[int, Vector]] = {}
+        self._seen = 0
+        live.reset(self._matrices, self._vectors, self._numbers)
+        self._select(np.zeros((1, d)), *self._state, 1, *self._key, self._table)
+        self._absorb(np.zeros(d), 0.0, *self._state)
+        live.reset(self._matrices, self._vectors, self._numbers)
+
+    @property
+    def _state(self) -> tuple[Vector, Vector, Vector]:
+        return self._matrices, self._vectors, self._numbers
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions were made."""
+        return self._clock
+
+    @property
+    def observations(self) -> int:
+        """How many rewards were observed."""
+        return self._seen
+
+    @property
+    def pending(self) -> dict[int, Vector]:
+        """The number and the action of every decision that is not settled."""
+        return {number: action.copy() for number, (_, action) in self._pending.items()}
+
+    @property
+    def estimate(self) -> Vector:
+        """The estimate of the unknown vector."""
+        return self._vectors[live.ESTIMATE].copy()
+
+    def choose(self, actions: Any) -> LinearDecision:
+        """Choose one of the rows of `actions`, an array (K, d), and remember the decision."""
+        rows = actions
+        if type(rows) is not np.ndarray or rows.dtype != np.float64 or not rows.flags.c_contiguous:
+            rows = _rows(actions)
+        if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] != self.setting.dimension:
+            raise InvalidInput(
+                "actions",
+                f"must be an array (K, {self.setting.dimension}), one action per row, not empty",
+                f"shape {rows.shape}",
+                "Offer at least one action of the right dimension.",
+            )
+        clock = self._clock + 1
+        chosen = self._select(
+            rows, self._matrices, self._vectors, self._numbers, clock, *self._key, self._table
+        )
+        if chosen < 0:
+            place = -1 - chosen
+            raise InvalidInput(
+                f"actions[{place}]",
+                "must be finite and of length at most 1",
+                rows[place].tolist(),
+                "Divide it by its length, or leave it out.",
+            )
+        self._clock = clock
+        self._pending[clock] = (chosen, rows[chosen].copy())
+        return LinearDecision(clock, chosen)
+
+    def observe(self, decision: LinearDecision | int, reward: float | None) -> None:
+        """Learn the reward of a decision; None or NaN is the same as `miss`."""
+        value = reward_value(reward)
+        if value is None:
+            return self.miss(decision)
+        _, action = settle(self._pending, self._clock, decision)
+        self._absorb(action, value, self._matrices, self._vectors, self._numbers)
+        self._seen += 1
+        return None
+
+    def miss(self, decision: LinearDecision | int) -> None:
+        """Settle a decision whose reward will not come."""
+        _, action = settle(self._pending, self._clock, decision)
+        if self._imputes:
+            self._absorb(action, 0.0, *self._state)
+
+    def expire(self, age: int) -> int:
+        """Miss every unsettled decision made at least `age` decisions ago; return how many."""
+        limit = self._clock - checks.whole("age", age, at_least=0)
+        old = [number for number in self._pending if number <= limit]
+        for number in old:
+            self.miss(number)
+        return len(old)
+
+    def save(self, path: Path | str) -> None:
+        """Write the whole state as JSON; `load` continues from it bit for bit."""
+        setting = self.setting
+        content = {
+            "format": FORMAT,
+            "policy": describe(self.policy),
+            "setting": {
+                "dimension": setting.dimension,
+                "noise": setting.noise,
+                "bound": setting.bound,
+                "horizon": setting.horizon,
+            },
+            "seed": self.seed,
+            "decisions": self._clock,
+            "observations": self._seen,
+            "matrices": self._matrices.tolist(),
+            "vectors": self._vectors.tolist(),
+            "numbers": self._numbers.tolist(),
+            "pending": [
+                [number, chosen, action.tolist()]
+                for number, (chosen, action) in self._pending.items()
+            ],
+        }
+        write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
+
+    @staticmethod
+    def load(path: Path | str) -> LinearAgent:
+        """Read an agent that `save` wrote; a damaged or altered file is refused."""
+        content = read_json(Path(path))
+        refusal = StorageError(
+            f"{path} is not a linear agent's state, or was cut short or altered."
+            " Use an earlier copy."
+        )
+        if not isinstance(content, dict) or sealed(content) != content:
+            raise refusal
+        if content.get("format") != FORMAT:
+            raise StorageError(f"{path} was written by another version. Use that version.")
+        try:
+            saved = _Saved.model_validate_json(json.dumps(content))
+            agent = LinearAgent(linear_policy_from(saved.policy), seed=saved.seed, **saved.setting)
+            agent._restore(saved, content["observations"])
+        except InvalidInput as error:
+            raise StorageError(f"{path} cannot be used: {error}")
+        except (ValidationError, KeyError, TypeError, ValueError, RecursionError):
+            raise refusal from None
+        return agent
+
+    def _restore(self, saved: _Saved, seen: Any) -> None:
+        """Take over a saved state; ValueError if it cannot be that of an agent like this one."""
+        for name in ("matrices", "vectors", "numbers"):
+            array, stored = getattr(self, f"_{name}"), np.array(getattr(saved, name))
+            if stored.shape != array.shape:
+                raise ValueError(name)
+            array[...] = stored
+        learned = self._numbers[live.LEARNED]
+        inverse = self._matrices[live.INVERSE]
+        pending = {
+            number: (chosen, np.array(action, dtype=float))
+            for number, chosen, action in saved.pending
+        }
+        settled = saved.decisions - len(pending)
+        fits = (
+            self._numbers[live.REGULARIZATION] == self.policy.regularization
+            and float(learned).is_integer()
+            and type(seen) is int
+            and 0 <= seen <= learned <= settled
+            and (self._imputes or seen == learned)
+            and len(pending) == len(saved.pending)
+            and all(1 <= number <= saved.decisions for number in pending)
+            and all(
+                chosen >= 0 and action.shape == (self.setting.dimension,)
+                for chosen, action in pending.values()
+            )
+            and np.array_equal(inverse, inverse.T)
+            and bool(np.all(np.diag(inverse) > 0.0))
+        )
+        if not fits:
+            raise ValueError("state")
+        self._clock, self._seen, self._pending = saved.decisions, seen, pending
+
+
+def _rows(actions: Sequence[Any]) -> Vector:
+    try:
+        rows = np.ascontiguousarray(actions)
+    except ValueError:
+        rows = np.empty(0, dtype=object)
+    if rows.dtype.kind not in "fiu":
+        raise InvalidInput(
+            "actions", "must be an array of numbers, one action per row", actions, "Use [[1, 0]]."
+        )
+    return rows.astype(np.float64)
