@@ -14,10 +14,25 @@ if TYPE_CHECKING:
     )
     from halfseen.theory.bounds import Bound, RegretBounds, regret_bounds
     from halfseen.theory.dimension import effective_dimension, feedback_value, instance_dimension
+    from halfseen.theory.ellipsoid import FarthestPoint, farthest_point
     from halfseen.theory.events import (
         censoring_failure_probability,
         event_frequencies,
         optimism_failure_probability,
+    )
+    from halfseen.theory.linear_bounds import (
+        confidence_factor,
+        linear_regret_bounds,
+        papers_potential_control,
+    )
+    from halfseen.theory.linear_potential import (
+        censoring_factor,
+        continuous_potential_bracket,
+        elliptical_potential,
+        expected_potential_bound,
+        expected_slope,
+        papers_censoring_factor,
+        potential_control_factor,
     )
     from halfseen.theory.monitoring import (
         MonitoredPotential,
@@ -31,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound",
+    "FarthestPoint",
     "MonitoredPotential",
     "MonitoringConstant",
     "OfflinePotential",
@@ -39,17 +55,28 @@ __all__ = [
     "WaterFilling",
     "adaptive_potential",
     "adaptivity_constant",
+    "censoring_factor",
     "censoring_failure_probability",
+    "confidence_factor",
+    "continuous_potential_bracket",
     "effective_dimension",
+    "elliptical_potential",
     "event_frequencies",
+    "expected_potential_bound",
+    "expected_slope",
+    "farthest_point",
     "feedback_value",
     "fluid_potential",
     "instance_dimension",
     "joint_potential",
+    "linear_regret_bounds",
     "monitoring_constant",
     "offline_potential",
     "optimism_failure_probability",
+    "papers_censoring_factor",
     "papers_potential",
+    "papers_potential_control",
+    "potential_control_factor",
     "regret_bounds",
     "second_order_potential",
     "single_monitoring_potential",
@@ -65,10 +92,25 @@ _HOMES = {
     ),
     "bounds": ("Bound", "RegretBounds", "regret_bounds"),
     "dimension": ("effective_dimension", "feedback_value", "instance_dimension"),
+    "ellipsoid": ("FarthestPoint", "farthest_point"),
     "events": (
         "censoring_failure_probability",
         "event_frequencies",
         "optimism_failure_probability",
+    ),
+    "linear_bounds": (
+        "confidence_factor",
+        "linear_regret_bounds",
+        "papers_potential_control",
+    ),
+    "linear_potential": (
+        "censoring_factor",
+        "continuous_potential_bracket",
+        "elliptical_potential",
+        "expected_potential_bound",
+        "expected_slope",
+        "papers_censoring_factor",
+        "potential_control_factor",
     ),
     "monitoring": (
         "MonitoredPotential",
