@@ -2,6 +2,7 @@
 
 import shutil
 
+import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -9,9 +10,17 @@ from halfseen import (
     UCB,
     ArmedBandit,
     BernoulliThompson,
+    FiniteActions,
     ImputeMean,
     ImputeZero,
+    ImputeZeroLinUCB,
+    LinearBandit,
+    LinThompson,
+    LinUCB,
+    Logistic,
+    MultiThreshold,
     PerArm,
+    RandomActions,
     Study,
     Uniform,
     simulate,
@@ -102,4 +111,41 @@ def desktop(browser, report):
     """Return the report, open on a wide screen."""
     viewer = Viewer(browser)
     yield viewer(report)
+    viewer.close()
+
+
+@pytest.fixture(scope="session")
+def linear_result():
+    rng = np.random.default_rng(1)
+    theta = [0.6, 0.3, -0.2, 0.1]
+    finite = FiniteActions(rng.normal(size=(12, 4)), normalize=True)
+    study = Study(
+        {
+            "same offers": LinearBandit(theta, 0.5, finite),
+            "new offers": LinearBandit(theta, 0.5, RandomActions(10, 4)),
+        },
+        {
+            "thinning out": MultiThreshold([0.2, 0.7], [0.9, 0.5, 0.1], [1, 0, 0, 0]),
+            "logistic": Logistic([1, 0, 0, 0], -3.0),
+        },
+        {"LinUCB": LinUCB(), "Thompson": LinThompson(), "zeros": ImputeZeroLinUCB()},
+        horizon=1000,
+        replications=30,
+        seed=5,
+        checkpoints=25,
+        alphas=[0.5, 1.0],
+    )
+    return simulate(study, engine="cpu")
+
+
+@pytest.fixture(scope="session")
+def linear_report(linear_result, tmp_path_factory):
+    return write_report(linear_result, tmp_path_factory.mktemp("linear"))
+
+
+@pytest.fixture(scope="session")
+def linear_desktop(browser, linear_report):
+    """Return the report of a linear study, open on a wide screen."""
+    viewer = Viewer(browser)
+    yield viewer(linear_report)
     viewer.close()

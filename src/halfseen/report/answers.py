@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from halfseen.policies import UCB, UCB1, ImputeMean, ImputeZero, RobustUCB
+from halfseen.policies import (
+    UCB,
+    UCB1,
+    ImputeMean,
+    ImputeZero,
+    ImputeZeroLinUCB,
+    LinUCB,
+    RobustUCB,
+)
+from halfseen.report.linear_measures import rarely_seen_best
 from halfseen.report.measures import (
     Estimate,
     Place,
@@ -21,7 +31,7 @@ from halfseen.result import Result
 from halfseen.study import sees_everything
 
 ASSUMPTION = (
-    "Every number here assumes that, given the arm, whether a reward is seen does not depend on"
+    "Every number here assumes that, given the {one}, whether a reward is seen does not depend on"
     " the reward. If, say, unhappy users answer less often, none of them hold."
 )
 ONE_REPLICATION = (
@@ -31,6 +41,13 @@ WORST_CASE = (
     "The effective dimension, the sum of 1/p over the arms, is how many always-seen arms would be"
     " as hard to learn in the worst case. It is a worst-case number: at the same effective"
     " dimension regret can differ many times over, depending on which arms are rarely seen."
+)
+WORST_CASE_LINEAR = (
+    "The worst case, d/p_min, is the dimension over the smallest chance of being seen: how many"
+    " always-seen dimensions would be as hard to learn if the rarely seen actions pointed in every"
+    " direction and the policy kept playing them. What happens is usually far milder and depends on"
+    " where the good actions lie: rarely seen good actions stay uncertain, rarely seen bad ones are"
+    " soon left alone."
 )
 
 
@@ -146,11 +163,16 @@ def surprise(answer: Answer) -> str | None:
     if not answer.certain or answer.factor is None or answer.factor >= 1.0:
         return None
     place = answer.place
-    best = place.problem.gaps[place.problem.playable] == 0.0
-    optimistic = isinstance(place.policy, UCB | UCB1 | RobustUCB)
-    if optimistic and place.observe[best].max() < float(np.mean(place.observe)):
+    if place.linear:
+        rare = type(place.policy) is LinUCB and rarely_seen_best(place)
+    else:
+        best = place.problem.gaps[place.problem.playable] == 0.0
+        optimistic = isinstance(place.policy, UCB | UCB1 | RobustUCB)
+        rare = optimistic and place.observe[best].max() < float(np.mean(place.observe))
+    if rare:
+        one = "action" if place.linear else "arm"
         return (
-            "Lower regret is no mistake here: the best arm is a rarely seen one, so it stays"
+            f"Lower regret is no mistake here: the best {one} is a rarely seen one, so it stays"
             " uncertain, and an optimistic policy keeps playing what is uncertain."
         )
     return "Lower regret is a property of this problem, not a rule to count on."
@@ -162,13 +184,14 @@ def imputation(result: Result, problem: int) -> list[str]:
     names = list(study.policies)
     sentences = []
     for k, policy in enumerate(study.policies.values()):
-        if not isinstance(policy, ImputeZero | ImputeMean):
+        if not isinstance(policy, ImputeZero | ImputeMean | ImputeZeroLinUCB):
             continue
-        zero = isinstance(policy, ImputeZero)
+        zero = not isinstance(policy, ImputeMean)
         value = "0" if zero else "the arm’s mean so far"
         start = f"Writing {value} for a missing reward ({names[k]})"
+        honest = _without_making_up(policy)
         others = enumerate(study.policies.values())
-        base = next((b for b, other in others if other == policy.base), None)
+        base = next((b for b, other in others if other == honest), None)
         if base is None:
             sentences.append(f"{start} cannot be judged: the policy without it was not run.")
             continue
@@ -178,8 +201,16 @@ def imputation(result: Result, problem: int) -> list[str]:
             if not sees_everything(study.censorships[censorship])
         ]
         if costs:
-            sentences.append(_cost_of_imputing(start, names[base], costs, zero))
+            one = "action" if study.linear else "arm"
+            sentences.append(_cost_of_imputing(start, names[base], costs, zero, one))
     return sentences
+
+
+def _without_making_up(policy: Any) -> Any:
+    """Return the policy that differs only in that it leaves missing rewards out."""
+    if not isinstance(policy, ImputeZeroLinUCB):
+        return policy.base
+    return LinUCB(policy.regularization, policy.delta, policy.bound, policy.noise)
 
 
 @dataclass(frozen=True)
@@ -198,7 +229,7 @@ class Cost:
         return math.inf if self.made_up.mean > 0.0 else 1.0
 
 
-def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool) -> str:
+def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool, one: str) -> str:
     worst, mildest = (pick(costs, key=lambda cost: cost.factor) for pick in (max, min))
     text = (
         f"{start} turned the regret of {base} from {worst.honest.text} into {worst.made_up.text}"
@@ -212,7 +243,7 @@ def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool) -> s
             f" {mildest.made_up.text}: "
         )
         text += (
-            "zeros make rarely seen arms look bad, which helps only where they are"
+            f"zeros make rarely seen {one}s look bad, which helps only where they are"
             if zero
             else "being too sure saves exploration, until it settles on the wrong arm"
         )

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.policies import UCB
+from halfseen.policies import UCB, LinUCB
+from halfseen.policies.linear_policy import LinearSetting
 from halfseen.report.measures import Place
 from halfseen.theory import (
+    Bound,
     RegretBounds,
     bound_terms,
     fluid_potential,
@@ -20,8 +22,11 @@ from halfseen.theory import (
     regret_bounds,
 )
 from halfseen.theory.dimension import has_fixed_arms
+from halfseen.theory.linear_bounds import linear_regret_bounds, smallest_observe
+from halfseen.theory.linear_potential import expected_potential_bound
 
 SMALLEST, PAPER = "smallest bound", "paper’s bound"
+MEASURED = "measured potential"  # the name of the bound that needs a measurement
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +42,37 @@ class Midway(bound_terms.World):
 
 
 def proved(place: Place) -> bool:
-    """Tell whether the policy is UCB with a bound on the means that is true."""
+    """Tell whether the policy is UCB or LinUCB and what it was told of the problem is true."""
+    if place.linear:
+        if type(place.policy) is not LinUCB:
+            return False
+        told = (place.policy.noise, place.problem.noise), (place.policy.bound, place.problem.norm)
+        return all(given is None or given >= truth for given, truth in told)
     if type(place.policy) is not UCB:
         return False
     largest = float(np.abs(np.array(place.problem.means)[place.problem.playable]).max())
     return place.policy.bound is None or place.policy.bound >= largest
 
 
-def bounds_at_horizon(place: Place, horizon: int) -> RegretBounds | str:
-    """Return every bound, or a sentence that says why there is none."""
-    if type(place.policy) is not UCB:
-        return "The bounds are proved for the policy UCB."
+def bounds_at_horizon(
+    place: Place, horizon: int, potential: float | None = None
+) -> RegretBounds | str:
+    """Return every bound, or a sentence that says why there is none.
+
+    Parameters
+    ----------
+    place
+        A problem, a censorship and a policy.
+    horizon
+        The number of rounds.
+    potential
+        The mean potential of order 1 of a linear bandit, if it was measured.
+    """
+    wanted = LinUCB if place.linear else UCB
+    if type(place.policy) is not wanted:
+        return f"The bounds are proved for the policy {wanted.__name__}."
     try:
-        return regret_bounds(place.problem, place.censorship, place.policy, horizon)
+        return regret_bounds(place.problem, place.censorship, place.policy, horizon, potential)
     except InvalidInput as error:
         return str(error)
 
@@ -76,6 +99,8 @@ def bounds_along(place: Place, horizon: int, rounds: NDArray[np.int64]) -> dict[
     """
     if not proved(place):
         return {}
+    if place.linear:
+        return _linear_along(place, horizon, rounds)
     fixed = has_fixed_arms(place.problem)
     sharp = [_own_gaps, bound_terms.trivial]
     paper = [bound_terms.papers_theorem]
@@ -90,10 +115,50 @@ def bounds_along(place: Place, horizon: int, rounds: NDArray[np.int64]) -> dict[
 
 
 def potential_along(place: Place, alpha: float, rounds: NDArray[np.int64]) -> Vector:
-    """Return the exact bound on the expected potential at each of some rounds."""
+    """Return the bound on the expected potential at each of some rounds, exact for arms."""
     lam = float(place.policy.regularization)
+    if place.linear:
+        least = smallest_observe(place.problem, place.censorship)
+        d = place.problem.dimension
+        return np.array([expected_potential_bound(d, float(t), lam, least) for t in rounds])
     observe = place.observe
     return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])
+
+
+def smallest_proved(table: RegretBounds) -> Bound:
+    """Return the smallest bound that needs no measurement."""
+    return min((b for b in table if b.applies and b.name != MEASURED), key=lambda b: b.value)
+
+
+def failure_of(place: Place, horizon: int) -> float:
+    """Return the delta LinUCB's width was made with."""
+    problem = place.problem
+    setting = LinearSetting(problem.dimension, problem.noise, problem.norm, horizon)
+    return float(place.policy.failure(setting))
+
+
+def _linear_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[str, Vector]:
+    """Evaluate LinUCB's bounds for fewer rounds, with the delta of the horizon it was told."""
+    problem, policy = place.problem, place.policy
+    least = smallest_observe(problem, place.censorship)
+    gap, delta = problem.largest_gap, failure_of(place, told)
+    tables = [
+        linear_regret_bounds(
+            dimension=problem.dimension,
+            horizon=int(time),
+            observe_min=least,
+            largest_gap=gap,
+            norm=problem.norm if policy.bound is None else policy.bound,
+            noise=problem.noise if policy.noise is None else policy.noise,
+            regularization=policy.regularization,
+            delta=delta,
+        )
+        for time in rounds
+    ]
+    return {
+        SMALLEST: np.array([smallest_proved(table).value for table in tables]),
+        PAPER: np.array([min(b.value for b in table if b.paper) for table in tables]),
+    }
 
 
 def _world(place: Place, time: int, told: int) -> Midway:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from halfseen.report import proofs, sections
+from halfseen.report import growth, proofs, sections
 from halfseen.report.charts import figures
 from halfseen.report.markup import Html, data_island, join, tag
 from halfseen.report.measures import left_out, shown
@@ -92,6 +92,11 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
                 sections.run_section(result),
                 sections.numbers_section(result),
                 sections.charts_section(part, drawn, rest),
+                *(
+                    [growth.growth_section(part)]
+                    if part.study.linear and 1.0 in part.study.alphas
+                    else []
+                ),
                 proofs.bounds_section(part),
                 proofs.events_section(result),
                 sections.again_section(result),

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import Censorship
 from halfseen.checks import Vector
-from halfseen.policies import Policy
-from halfseen.problems import ArmedBandit
+from halfseen.problems import FiniteActions, LinearBandit
 from halfseen.result import Result
 from halfseen.study import Study, sees_everything
 from halfseen.theory import effective_dimension
+from halfseen.theory.linear_bounds import smallest_observe
 
 Position = tuple[int, int, int]
 ROWS = 8_000  # of all charts' data, so that the page stays small
@@ -32,9 +31,14 @@ class Place:
 
     position: Position
     names: tuple[str, str, str]
-    problem: ArmedBandit
-    censorship: Censorship
-    policy: Policy
+    problem: Any
+    censorship: Any
+    policy: Any
+
+    @property
+    def linear(self) -> bool:
+        """True for a linear bandit."""
+        return isinstance(self.problem, LinearBandit)
 
     @property
     def observe(self) -> Vector:
@@ -43,12 +47,17 @@ class Place:
 
     @property
     def arms(self) -> int:
-        """The number of playable arms."""
+        """The number of playable arms; of a linear bandit the number of dimensions."""
+        if self.linear:
+            return int(self.problem.dimension)
         return len(self.problem.playable)
 
     @property
     def dimension(self) -> float:
-        """The effective dimension."""
+        """The effective dimension; of a linear bandit its worst case, d over the smallest p."""
+        if self.linear:
+            least = smallest_observe(self.problem, self.censorship)
+            return float(self.problem.dimension / least)
         return effective_dimension(self.observe)
 
 
@@ -122,6 +131,7 @@ def shown(result: Result) -> Result:
     """Return the part of a result that a page has room for, often all of it.
 
     The first problems, censorships, policies and orders are kept, and where everything is seen.
+    Of a linear study the potential of order 1 is kept too.
     """
     study = result.study
     censorships = list(range(min(len(study.censorships), CENSORSHIPS)))
@@ -130,6 +140,9 @@ def shown(result: Result) -> Result:
         censorships[-1] = baseline
     problems = min(len(study.problems), PROBLEMS, max(1, PANELS // len(censorships)))
     names = list(study.censorships)
+    orders = list(range(min(len(study.alphas), ORDERS)))
+    if study.linear and 1.0 in study.alphas[ORDERS:]:
+        orders[-1] = study.alphas.index(1.0)
     part = Study(
         dict(list(study.problems.items())[:problems]),
         {names[j]: study.censorships[names[j]] for j in censorships},
@@ -138,7 +151,7 @@ def shown(result: Result) -> Result:
         replications=study.replications,
         seed=study.seed,
         checkpoints=study.checkpoints,
-        alphas=study.alphas[:ORDERS],
+        alphas=[study.alphas[order] for order in orders],
         baseline=False,
     )
     if len(censorships) == len(names):
@@ -147,7 +160,7 @@ def shown(result: Result) -> Result:
         tracks = {
             name: array[:problems, censorships, :POLICIES] for name, array in result.tracks.items()
         }
-    tracks["potential"] = tracks["potential"][..., :ORDERS]
+    tracks["potential"] = tracks["potential"][..., orders]
     return Result(part, tracks, {})
 
 
@@ -176,15 +189,26 @@ def drawn_checkpoints(study: Study) -> NDArray[np.int64]:
     """Return which checkpoints are drawn: all, or fewer where many curves share the page."""
     recorded = len(study.rounds_recorded)
     curves = len(study.problems) * len(study.censorships) * (len(study.policies) + 2)
-    room = max(8, min(60, ROWS // (curves * (1 + len(study.alphas)))))
+    charts = 4 if study.linear else 1 + len(study.alphas)
+    room = max(8, min(60, ROWS // (curves * charts)))
     if recorded <= room:
         return np.arange(recorded)
     return np.unique(np.rint(np.linspace(0, recorded - 1, room)).astype(np.int64))
 
 
-def arms_drawn(result: Result, problem: int) -> NDArray[np.int64]:
+def playable(problem: Any) -> NDArray[np.int64]:
+    """Return the numbers of the arms, or of the actions of a finite set, that may be played."""
+    if isinstance(problem, LinearBandit):
+        return np.arange(getattr(problem.actions, "count", 1))
+    arms: NDArray[np.int64] = problem.playable
+    return arms
+
+
+def arms_drawn(result: Result, problem: int, regions: int = 0) -> NDArray[np.int64]:
     """Return a problem's arms, or the most pulled ones where there are too many to draw."""
-    arms = list(result.study.problems.values())[problem].playable
+    bandit = list(result.study.problems.values())[problem]
+    finite = not isinstance(bandit, LinearBandit) or isinstance(bandit.actions, FiniteActions)
+    arms = playable(bandit) if finite else np.arange(regions)
     if len(arms) <= ARMS:
         return arms
     pulls = result.tracks["pulls"][problem, :, :, :, -1].sum(axis=(0, 1, 2), dtype=float)

@@ -89,8 +89,14 @@ class Panels:
         """True where there are more policies than colours."""
         return len(self.study.policies) > len(PALETTE)
 
-    def colour(self) -> alt.Color:
-        """Return a colour per policy that readers with any eyesight can tell apart."""
+    def colour(self, shown: Sequence[str] | None = None) -> alt.Color:
+        """Return a colour per policy that readers with any eyesight can tell apart.
+
+        Parameters
+        ----------
+        shown
+            The policies the legend names, if not all.
+        """
         import altair as alt
 
         names = list(self.study.policies)
@@ -99,14 +105,18 @@ class Panels:
             "policy:N",
             sort=names,
             scale=alt.Scale(domain=names, range=shades),
-            legend=self.legend(),
+            legend=self.legend(shown),
         )
 
-    def legend(self) -> alt.Legend:
+    def legend(self, shown: Sequence[str] | None = None) -> alt.Legend:
         """Return a legend above the panels that names every policy."""
         import altair as alt
 
-        look = {"symbolType": "stroke", "symbolStrokeWidth": 3} if self.dashed else {}
+        look: dict[str, Any] = {}
+        if self.dashed:
+            look = {"symbolType": "stroke", "symbolStrokeWidth": 3}
+        if shown is not None:
+            look["values"] = list(shown)
         return alt.Legend(title=None, orient="top", symbolLimit=0, symbolOpacity=1, **look)
 
     def curves(self, axes: Axes, hints: Sequence[Any]) -> list[alt.Chart]:
@@ -162,7 +172,7 @@ class Panels:
         )
         return [line.encode(detail="policy:N"), text.encode(text="policy:N")]
 
-    def dash(self) -> dict[str, Any]:
+    def dash(self, shown: Sequence[str] | None = None) -> dict[str, Any]:
         """Return dashes where colours alone do not tell policies apart."""
         import altair as alt
 
@@ -172,7 +182,9 @@ class Panels:
         dashes = [list(DASHES[i // len(PALETTE) % len(DASHES)]) for i in range(len(names))]
         scale = alt.Scale(domain=names, range=dashes)
         return {
-            "strokeDash": alt.StrokeDash("policy:N", sort=names, scale=scale, legend=self.legend())
+            "strokeDash": alt.StrokeDash(
+                "policy:N", sort=names, scale=scale, legend=self.legend(shown)
+            )
         }
 
     def faded(self, usual: float = 1.0) -> Any:
@@ -190,6 +202,7 @@ class Panels:
         key: str,
         height: Any = HEIGHT,
         legend: bool = True,
+        names: Sequence[str] | None = None,
     ) -> Figure:
         """Put layers of marks into a panel per censorship and words around them.
 
@@ -207,10 +220,12 @@ class Panels:
             Of a panel.
         legend
             Whether colours are explained.
+        names
+            The censorships drawn, if not all.
         """
         import altair as alt
 
-        names = list(self.study.censorships)
+        names = list(self.study.censorships if names is None else names)
         header = alt.Header(
             title=None,
             labelAnchor="start",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from halfseen.policies import UCB
+from halfseen.policies import UCB, LinUCB
 from halfseen.report.answers import times
-from halfseen.report.bounds import bounds_at_horizon, proved
+from halfseen.report.bounds import bounds_at_horizon, failure_of, proved, smallest_proved
+from halfseen.report.linear_measures import final_potential
 from halfseen.report.markup import Html, table, tag
-from halfseen.report.measures import final_regret, places
+from halfseen.report.measures import Place, final_regret, places
 from halfseen.report.sections import repeated, section
 from halfseen.result import Result
 from halfseen.tables import show
@@ -20,16 +21,22 @@ TABLES = 4  # of bounds, per problem
 
 
 def bounds_section(result: Result) -> Html:
-    """Return proved bounds beside what was measured, for every UCB policy."""
+    """Return proved bounds beside what was measured, for every UCB or LinUCB policy."""
     study = result.study
-    policies = [name for name, policy in study.policies.items() if type(policy) is UCB]
+    kind, one = (LinUCB, "action") if study.linear else (UCB, "arm")
+    policies = [name for name, policy in study.policies.items() if type(policy) is kind]
     intro = (
-        "What is proved about the expected regret of UCB, next to what was measured. Bold: the"
-        " smallest. A bound covers the worst that can happen with these arms and these chances of"
-        " being seen, so what does happen is usually several times smaller."
+        f"What is proved about the expected regret of {kind.__name__}, next to what was measured."
+        f" Bold: the smallest. A bound covers the worst that can happen with these {one}s and these"
+        " chances of being seen, so what does happen is usually several times smaller."
     )
+    if study.linear and 1.0 in study.alphas:
+        intro += (
+            " The row “measured potential” puts the mean potential of this study into the proof: it"
+            " shows how much of the bound is due to the worst case, and is not known beforehand."
+        )
     if not policies:
-        intro = "The bounds are proved for the policy UCB, which this study did not run."
+        intro = f"The bounds are proved for the policy {kind.__name__}, which was not run."
     blocks: list[object] = []
     several = len(study.problems) * len(policies) > 1
     for i, problem in enumerate(study.problems):
@@ -41,14 +48,14 @@ def bounds_section(result: Result) -> Html:
                 content = tag("details", tag("summary", title), content, class_="fold", **opened)
             blocks.append(content)
     if len(policies) > TABLES:
-        blocks.append(tag("p", f"The first {TABLES} UCB policies are shown.", class_="note"))
+        blocks.append(tag("p", f"The first {TABLES} of these policies are shown.", class_="note"))
     return section("bounds", "What is proved, and what was measured", tag("p", intro), *blocks)
 
 
 def _bound_table(result: Result, problem: int, policy: str) -> Html:
     study = result.study
     cells = [p for p in places(study, problem) if p.names[2] == policy]
-    found = [bounds_at_horizon(place, study.horizon) for place in cells]
+    found = [bounds_at_horizon(place, study.horizon, _potential(result, place)) for place in cells]
     tables = [entry for entry in found if isinstance(entry, RegretBounds)]
     if not tables:
         return tag("p", str(found[0]))
@@ -60,10 +67,10 @@ def _bound_table(result: Result, problem: int, policy: str) -> Html:
         for entry in tables:
             each = entry.bounds[k]
             text = show(each.value) if each.applies else "–"
-            best = each.name == entry.smallest.name
+            best = each.name == smallest_proved(entry).name
             row.append(tag("strong", text) if best else text)
         rows.append([*row, bound.reference if bound.applies else bound.reason])
-    smallest = [entry.smallest.value for entry in tables]
+    smallest = [smallest_proved(entry).value for entry in tables]
     ratios: list[object] = ["smallest / measured"]
     for place, value in zip(cells, smallest, strict=True):
         mean = final_regret(result, place.position).mean
@@ -82,16 +89,16 @@ def events_section(result: Result) -> Html:
     for place in places(study):
         optimism = result.tracks["optimism_failed"][place.position][:, -1]
         censoring = result.tracks["censoring_failed"][place.position][:, -1]
-        limit = optimism_failure_probability(place.arms, study.horizon) if proved(place) else None
+        limit, shortfall = _limits(place, study.horizon)
         rows.append(
             [
-                *(place.names[:1] if len(study.problems) > 1 else ()),
+                *([_first(place)] if len(study.problems) > 1 else []),
                 repeated(place.names[1]) if place.position[2] else place.names[1],
                 place.names[2],
                 "–" if optimism[0] < 0 else _share(int((optimism == 1).sum()), len(optimism)),
                 "–" if limit is None else _small(limit),
-                _share(int((censoring == 1).sum()), len(censoring)),
-                _small(censoring_failure_probability(place.observe, study.horizon)),
+                "–" if shortfall is None else _share(int((censoring == 1).sum()), len(censoring)),
+                "–" if shortfall is None else _small(shortfall),
             ]
         )
         groups.append(place.position[2] == 0)
@@ -102,9 +109,17 @@ def events_section(result: Result) -> Html:
     note = (
         "The proofs set aside two rare events. Optimism failed: some arm’s true mean left the"
         " policy’s confidence interval at some round. Feedback ran short: some arm, played often"
-        " enough to tell, was seen less than half as often as it should be. The table shows the"
-        " share of replications in which each happened by the last round, and the probability"
-        " proved; a dash where the policy has no interval or nothing is proved."
+        " enough to tell, was seen less than half as often as it should be."
+    )
+    if study.linear:
+        note = (
+            "The proofs set aside two rare events. Optimism failed: θ left the policy’s confidence"
+            " ellipsoid at some round. Feedback ran short: in some direction the observed design"
+            " fell below the expected one divided by c = 8 max(log(dT)/λ, 1)."
+        )
+    note += (
+        " The table shows the share of replications in which each happened by the last round, and"
+        " the probability proved; a dash where the policy has no interval or nothing is proved."
     )
     words = range(3 if len(study.problems) > 1 else 2)
     return section(
@@ -113,6 +128,28 @@ def events_section(result: Result) -> Html:
         tag("p", note),
         table(heads, rows, words=words, label="Rare events", groups=groups),
     )
+
+
+def _potential(result: Result, place: Place) -> float | None:
+    found = final_potential(result, place.position) if place.linear else None
+    return None if found is None else found.mean
+
+
+def _limits(place: Place, horizon: int) -> tuple[float | None, float | None]:
+    """Return what is proved of the two events; None where nothing is."""
+    told = proved(place)
+    if place.linear:
+        if place.policy.imputes:  # its design counts rounds that were not seen
+            return None, None
+        return failure_of(place, horizon) if told else None, 1.0 / max(horizon, 2)
+    optimism = optimism_failure_probability(place.arms, horizon) if told else None
+    return optimism, censoring_failure_probability(place.observe, horizon)
+
+
+def _first(place: Place) -> str:
+    """Return the problem's name, hidden for the eye where it stands above."""
+    again = place.position[1:] != (0, 0)
+    return repeated(place.names[0]) if again else place.names[0]
 
 
 def _share(hits: int, total: int) -> str:

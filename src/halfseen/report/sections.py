@@ -8,6 +8,7 @@ from halfseen.report.answers import (
     ASSUMPTION,
     ONE_REPLICATION,
     WORST_CASE,
+    WORST_CASE_LINEAR,
     Answer,
     answers,
     headline,
@@ -34,6 +35,7 @@ CHAPTERS = {
     "run": "What was run",
     "numbers": "Numbers",
     "charts": "Charts",
+    "growth": "Potential",
     "bounds": "Bounds",
     "events": "Rare events",
     "again": "Run it again",
@@ -58,7 +60,11 @@ def top(result: Result) -> Html:
     )
     facts = ", ".join(counted(what, count) for what, count in names)
     lead = "Nothing was run." if answer is None else _lead(answer, len(study.problems) > 1)
-    links = [tag("a", title, href=f"#{name}") for name, title in CHAPTERS.items()]
+    links = [
+        tag("a", title, href=f"#{name}")
+        for name, title in CHAPTERS.items()
+        if name != "growth" or (study.linear and 1.0 in study.alphas)
+    ]
     return tag(
         "header",
         tag("p", f"A study with halfseen: {facts}", class_="eyebrow"),
@@ -88,7 +94,9 @@ def answer_section(result: Result, rest: str) -> Html:
     content.append(tag("h3", "How to read these numbers"))
     if study.replications == 1:
         content.append(tag("p", ONE_REPLICATION))
-    content += [tag("p", WORST_CASE), tag("p", ASSUMPTION, class_="caution")]
+    assumed = ASSUMPTION.format(one="action" if study.linear else "arm")
+    worst = WORST_CASE_LINEAR if study.linear else WORST_CASE
+    content += [tag("p", worst), tag("p", assumed, class_="caution")]
     first = next(iter(study.policies))
     return section("answer", f"The cost for {first}, censorship by censorship", *content)
 
@@ -119,6 +127,8 @@ def numbers_section(result: Result) -> Html:
     """Return the summary table."""
     records = result.summary().records()
     single = len(result.study.problems) == 1
+    linear = result.study.linear
+    size, worst = ("dimension", "d/p_min") if linear else ("arms", "effective dimension")
     columns: dict[str, Sequence[object]] = {
         "censorship": _once([r["problem"] + "\0" + r["censorship"] for r in records]),
         "policy": [r["policy"] for r in records],
@@ -126,8 +136,8 @@ def numbers_section(result: Result) -> Html:
         "± 95%": aligned([r["± 95%"] for r in records]),
         "times as large": aligned([r["factor"] for r in records], "×"),
         "share seen": [percent(r["share seen"]) for r in records],
-        "arms": [f"{r['arms']:,}" for r in records],
-        "effective dimension": aligned([r["effective dimension"] for r in records]),
+        size: [f"{r[size]:,}" for r in records],
+        worst: aligned([r["effective dimension"] for r in records]),
     }
     if not single:
         columns = {"problem": _once([r["problem"] for r in records])} | columns
@@ -138,8 +148,9 @@ def numbers_section(result: Result) -> Html:
         for i, r in enumerate(records)
     ]
     rows = list(zip(*columns.values(), strict=True))
+    one = "action on offer" if linear else "arm"
     note = (
-        "Regret is the reward lost compared with always playing the best arm, on average over"
+        f"Regret is the reward lost compared with always playing the best {one}, on average over"
         " replications. “Times as large” compares with the same policy where everything is seen."
         " The same numbers are in summary.csv, next to this page."
     )
@@ -214,7 +225,10 @@ def _item(answer: Answer) -> Html:
     factor = "–" if answer.factor is None else times(answer.factor).removesuffix(" times") + "×"
     arms = counted("arm", place.arms)
     dimension = (
-        f"Effective dimension {number(place.dimension)} against {arms}: at worst as hard as"
+        f"Dimension {place.arms:,} against a worst case d/p_min of {number(place.dimension)}: at"
+        f" worst as hard as {number(place.dimension)} dimensions that are always seen."
+        if place.linear
+        else f"Effective dimension {number(place.dimension)} against {arms}: at worst as hard as"
         f" {number(place.dimension)} arms that are always seen."
     )
     return tag(

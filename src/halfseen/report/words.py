@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from halfseen.censorship import Censorship, PerArm, Uniform
-from halfseen.policies import Policy
-from halfseen.problems import ArmedBandit, FixedArms, RandomArms, SequenceOfArms
+from halfseen.censorship import PerAction, PerArm, Uniform
+from halfseen.problems import FixedArms, LinearBandit, RandomArms, SequenceOfArms
+from halfseen.report import linear_words
 from halfseen.report.measures import number
 from halfseen.spec import describe
+from halfseen.study import AnyCensorship, AnyPolicy, Problem
 
 REWARDS = {
     "gaussian": "normal rewards",
@@ -28,12 +29,14 @@ POLICIES = {
     "random": "Plays any arm: what no learning costs.",
     "impute-zero": "A common mistake: learns a reward of 0 where feedback is missing.",
     "impute-mean": "A common mistake: learns the arm’s mean so far where feedback is missing.",
-}
+} | linear_words.POLICIES
 LISTED = 8  # numbers written out one by one
 
 
-def problem_in_words(problem: ArmedBandit) -> str:
+def problem_in_words(problem: Problem) -> str:
     """Say how many arms there are, what they pay and which may be played."""
+    if isinstance(problem, LinearBandit):
+        return linear_words.linear_problem_in_words(problem)
     arms = f"{problem.arms:,} arm" + ("" if problem.arms == 1 else "s")
     rewards = REWARDS.get(problem.reward, problem.reward)
     text = f"{arms}, {rewards}, means {values_in_words(problem.means)}"
@@ -49,20 +52,22 @@ def problem_in_words(problem: ArmedBandit) -> str:
     return text + "."
 
 
-def censorship_in_words(censorship: Censorship) -> str:
+def censorship_in_words(censorship: AnyCensorship) -> str:
     """Say how likely a reward is to be seen."""
     if isinstance(censorship, Uniform):
         if censorship.observe == 1.0:
             return "Every reward is seen."
         return f"Every reward is seen with probability {censorship.observe:g}."
-    if isinstance(censorship, PerArm):
-        return f"An arm’s reward is seen with probability {values_in_words(censorship.observe)}."
-    return (
+    if isinstance(censorship, PerArm | PerAction):
+        one = "arm" if isinstance(censorship, PerArm) else "action"
+        return f"An {one}’s reward is seen with probability {values_in_words(censorship.observe)}."
+    said = linear_words.linear_censorship_in_words(censorship)
+    return said or (
         f"How often a reward is seen follows {censorship.kind} ({_listed(describe(censorship))})."
     )
 
 
-def policy_in_words(policy: Policy) -> str:
+def policy_in_words(policy: AnyPolicy) -> str:
     """Say what a policy does."""
     if policy.kind in POLICIES:
         return POLICIES[policy.kind]
@@ -70,7 +75,7 @@ def policy_in_words(policy: Policy) -> str:
     return re.sub(r":\w+:`([^`]*)`", r"\1", line)
 
 
-def parameters_in_words(policy: Policy) -> str:
+def parameters_in_words(policy: AnyPolicy) -> str:
     """List a policy's parameters."""
     return _listed(describe(policy))
 

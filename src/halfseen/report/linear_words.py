@@ -1,0 +1,91 @@
+"""Linear problems and censorship along a direction in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from halfseen.censorship import LinkModel, MultiThreshold
+from halfseen.censorship.link_models import LinkedCensorship
+from halfseen.problems import FiniteActions, LinearBandit, RandomActions, SequenceOfActions
+
+LISTED = 6  # coordinates written out one by one
+LAWS = {
+    "sphere": "uniform on the unit sphere",
+    "gaussian": "normal, shortened to length 1 where longer",
+}
+POLICIES = {
+    "lin-ucb": "Plays the action that could be best, judged on seen rewards alone.",
+    "impute-zero-lin-ucb": "A common mistake: LinUCB that learns a reward of 0 where feedback is"
+    " missing.",
+    "lin-thompson": "Draws θ from what is believed of it, plays the best action for it.",
+    "lin-epsilon-greedy": "Plays the best estimated mean, and sometimes any action.",
+    "lin-random": "Plays any action: what no learning costs.",
+    "design": "Always plays the most uncertain action: what pure exploration costs.",
+}
+
+
+def linear_problem_in_words(problem: LinearBandit) -> str:
+    """Say what an action pays and which actions there are."""
+    actions = problem.actions
+    if isinstance(actions, FiniteActions):
+        offered = f"the same {_actions(actions.count)} in every round"
+    elif isinstance(actions, RandomActions):
+        law = LAWS.get(actions.law, actions.law)
+        offered = f"{_actions(actions.count)} drawn anew every round, {law}"
+    elif isinstance(actions, SequenceOfActions):
+        offered = f"{_actions(actions.count)} per round, from a given sequence"
+    else:
+        offered = f"actions of kind {actions.kind}"
+    many = "1 dimension" if problem.dimension == 1 else f"{problem.dimension:,} dimensions"
+    return (
+        f"An action a pays ⟨a, θ⟩ plus normal noise of {problem.noise:.4g}; {many},"
+        f" θ = {_vector(problem.theta)}, of length {problem.norm:.3g}; {offered}."
+    )
+
+
+def linear_censorship_in_words(censorship: Any) -> str | None:
+    """Say how likely a reward is to be seen; None where there is nothing linear to say."""
+    if isinstance(censorship, MultiThreshold):
+        where = f"u = {_vector(censorship.direction)}"
+        first = censorship.observe[0]
+        if not censorship.thresholds:
+            return f"Every reward is seen with probability {first:g}."
+        steps = [
+            f"{p:g} from {math.sin(angle):.3g} on"
+            for p, angle in zip(censorship.observe[1:], censorship.thresholds, strict=True)
+        ]
+        shown = ", ".join(steps if len(steps) <= LISTED else [*steps[:LISTED], "…"])
+        return (
+            f"In steps along {where}: a reward is seen with probability {first:g} where ⟨a, u⟩ is"
+            f" small, {shown}."
+        )
+    if isinstance(censorship, LinkedCensorship):
+        link = censorship.link if isinstance(censorship, LinkModel) else "logit"
+        name = {"logit": "logistic", "probit": "probit", "cloglog": "complementary log-log"}[link]
+        ends = ", ".join(f"{p:.3g}" for p in censorship.along([-1.0, 0.0, 1.0]))
+        return (
+            f"Smoothly along u = {_vector(censorship.direction)}, {name} with slope"
+            f" {_signed(censorship.slope)} and offset {_signed(censorship.offset)}: the probability"
+            f" of being seen is {ends} at ⟨a, u⟩ = −1, 0, 1."
+        )
+    return None
+
+
+def _actions(count: int) -> str:
+    return "1 action" if count == 1 else f"{count:,} actions"
+
+
+def _signed(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
+
+
+def _vector(values: Sequence[float]) -> str:
+    """Write a vector.
+
+    >>> _vector([0.6, -0.2]), _vector([0.1] * 9)
+    ('(0.6, −0.2)', '(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, …)')
+    """
+    shown = [_signed(value) for value in values[:LISTED]]
+    return f"({', '.join(shown + (['…'] if len(values) > LISTED else []))})"
