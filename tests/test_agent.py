@@ -134,7 +134,7 @@ def test_decisions_of_another_agent_are_refused():
     agent = new()
     decision = agent.choose()
     before = content(agent)
-    with pytest.raises(DecisionError, match="Decision 1 was for choice 0, not 2; it comes from ano"):
+    with pytest.raises(DecisionError, match="Decision 1 was for choice 0, not 2; it comes from"):
         agent.observe(Decision(1, 2), 1.0)
     assert content(agent) == before
     agent.observe(tuple(decision), 1.0)

@@ -36,7 +36,7 @@ class _Spec(BaseModel):
     replications: int = 100
     seed: int = 0
     checkpoints: int = 50
-    alphas: list[int | float] = [0.5, 1.0]
+    alphas: list[int | float] | None = None
     baseline: bool = True
     problems: Tables
     censorships: Tables

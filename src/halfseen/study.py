@@ -47,7 +47,8 @@ class Study:
     checkpoints
         At most how many rounds, spread evenly on a log scale, are recorded.
     alphas
-        Orders of the potential to track, each above 0 and at most 8.
+        Orders of the potential to track, each above 0 and at most 8; left out, 1/2 and 1 for arms
+        and 1 for linear bandits, where any other order costs O(d^3) an observation.
     baseline
         Add a censorship under which everything is seen, if there is none, to compare with.
 
@@ -78,7 +79,7 @@ class Study:
         replications: int = 100,
         seed: int = 0,
         checkpoints: int = 50,
-        alphas: Sequence[float] = (0.5, 1.0),
+        alphas: Sequence[float] | None = None,
         baseline: bool = True,
     ) -> None:
         baseline = checks.yes_or_no("Study.baseline", baseline)
@@ -97,13 +98,14 @@ class Study:
             "checkpoints": checks.whole(
                 "Study.checkpoints", checkpoints, at_least=1, at_most=1_000_000
             ),
-            "alphas": checks.vector(
-                "Study.alphas", alphas, above=0.0, at_most=8.0, may_be_empty=True
-            ),
             "baseline": baseline,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        if alphas is None:
+            alphas = (1.0,) if self.linear else (0.5, 1.0)
+        orders = checks.vector("Study.alphas", alphas, above=0.0, at_most=8.0, may_be_empty=True)
+        object.__setattr__(self, "alphas", orders)
         self._check_kinds()
         names = [list(self.problems), list(self.censorships), list(self.policies)]
         for (i, j, k), cell in self.cells():

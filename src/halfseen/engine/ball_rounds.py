@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT, exponential_from, normal_from, words
-from halfseen.engine.designs import EXPECTED, OBSERVED, exceeds, powered_width, record_design
+from halfseen.engine.designs import (
+    EXPECTED,
+    OBSERVED,
+    ROUNDING,
+    exceeds,
+    powered_width,
+    record_design,
+)
 from halfseen.engine.feedback import LONGEST_WAIT
 from halfseen.engine.jacobi import eigen
 from halfseen.ridge import accumulate, next_refactor, observe_action, refactor, update_estimate
@@ -171,7 +178,7 @@ def play_ball(
                     for j in range(d):
                         total += design[i, j] * (estimate[j] - theta[j])
                     error += total * (estimate[i] - theta[i])
-                if error > radius(spread, table) ** 2:
+                if error > ROUNDING * radius(spread, table) ** 2:
                     optimism = 1
 
             if clock == stop:

@@ -17,6 +17,7 @@ from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, normal_from, unit,
 from halfseen.engine.designs import (
     EXPECTED,
     OBSERVED,
+    ROUNDING,
     exceeds,
     lower_factor,
     powered_width,
@@ -142,7 +143,7 @@ def play_contexts(
                     draw(doors, clock, k, menu[k])
                 else:
                     for i in range(d):
-                        menu[k, i] = offered[clock - 1, k, i]
+                        menu[k, i] = offered[(clock - 1) % offered.shape[0], k, i]
                 mean = 0.0
                 reality = 0.0
                 shift = 0.0
@@ -221,7 +222,7 @@ def play_contexts(
                         for j in range(d):
                             total += design[i, j] * (estimate[j] - theta[j])
                         error += total * (estimate[i] - theta[i])
-                    if error > radius(spread, table) ** 2:
+                    if error > ROUNDING * radius(spread, table) ** 2:
                         optimism = 1
 
             if clock == checkpoints[checkpoint]:

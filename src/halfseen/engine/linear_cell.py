@@ -154,13 +154,6 @@ class LinearCell:
             )
         elif isinstance(self.censorship, MultiThreshold | LinkedCensorship):
             self.censorship.probabilities(np.zeros((1, self.problem.dimension)))
-        if isinstance(actions, SequenceOfActions) and len(actions.array) < self.horizon:
-            raise InvalidInput(
-                "SequenceOfActions",
-                f"must have at least {self.horizon:,} rounds, as the horizon",
-                f"{len(actions.array):,} rounds",
-                "Lower the horizon or give a longer sequence.",
-            )
 
     def blank(self, rows: int, groups: int, dimension: int) -> Track:
         """Return an empty track with room for `rows` replications."""
@@ -221,7 +214,7 @@ def _label(problem: LinearBandit) -> str:
     if isinstance(actions, FiniteActions):
         content: Any = hashlib.sha256(actions.actions.tobytes()).hexdigest()
     elif isinstance(actions, SequenceOfActions):
-        content = list(actions.array.shape)
+        content = [list(actions.array.shape), float(actions.array[0, 0, 0])]
     else:
         content = vars(actions)
     return json.dumps([problem.kind, problem.theta, problem.noise, actions.kind, content])

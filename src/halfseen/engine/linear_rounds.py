@@ -19,6 +19,7 @@ from halfseen.draws import ENVIRONMENT, POLICY
 from halfseen.engine.designs import (
     EXPECTED,
     OBSERVED,
+    ROUNDING,
     exceeds,
     lower_factor,
     powered_width,
@@ -220,7 +221,7 @@ def play_linear(
                     for k in range(actions):
                         miss += counts[k] * (means[k] - facts[k, MEAN]) ** 2
                 changed = True
-                if HAS_RADIUS and miss > radius(spread, table) ** 2:
+                if HAS_RADIUS and miss > ROUNDING * radius(spread, table) ** 2:
                     optimism = 1
             if observed:
                 reward[chosen], wait[chosen] = feedback(

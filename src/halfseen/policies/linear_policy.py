@@ -99,9 +99,9 @@ class LinearPolicy(ABC):
         return LinearKernels(self.index, self.radius, self.samples, self.imputes, self.waits)
 
     def _keep(self, name: str, **limits: Any) -> None:
-        """Check a numeric parameter, if it is given, and keep it as a float."""
+        """Check a numeric parameter and keep it as a float; None where that is its default."""
         value = getattr(self, name)
-        if value is not None:
+        if value is not None or getattr(type(self), name) is not None:
             field = f"{type(self).__name__}.{name}"
             object.__setattr__(self, name, checks.number(field, value, **limits))
 

@@ -1,0 +1,150 @@
+"""The checks every policy for linear bandits must pass, yours included."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
+from halfseen.checks import Vector
+from halfseen.engine import cpu, reference
+from halfseen.engine.cell import Track
+from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.specialise import fitted
+from halfseen.policies import LinearPolicy
+from halfseen.problems import FiniteActions, LinearBandit, RandomActions, SequenceOfActions
+
+_THETA = (0.5, -0.3, 0.6)
+_DIRECTION = (1.0, 0.5, -0.2)
+_REPLICATIONS = 2
+_ALPHAS = (0.5, 1.0, 2.0)
+
+
+def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 5) -> None:
+    """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.LinearPolicy`.
+
+    Over a grid of action sets and censorships it demands that
+
+    - compiled code and plain Python give the same trajectory, to the last bit;
+    - neither the number of workers nor their chunks change anything;
+    - jumping from observation to observation gives the same trajectory as playing every round;
+    - no index is NaN, the radius is a number of at least 0 that never shrinks as more is seen,
+      and no kernel writes to the table.
+
+    The first call compiles the policy for every kind of action set, which takes seconds.
+
+    Examples
+    --------
+    >>> from halfseen import LinRandom
+    >>> check_linear_policy(LinRandom(), horizon=20)
+    """
+    _check_kernels(policy)
+    for cell in linear_cells(policy, horizon, seed):
+        check_linear_cell(cell)
+
+
+def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[LinearCell]:
+    """Yield what a policy is tried on, with as few different loops to compile as will do."""
+    checkpoints = np.unique(np.array([1, max(1, horizon // 3), horizon]))
+    steps = MultiThreshold([-0.3, 0.4], observe=[0.9, 0.5, 0.1], direction=_DIRECTION)
+    smooth = Logistic(_DIRECTION, slope=-2.0, offset=0.3)
+    rows = _vectors(7)
+    fixed, sphere, given = (
+        FiniteActions(rows),
+        RandomActions(4, 3),
+        SequenceOfActions(_vectors(4 * horizon).reshape(horizon, 4, 3)),
+    )
+    grid: list[tuple[Any, Any]] = [
+        (fixed, Uniform(0.3)),
+        (fixed, Uniform(1.0)),
+        (fixed, steps),
+        (fixed, smooth),
+        (fixed, PerAction([0.9, 0.05, 1.0, 0.3, 0.5, 0.2, 0.7])),
+        (FiniteActions(rows[:1]), Uniform(0.5)),
+        (sphere, Uniform(1.0)),
+        (sphere, Uniform(0.3)),
+        (sphere, steps),
+        (given, smooth),
+    ]
+    for actions, censorship in grid:
+        problem = LinearBandit(_THETA, 0.4, actions)
+        yield LinearCell(problem, censorship, policy, horizon, seed, checkpoints, np.array(_ALPHAS))
+
+
+def check_linear_cell(cell: LinearCell) -> None:
+    """Raise AssertionError unless every way to play a cell gives the same tracks."""
+    plain = _blank(cell)
+    reference.run(cell, plain, report=_ignore, workers=1)
+    for name, array in plain.arrays().items():
+        assert np.isfinite(array).all(), f"{name}: not a number for {cell.policy}"
+    if cell.open_names.get("JUMPS"):
+        _check_rounds(cell, plain)
+    for workers in (1, 2):
+        fast = _blank(cell)
+        cpu.run(cell, fast, report=_ignore, workers=workers)
+        _same(plain, fast, f"compiled with {workers} workers", cell)
+
+
+def _check_kernels(policy: LinearPolicy) -> None:
+    kernels = policy.kernels()
+    problem = LinearBandit(_THETA, 0.4, FiniteActions(_vectors(4)))
+    setting = LinearCell(
+        problem, Uniform(1.0), policy, 50, 0, np.array([50]), np.array(_ALPHAS)
+    ).setting
+    table = np.ascontiguousarray(policy.table(setting), dtype=float)
+    assert table.ndim == 1, "table() must return a vector of constants"
+    assert policy.regularization > 0.0, "regularization must be above 0"
+    kept = table.copy()
+    stream = (1, 2, 3, 4)
+    last = 0.0
+    for clock in range(1, 6):
+        spread = math.log(clock)
+        for action, (mean, square) in enumerate(((0.0, 1.0), (-0.4, 0.2), (0.7, 0.0))):
+            shift = 0.3 if kernels.samples else 0.0
+            value = kernels.index(mean, square, spread, shift, action, clock, stream, table)
+            assert not math.isnan(value), f"index of action {action} is NaN in round {clock}"
+        if kernels.radius is not None:
+            radius = kernels.radius(spread, table)
+            assert radius >= last, "radius must be at least 0 and must not shrink"
+            last = radius
+    assert np.array_equal(table, kept), "kernels must not write to the table"
+
+
+def _check_rounds(cell: LinearCell, expected: Track) -> None:
+    loop = fitted(cell.loop, cell.policy.kernels(), JUMPS=False)
+    track = _blank(cell)
+    loop(0, _REPLICATIONS, *cell.arguments(), *track.rows(0, _REPLICATIONS))
+    for name, array in track.arrays().items():
+        right = expected.arrays()[name]
+        close = (
+            np.allclose(array, right, rtol=1e-9, atol=1e-9)
+            if array.dtype.kind == "f"
+            else np.array_equal(array, right)
+        )
+        assert close, f"{name}: jumping and playing every round differ for {cell.policy}"
+
+
+def _vectors(count: int) -> Vector:
+    """Return vectors of different lengths below 1, the same ones every time."""
+    rows = np.random.default_rng(1).normal(size=(count, 3))
+    lengths = np.linalg.norm(rows, axis=1)
+    return rows * ((0.5 + 0.45 * np.sin(np.arange(count)) ** 2) / lengths)[:, None]
+
+
+def _blank(cell: LinearCell) -> Track:
+    return cell.blank(_REPLICATIONS, cell.groups, cell.problem.dimension)
+
+
+def _same(expected: Track, found: Track, what: str, cell: LinearCell) -> None:
+    for name, array in expected.arrays().items():
+        assert np.array_equal(array, found.arrays()[name]), (
+            f"{name}: plain Python and {what} differ for {cell.policy} on "
+            f"{type(cell.problem.actions).__name__} under {cell.censorship}"
+        )
+
+
+def _ignore(replications: int) -> None:
+    pass
