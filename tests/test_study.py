@@ -39,7 +39,7 @@ def test_horizon_is_refused(horizon):
         ("checkpoints", [0, 1.5, "x", None, 10**7]),
         (
             "alphas",
-            [0.5, "1", [0.0], [-1.0], [math.nan], [math.inf], ["x"], {0.5}, None, [10**400]],
+            [0.5, "1", [0.0], [-1.0], [math.nan], [math.inf], ["x"], {0.5}, [10**400]],
         ),
         ("baseline", ["no", 0, 1, None]),
         ("problems", [None, [], {}, "x", UCB(), {"a": UCB()}, {"a": None}]),

@@ -17,6 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 
 
+LONG = 700  # bytes of bytecode
+
+
 class OpenNames(Protocol):
     """Kernels that know which of the loop's open names they stand for."""
 
@@ -44,8 +47,9 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
     result.__qualname__ = f"{function.__name__}_{fingerprint.hexdigest()[:16]}"
     for callee in reached:
         if callee is not result and callee not in _registered:
-            # Rare detours are named with an underscore; everything else is worth inlining.
-            register_jitable(forceinline=not callee.__name__.startswith("_"))(callee)
+            # Long functions and rare detours, named with an underscore, only slow the compiler.
+            rare = callee.__name__.startswith("_") or len(callee.__code__.co_code) > LONG
+            register_jitable(forceinline=not rare)(callee)
             _registered.add(callee)
     # Code from a module that cannot be imported again cannot be loaded from disk again either.
     keep = all(callee.__module__ in sys.modules for callee in reached)
