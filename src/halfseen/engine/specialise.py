@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-
 LONG = 700  # bytes of bytecode
 
 
