@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT, exponential_from, normal_from, words
 from halfseen.engine.designs import (
-    EXPECTED,
-    OBSERVED,
     ROUNDING,
     exceeds,
     powered_width,
-    record_design,
+    record_designs,
+    restart,
 )
 from halfseen.engine.feedback import LONGEST_WAIT
 from halfseen.engine.jacobi import eigen
@@ -77,15 +76,7 @@ def play_ball(
     for replication in range(first, last):
         row = replication - first
         world = (key[0], key[1], replication, ENVIRONMENT)
-        for i in range(d):
-            estimate[i] = 0.0
-            target[i] = 0.0
-            target_rest[i] = 0.0
-            for j in range(d):
-                inverse[i, j] = 1.0 / regularization if i == j else 0.0
-                design[i, j] = regularization if i == j else 0.0
-                expected[i, j] = design[i, j]
-                rest[i, j] = 0.0
+        restart(regularization, inverse, design, rest, expected, estimate, target, target_rest)
         for j in range(pulled.size):
             pulled[j] = 0.0
             seen[j] = 0.0
@@ -190,10 +181,13 @@ def play_ball(
                 for j in range(pulled.size):
                     pulls[row, checkpoint, j] = int(pulled[j])
                     observations[row, checkpoint, j] = int(seen[j])
-                spread_track[row, checkpoint, OBSERVED] = record_design(
-                    design, regularization, scratch, other, eigenvalues[row, checkpoint, OBSERVED]
-                )
-                spread_track[row, checkpoint, EXPECTED] = record_design(
-                    expected, regularization, scratch, other, eigenvalues[row, checkpoint, EXPECTED]
+                record_designs(
+                    design,
+                    expected,
+                    regularization,
+                    scratch,
+                    other,
+                    spread_track[row, checkpoint],
+                    eigenvalues[row, checkpoint],
                 )
                 checkpoint += 1

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, normal_from, unit, words
 from halfseen.engine.designs import (
-    EXPECTED,
-    OBSERVED,
     ROUNDING,
     exceeds,
     lower_factor,
     powered_width,
-    record_design,
+    record_designs,
+    restart,
 )
 from halfseen.engine.jacobi import eigen
 from halfseen.problems.contexts import fill_normals
@@ -92,16 +91,11 @@ def play_contexts(
         world = (key[0], key[1], replication, ENVIRONMENT)
         doors = (key[0], key[1], replication, AVAILABILITY)
         mind = (key[0], key[1], replication, POLICY)
-        for i in range(d):
-            estimate[i] = 0.0
-            target[i] = 0.0
-            target_rest[i] = 0.0
-            for j in range(d):
-                inverse[i, j] = 1.0 / regularization if i == j else 0.0
-                design[i, j] = regularization if i == j else 0.0
-                expected[i, j] = design[i, j]
-                honest[i, j] = design[i, j]
-                rest[i, j] = 0.0
+        restart(regularization, inverse, design, rest, expected, estimate, target, target_rest)
+        if IMPUTES:
+            for i in range(d):
+                for j in range(d):
+                    honest[i, j] = design[i, j]
         for j in range(pulled.size):
             pulled[j] = 0.0
             seen[j] = 0.0
@@ -234,10 +228,13 @@ def play_contexts(
                 for j in range(pulled.size):
                     pulls[row, checkpoint, j] = int(pulled[j])
                     observations[row, checkpoint, j] = int(seen[j])
-                spread_track[row, checkpoint, OBSERVED] = record_design(
-                    honest, regularization, scratch, other, eigenvalues[row, checkpoint, OBSERVED]
-                )
-                spread_track[row, checkpoint, EXPECTED] = record_design(
-                    expected, regularization, scratch, other, eigenvalues[row, checkpoint, EXPECTED]
+                record_designs(
+                    honest,
+                    expected,
+                    regularization,
+                    scratch,
+                    other,
+                    spread_track[row, checkpoint],
+                    eigenvalues[row, checkpoint],
                 )
                 checkpoint += 1

@@ -32,6 +32,47 @@ def record_design(
     return spread
 
 
+def record_designs(
+    observed: Vector,
+    expected: Vector,
+    regularization: float,
+    scratch: Vector,
+    vectors: Vector,
+    spreads: Vector,
+    eigenvalues: Vector,
+) -> None:
+    """Write log det W - d log lambda and the eigenvalues of both designs."""
+    spreads[OBSERVED] = record_design(
+        observed, regularization, scratch, vectors, eigenvalues[OBSERVED]
+    )
+    spreads[EXPECTED] = record_design(
+        expected, regularization, scratch, vectors, eigenvalues[EXPECTED]
+    )
+
+
+def restart(
+    regularization: float,
+    inverse: Vector,
+    design: Vector,
+    rest: Vector,
+    expected: Vector,
+    estimate: Vector,
+    target: Vector,
+    target_rest: Vector,
+) -> None:
+    """Set the ridge regression and both designs back to what they are before the first round."""
+    d = estimate.size
+    for i in range(d):
+        estimate[i] = 0.0
+        target[i] = 0.0
+        target_rest[i] = 0.0
+        for j in range(d):
+            inverse[i, j] = 1.0 / regularization if i == j else 0.0
+            design[i, j] = regularization if i == j else 0.0
+            expected[i, j] = design[i, j]
+            rest[i, j] = 0.0
+
+
 def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vector) -> bool:
     """Tell whether left - share * right - slack * I is positive definite, by Cholesky."""
     d = left.shape[0]

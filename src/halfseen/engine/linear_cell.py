@@ -187,9 +187,8 @@ class LinearCell:
             facts[:, world.HALF_RATE] = 0.5 * observe
             partly = observe < 1.0
             facts[partly, world.WAIT_SCALE] = -1.0 / np.log1p(-observe[partly])
-            group = np.arange(len(rows))
             columns = np.ascontiguousarray(rows.T)
-            return (self.horizon, rows, columns, facts, group, theta, *shared)
+            return (self.horizon, rows, columns, facts, theta, *shared)
         censorship = self.censorship
         flat = isinstance(censorship, Uniform)
         direction = np.zeros(problem.dimension) if flat else np.array(censorship.direction)

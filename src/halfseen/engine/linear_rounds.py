@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT, POLICY
 from halfseen.engine.designs import (
-    EXPECTED,
-    OBSERVED,
     ROUNDING,
     exceeds,
     lower_factor,
     powered_width,
-    record_design,
+    record_designs,
 )
 from halfseen.engine.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
 from halfseen.engine.jacobi import eigen
@@ -53,7 +51,6 @@ def play_linear(
     rows: Vector,
     columns: Vector,
     facts: Vector,
-    group: NDArray[Any],
     theta: Vector,
     table: Vector,
     key: tuple[int, int],
@@ -235,16 +232,20 @@ def play_linear(
                 for k in range(alphas.size):
                     potential[row, checkpoint, k] = spent[k]
                 for k in range(actions):
-                    pulls[row, checkpoint, group[k]] += int(pulled[k])
-                    observations[row, checkpoint, group[k]] += int(seen[k])
+                    pulls[row, checkpoint, k] = int(pulled[k])
+                    observations[row, checkpoint, k] = int(seen[k])
                 gather(columns, seen, seen, regularization, design, target)
-                spread_track[row, checkpoint, OBSERVED] = record_design(
-                    design, regularization, scratch, other, eigenvalues[row, checkpoint, OBSERVED]
-                )
                 for k in range(actions):
                     g[k] = 2.0 * facts[k, HALF_RATE] * pulled[k]
-                gather(columns, g, g, regularization, design, target)
-                spread_track[row, checkpoint, EXPECTED] = record_design(
-                    design, regularization, scratch, other, eigenvalues[row, checkpoint, EXPECTED]
+                gather(columns, g, g, regularization, other, target)
+                record_designs(
+                    design,
+                    other,
+                    regularization,
+                    scratch,
+                    factor,
+                    spread_track[row, checkpoint],
+                    eigenvalues[row, checkpoint],
                 )
+                changed = changed or SAMPLES
                 checkpoint += 1
