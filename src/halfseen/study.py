@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.censorship import Censorship, LinearCensorship, Uniform
+from halfseen.censorship import AnyFunction, Censorship, LinearCensorship, Uniform
 from halfseen.engine.cell import Cell
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.errors import InvalidInput
@@ -217,6 +217,14 @@ def located(place: str) -> Iterator[None]:
 
 
 def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:
+    given = list(value.values()) if isinstance(value, Mapping) else [value]
+    if any(isinstance(noun, AnyFunction) for noun in given):
+        raise InvalidInput(
+            field,
+            "must be described by numbers in a study",
+            "AnyFunction",
+            "For a finite set use PerAction(AnyFunction(function).probabilities(actions)).",
+        )
     if isinstance(value, kind):
         value = {value.kind: value}
     if not isinstance(value, Mapping) or not value:
