@@ -40,25 +40,40 @@ if TYPE_CHECKING:
         monitoring_constant,
         single_monitoring_potential,
     )
+    from halfseen.theory.path import InformationPath, Phase, information_path
     from halfseen.theory.potential import fluid_potential, joint_potential, papers_potential
+    from halfseen.theory.reachability import (
+        Reachability,
+        SmallestDimension,
+        bi_region_dimension,
+        dual_reachability_threshold,
+        reachability_threshold,
+        smallest_bi_region_dimension,
+    )
     from halfseen.theory.second_order import SecondOrderPotential, second_order_potential
     from halfseen.theory.waterfilling import WaterFilling, water_filling
 
 __all__ = [
     "Bound",
     "FarthestPoint",
+    "InformationPath",
     "MonitoredPotential",
     "MonitoringConstant",
     "OfflinePotential",
+    "Phase",
+    "Reachability",
     "RegretBounds",
     "SecondOrderPotential",
+    "SmallestDimension",
     "WaterFilling",
     "adaptive_potential",
     "adaptivity_constant",
+    "bi_region_dimension",
     "censoring_factor",
     "censoring_failure_probability",
     "confidence_factor",
     "continuous_potential_bracket",
+    "dual_reachability_threshold",
     "effective_dimension",
     "elliptical_potential",
     "event_frequencies",
@@ -67,6 +82,7 @@ __all__ = [
     "farthest_point",
     "feedback_value",
     "fluid_potential",
+    "information_path",
     "instance_dimension",
     "joint_potential",
     "linear_regret_bounds",
@@ -77,9 +93,11 @@ __all__ = [
     "papers_potential",
     "papers_potential_control",
     "potential_control_factor",
+    "reachability_threshold",
     "regret_bounds",
     "second_order_potential",
     "single_monitoring_potential",
+    "smallest_bi_region_dimension",
     "water_filling",
 ]
 
@@ -118,7 +136,16 @@ _HOMES = {
         "monitoring_constant",
         "single_monitoring_potential",
     ),
+    "path": ("InformationPath", "Phase", "information_path"),
     "potential": ("fluid_potential", "joint_potential", "papers_potential"),
+    "reachability": (
+        "Reachability",
+        "SmallestDimension",
+        "bi_region_dimension",
+        "dual_reachability_threshold",
+        "reachability_threshold",
+        "smallest_bi_region_dimension",
+    ),
     "second_order": ("SecondOrderPotential", "second_order_potential"),
     "waterfilling": ("WaterFilling", "water_filling"),
 }

@@ -1,0 +1,63 @@
+"""Why the information path goes where it goes, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from halfseen.tables import show
+from halfseen.theory.path_rules import Leg, Region, compare
+
+
+def reasons(
+    legs: Sequence[Leg], kept: Sequence[Region], d: int, shares: Sequence[float]
+) -> list[str]:
+    """Return one reason per leg: why it begins, and for the last why it stays."""
+    by_number = {region.number: region for region in kept}
+    visited = [by_number[leg.regions[-1]] for leg in legs]
+    texts = [_first(visited[0])]
+    for leg, before, region in zip(legs[1:], visited, visited[1:], strict=False):
+        texts.append(_switch(leg, before, region, d))
+    if len(legs[-1].regions) == 2:
+        texts[-1] += _both(visited[-2], visited[-1], d, shares)
+    else:
+        texts[-1] += _stays(visited[-1], kept, d, legs[-1])
+    return texts
+
+
+def _first(region: Region) -> str:
+    return (
+        f"All directions start equally known, so region {region.number}, the least observed"
+        f" (p = {show(region.p)}), gains most per observation."
+    )
+
+
+def _switch(leg: Leg, before: Region, region: Region, d: int) -> str:
+    step = compare(region, before, d)
+    return (
+        f"With y/x at {show(leg.y / leg.x)}, region {region.number} gains as much per observation"
+        f" as region {before.number}. It is reached because p_{region.number}/p_{before.number} ="
+        f" {show(step.r)} is below r* = {show(step.r_star)}."
+    )
+
+
+def _both(base: Region, region: Region, d: int, shares: Sequence[float]) -> str:
+    step = compare(region, base, d)
+    return (
+        f" Both stay, for {show(step.r)} is also above r-dagger = {show(step.r_dagger)}:"
+        f" region {region.number} pulls y/x back. Region {base.number} takes"
+        f" {shares[base.number]:.1%} of the time, region {region.number}"
+        f" {shares[region.number]:.1%}."
+    )
+
+
+def _stays(region: Region, kept: Sequence[Region], d: int, leg: Leg) -> str:
+    below = [compare(other, region, d) for other in kept if other.q < region.q]
+    if leg.growth_x == leg.growth_y:
+        return " It stays, for it reaches low enough to keep all directions equally known."
+    if not below:
+        return " It stays, for no region lies below it."
+    ratios = ", ".join(
+        f"p_{step.region.number}/p_{region.number} = {show(step.r)}, not below {show(step.r_star)}"
+        for step in below
+    )
+    return f" It stays, for none below is reachable: {ratios}."

@@ -1,0 +1,232 @@
+r"""Which region follows which on the information path.
+
+A design with ratio y/x between the direction of the censorship and those across it is pulled by a
+base region j towards :math:`(d-1)q_j/c_j`, with :math:`q=\sin^2` and :math:`c=\cos^2` of its lowest
+angle. A region i below j, observed more often, is *reachable* when on that way it comes to gain as
+much per observation; it is *dual reachable* when it then pulls the ratio back, so that both are
+played from there on. Two numbers say where the regions lie, :math:`u=c_i/c_j` and
+:math:`l=q_i/q_j`, and one how often they are observed, :math:`r=p_i/p_j`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.errors import InvalidInput
+
+SAME = 1e-12  # numbers this close, relatively, are taken as equal: angles are rounded
+
+
+class Reachability(NamedTuple):
+    """How a region stands to a base region above it.
+
+    Attributes
+    ----------
+    base, region
+        Numbers of the two regions in the censorship, the region below the base.
+    ratio
+        How much more often the region is observed, r.
+    r_star
+        The region is reachable when the ratio is below this.
+    r_dagger
+        The region is dual reachable when the ratio is above this.
+    u, l
+        Ratios of squared cosines and of squared sines, region to base.
+    reachable, dual_reachable
+        What follows.
+    smallest_dimension
+        The smallest effective dimension, times the base's probability, over all ratios.
+    """
+
+    base: int
+    region: int
+    ratio: float
+    r_star: float
+    r_dagger: float
+    u: float
+    l: float  # noqa: E741
+    reachable: bool
+    dual_reachable: bool
+    smallest_dimension: float
+
+
+class SmallestDimension(NamedTuple):
+    """The ratio of probabilities at which two regions are easiest, and how easy.
+
+    Attributes
+    ----------
+    ratio
+        The ratio r = p_i/p_j.
+    dimension
+        The effective dimension there, times p_j.
+    """
+
+    ratio: float
+    dimension: float
+
+
+def reachability_threshold(u: Any, l: Any, d: int) -> Any:  # noqa: E741
+    r"""Return the ratio of probabilities below which a region is reachable from a base.
+
+    .. math:: r^\star=\frac{(d-1)u+l}{d}
+
+    Parameters
+    ----------
+    u, l
+        Ratios :math:`c_i/c_j` of squared cosines and :math:`q_i/q_j` of squared sines; numbers or
+        arrays.
+    d
+        Number of coordinates of an action.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The threshold; at equality the region is not reachable.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section 4.2.
+
+    Examples
+    --------
+    >>> reachability_threshold(4.0, 0.0, d=3)
+    2.6666666666666665
+    """
+    return ((d - 1) * u + l) / d
+
+
+def dual_reachability_threshold(u: Any, l: Any, d: int) -> Any:  # noqa: E741
+    r"""Return the ratio of probabilities above which a region and its base are both kept.
+
+    .. math:: r^\dagger=\frac{d\,l\,u}{u+(d-1)l}
+
+    Parameters
+    ----------
+    u, l
+        Ratios :math:`c_i/c_j` of squared cosines and :math:`q_i/q_j` of squared sines; numbers or
+        arrays.
+    d
+        Number of coordinates of an action.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The threshold; at equality the region is played alone.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section 4.2.
+
+    Examples
+    --------
+    >>> round(dual_reachability_threshold(5.0, 5 / 9, d=3), 9)
+    1.363636364
+    """
+    return d * l * u / (u + (d - 1) * l)
+
+
+def bi_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
+    r"""Return the effective dimension of two regions, times the base's probability.
+
+    .. math:: p_j\,d_{\mathrm{eff}}=\frac{(d-1)(1-l)}{r-l}+\frac{u-1}{u-r}
+              \quad\text{for } r^\dagger<r<r^\star,
+
+    d / r up to :math:`r^\dagger`, where only the region is played in the end, and d from
+    :math:`r^\star` on, where only the base is. It is continuous.
+
+    Parameters
+    ----------
+    u, l
+        Ratios :math:`c_i/c_j\ge1` of squared cosines and :math:`q_i/q_j\in[0,1]` of squared sines;
+        numbers or arrays.
+    r
+        Ratio :math:`p_i/p_j\ge1` of probabilities; number or array.
+    d
+        Number of coordinates of an action.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        The effective dimension times p_j.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), theorem of section 4.2.
+
+    Examples
+    --------
+    >>> bi_region_dimension(4.0, 0.0, [1.0, 4 / 3, 8 / 3], d=3).tolist()
+    [3.0, 2.625, 3.0]
+    """
+    size = checks.whole("d", d, at_least=1)
+    up, low, ratio = (np.asarray(value, dtype=np.float64) for value in (u, l, r))
+    _inside("u", up, 1.0, math.inf)
+    _inside("l", low, 0.0, 1.0)
+    _inside("r", ratio, 1.0, math.inf)
+    alone = ratio <= dual_reachability_threshold(up, low, size) * (1.0 + SAME)
+    far = ratio >= reachability_threshold(up, low, size) * (1.0 - SAME)
+    both = np.where(alone | far, np.nan, ratio)
+    value = two_region_dimension(up, low, both, size)
+    value = np.where(far, float(size), np.where(alone, size / ratio, value))
+    return float(value) if value.ndim == 0 else value
+
+
+def smallest_bi_region_dimension(u: float, l: float, d: int) -> SmallestDimension:  # noqa: E741
+    r"""Return the smallest effective dimension of two regions over the ratio of probabilities.
+
+    .. math:: \min_r\ p_j\,d_{\mathrm{eff}}=
+              \frac{\big(\sqrt{(d-1)(1-l)}+\sqrt{u-1}\big)^2}{u-l}
+
+    where that is reached above :math:`r^\dagger`; otherwise :math:`d/r^\dagger`, at
+    :math:`r^\dagger`.
+
+    Parameters
+    ----------
+    u, l
+        Ratios :math:`c_i/c_j\ge1` of squared cosines and :math:`q_i/q_j\in[0,1]` of squared sines.
+    d
+        Number of coordinates of an action.
+
+    Returns
+    -------
+    SmallestDimension
+        Where the minimum is and its value; the value is d, at 1, when the region is never
+        reachable.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section 4.2.
+
+    Examples
+    --------
+    >>> smallest_bi_region_dimension(4.0, 0.0, d=3)
+    SmallestDimension(ratio=1.7979589711327124, dimension=2.4747448713915894)
+    """
+    size = checks.whole("d", d, at_least=1)
+    up = checks.number("u", u, at_least=1.0)
+    low = checks.number("l", l, at_least=0.0, at_most=1.0)
+    if reachability_threshold(up, low, size) <= 1.0 + SAME:
+        return SmallestDimension(1.0, float(size))
+    across, along = math.sqrt((size - 1) * (1.0 - low)), math.sqrt(up - 1.0)
+    ratio = (across * up + along * low) / (across + along)
+    alone = dual_reachability_threshold(up, low, size)
+    if ratio <= alone:
+        return SmallestDimension(alone, size / alone)
+    return SmallestDimension(ratio, (across + along) ** 2 / (up - low))
+
+
+def two_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
+    """Return p_j d_eff while both regions are played; nothing is checked."""
+    return (d - 1) * (1.0 - l) / (r - l) + (u - 1.0) / (u - r)
+
+
+def _inside(field: str, values: np.ndarray, low: float, high: float) -> None:
+    fine = (values >= low) & (values <= high) & np.isfinite(values)
+    if not fine.all():
+        limits = f"at least {low:g}" + ("" if high == math.inf else f" and at most {high:g}")
+        wrong = float(values[~fine].flat[0])
+        raise InvalidInput(field, f"must be {limits}", wrong, "Change it.")
