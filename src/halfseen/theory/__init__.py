@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         monitoring_constant,
         single_monitoring_potential,
     )
+    from halfseen.theory.optimal_design import OptimalDesign, optimal_design_dimension
     from halfseen.theory.path import InformationPath, Phase, information_path
     from halfseen.theory.potential import fluid_potential, joint_potential, papers_potential
     from halfseen.theory.reachability import (
@@ -60,6 +61,7 @@ __all__ = [
     "MonitoredPotential",
     "MonitoringConstant",
     "OfflinePotential",
+    "OptimalDesign",
     "Phase",
     "Reachability",
     "RegretBounds",
@@ -88,6 +90,7 @@ __all__ = [
     "linear_regret_bounds",
     "monitoring_constant",
     "offline_potential",
+    "optimal_design_dimension",
     "optimism_failure_probability",
     "papers_censoring_factor",
     "papers_potential",
@@ -136,6 +139,7 @@ _HOMES = {
         "monitoring_constant",
         "single_monitoring_potential",
     ),
+    "optimal_design": ("OptimalDesign", "optimal_design_dimension"),
     "path": ("InformationPath", "Phase", "information_path"),
     "potential": ("fluid_potential", "joint_potential", "papers_potential"),
     "reachability": (
