@@ -132,7 +132,8 @@ def _on_ball(steps: Steps) -> OptimalDesign:
         x = across[i] + share * (across[j] - across[i])
         y = along[i] + share * (along[j] - along[i])
         if y > 0.0 and (x > 0.0 or d == 1):
-            ratio = along / y + ((d - 1) * across / x if d > 1 else 0.0)
+            with np.errstate(over="ignore"):
+                ratio = along / y + ((d - 1) * across / x if d > 1 else 0.0)
             best = min(best, (float(ratio.max()) / d - 1.0, i, j, share))
     gap, i, j, share = best
     weights = np.zeros(len(steps.observe))

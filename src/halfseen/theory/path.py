@@ -98,20 +98,22 @@ class InformationPath:
     def potential(self, horizon: Any) -> Any:
         """Return the potential J gathered from time 0 to `horizon`, a number or an array."""
         times, place, leg = self._at("horizon", horizon)
-        base = np.concatenate([[0.0], np.cumsum(self._gains(leg, leg[1:, 0], slice(-1)))])
-        value = base[place] + self._gains(leg, times, place)
+        start, x, y, growth_x, growth_y, weight, before = leg[place].T
+        across = (self.dimension - 1) * np.log1p(growth_x / x * (times - start))
+        value = before + weight * (across + np.log1p(growth_y / y * (times - start)))
         return float(value) if value.ndim == 0 else value
 
     def design(self, time: Any) -> tuple[Any, Any]:
         """Return the design (x, y) at a time, a number or an array: across and along."""
         times, place, leg = self._at("time", time)
-        start, x, y, growth_x, growth_y, _ = leg[place].T
+        start, x, y, growth_x, growth_y, *_ = leg[place].T
         both = x + growth_x * (times - start), y + growth_y * (times - start)
         return (float(both[0]), float(both[1])) if times.ndim == 0 else both
 
     def region_at(self, time: float) -> tuple[int, ...]:
         """Return the region played at a time, or the two that are played together."""
-        return self._legs[int(self._at("time", time)[1])].regions
+        moment = checks.number("time", time, at_least=0.0, fix="Give a number of rounds.")
+        return self._legs[int(self._at("time", moment)[1])].regions
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
@@ -156,7 +158,11 @@ class InformationPath:
 
     @cached_property
     def _columns(self) -> Vector:
-        return np.array([(leg.start, *leg[2:]) for leg in self._legs])
+        """One row per leg: start, x, y, their growth, the weight, the potential before it."""
+        rows = np.array([(leg.start, *leg[2:], 0.0) for leg in self._legs])
+        growth = np.diff(np.log(rows[:, 1:3]), axis=0) @ [self.dimension - 1.0, 1.0]
+        rows[1:, -1] = np.cumsum(rows[:-1, 5] * growth)
+        return rows
 
     def _at(self, name: str, time: Any) -> tuple[Vector, Any, Vector]:
         try:
@@ -168,12 +174,6 @@ class InformationPath:
                 name, "must be finite and at least 0", time, "Give a number of rounds."
             )
         return times, np.searchsorted(self._columns[:, 0], times, side="right") - 1, self._columns
-
-    def _gains(self, leg: Vector, times: Vector, place: Any) -> Vector:
-        start, x, y, growth_x, growth_y, weight = leg[place].T
-        across = (self.dimension - 1) * np.log1p(growth_x / x * (times - start))
-        gains: Vector = weight * (across + np.log1p(growth_y / y * (times - start)))
-        return gains
 
 
 def information_path(
@@ -212,8 +212,11 @@ def information_path(
     D-optimal design over :math:`aa'/p(a)`.
 
     Ratios of probabilities within 1e-12 of a threshold are taken to be at it, where the result is
-    the same from both sides. All of it supposes that whether a reward is seen does not depend on
-    the reward.
+    the same from both sides. Where the path meets two regions at once, the most censored comes
+    first, as in the paper. The effective dimension does not depend on that choice; the potential
+    does, by a constant, for the same observations then take a different time.
+
+    All of it supposes that whether a reward is seen does not depend on the reward.
 
     References
     ----------
