@@ -1,0 +1,173 @@
+"""The largest continuous potential over a finite set of actions."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.censorship import Uniform
+from halfseen.censorship.directions import action_rows
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.problems import FiniteActions
+from halfseen.theory import inputs, simplex
+from halfseen.theory.worst_case import WorstCase, assembled, level_weights
+
+DEPENDENT = 1e-10  # how much of an action's length may stick out of the span it is said to be in
+TOGETHER = 40  # actions solved for at once; more are brought in as they prove worth playing
+ACCURACY = 1e-10  # of the gap, relative to the value
+ROUNDS = 200  # of bringing in actions
+
+
+def seen_actions(censorship: Any, actions: Any) -> tuple[Vector, Vector]:
+    """Return the actions of a finite set as rows, and how often each is observed."""
+    rows = actions.actions if isinstance(actions, FiniteActions) else actions
+    rows = FiniteActions(action_rows("actions", rows)).actions
+    if isinstance(censorship, Uniform):
+        return rows, censorship.probabilities(len(rows))
+    if hasattr(censorship, "probabilities"):
+        return rows, inputs.observation(censorship.probabilities(rows))
+    observe = inputs.observation(censorship)
+    if len(observe) != len(rows):
+        raise InvalidInput(
+            "observe",
+            f"must have {len(rows)} entries, one per action",
+            f"{len(observe)} entries",
+            "Match the number of actions.",
+        )
+    return rows, observe
+
+
+def heaviest_basis(rows: Vector, observe: Vector) -> NDArray[np.int64]:
+    """Return the independent actions with the largest sum of 1/p, most censored first.
+
+    >>> heaviest_basis(np.array([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0]]), np.array([0.5, 0.1, 1.0]))
+    array([1, 2])
+    """
+    return _staged_basis(rows, observe)[0]
+
+
+def worst_case_of(rows: Vector, observe: Vector, lam: float, time: float) -> WorstCase:
+    """Return the largest potential of `time` rounds, for checked inputs."""
+    return _solved(rows.tobytes(), rows.shape[1], observe.tobytes(), lam, time)
+
+
+@lru_cache(maxsize=1024)
+def _solved(content: bytes, d: int, levels: bytes, lam: float, time: float) -> WorstCase:
+    rows, observe = np.frombuffer(content).reshape(-1, d), np.frombuffer(levels)
+    order = np.argsort(observe, kind="stable")
+    rows, observe = rows[order], observe[order]
+    chosen, basis = _staged_basis(rows, observe)
+    rank, least = len(chosen), float(observe[0])
+    if rank == 0 or time == 0.0:
+        return WorstCase(0.0, {int(order[0]): time}, (), 0.0, 0.0, 0.0, 0.0)
+    longest = float(np.square(rows).sum(axis=1).max())
+    ceiling = rank / least * math.log1p(least * longest * time / (rank * lam))
+    whole = Designs(rows @ basis, observe, time / lam)
+    active = np.arange(len(rows))
+    if len(rows) > TOGETHER:
+        first = np.argsort(-whole.slopes(np.zeros(len(rows))), kind="stable")[:rank]
+        active = np.union1d(chosen, first)
+    accuracy = ACCURACY if len(active) == len(rows) else 1e-3
+    for _ in range(ROUNDS):
+        few = Designs(whole.rows[active], observe[active], time / lam)
+        part = simplex.largest(few, len(active), accuracy)
+        shares = np.zeros(len(rows))
+        shares[active] = part.shares
+        found = simplex.certified(whole, shares)
+        if len(active) == len(rows) or found.gap <= ACCURACY * found.value:
+            break
+        accuracy = max(0.03 * found.gap / float(found.slopes.max()), 0.1 * ACCURACY)
+        active = _wider(active, part, found.slopes, rank)
+    return assembled(found, tuple(order.tolist()), observe, time, ceiling)
+
+
+def _wider(
+    active: NDArray[np.int64], part: simplex.Optimum, slopes: Vector, rank: int
+) -> NDArray[np.int64]:
+    """Return the actions in use and the steepest of the others."""
+    outside = np.setdiff1d(np.arange(len(slopes)), active)
+    worth = outside[slopes[outside] > part.slopes @ part.shares]
+    steepest = worth[np.argsort(-slopes[worth], kind="stable")][: 2 * rank + 8]
+    return np.union1d(active, steepest)
+
+
+def _staged_basis(rows: Vector, observe: Vector) -> tuple[NDArray[np.int64], Vector]:
+    """Return the heaviest basis, and it made orthonormal: columns in the order they are needed.
+
+    The actions up to any level of observation span the first columns, so that designs of early
+    levels have exact zeros in what they cannot reach.
+    """
+    lengths = np.linalg.norm(rows, axis=1)
+    left = rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    chosen: list[int] = []
+    columns: list[Vector] = []
+    for level in np.unique(observe):
+        members = np.flatnonzero(observe == level)
+        while len(columns) < rows.shape[1]:
+            sizes = np.linalg.norm(left[members], axis=1)
+            place = int(members[sizes.argmax()])
+            if sizes.max() <= DEPENDENT:
+                break
+            column = left[place] / np.linalg.norm(left[place])
+            for earlier in columns:
+                column = column - (column @ earlier) * earlier
+            column = column / np.linalg.norm(column)
+            columns.append(column)
+            chosen.append(place)
+            for _ in range(2):
+                left = left - np.outer(left @ column, column)
+    basis = np.array(columns).T if columns else np.zeros((rows.shape[1], 0))
+    return np.array(chosen, dtype=np.int64), basis
+
+
+class Designs:
+    """The potential of a plan over actions, as a function of the shares of time.
+
+    Rows come sorted by how often they are observed; coordinates in the order levels reach them.
+    """
+
+    def __init__(self, rows: Vector, observe: Vector, rounds: float) -> None:
+        self.rows = rows
+        levels, starts = np.unique(observe, return_index=True)
+        self.last = np.append(starts[1:], len(rows)) - 1  # the last row of each level
+        self.weights = level_weights(levels)
+        self.played = np.arange(len(rows)) <= self.last[:, None]
+        scaled = rows * np.sqrt(observe * rounds)[:, None]
+        reached = np.abs(scaled) > DEPENDENT * np.linalg.norm(scaled, axis=1)[:, None]
+        self.scaled = np.where(np.logical_or.accumulate(reached[:, ::-1], axis=1)[:, ::-1], scaled, 0.0)
+
+    def value(self, shares: Vector) -> float:
+        """Return the sum of weighted log determinants, relative to the start."""
+        eigenvalues = np.linalg.eigvalsh(self._grown(shares))
+        return math.fsum(self.weights * np.log1p(np.maximum(eigenvalues, 0.0)).sum(axis=1))
+
+    def slopes(self, shares: Vector) -> Vector:
+        """Return how much one more share of each action adds."""
+        squares = np.square(self._narrow(shares)).sum(axis=1)
+        result: Vector = self.weights @ np.where(self.played, squares, 0.0)
+        return result
+
+    def bends(self, shares: Vector) -> tuple[Vector, Vector]:
+        """Return the slopes and minus the second derivatives."""
+        narrow = np.where(self.played[:, None, :], self._narrow(shares), 0.0)
+        curved = np.zeros((len(shares), len(shares)))
+        for weight, part, last in zip(self.weights, narrow, self.last, strict=True):
+            seen = part[:, : last + 1]
+            curved[: last + 1, : last + 1] += weight * np.square(seen.T @ seen)
+        total: Vector = self.weights @ np.square(narrow).sum(axis=1)
+        return total, curved
+
+    def _grown(self, shares: Vector) -> Vector:
+        """Return what the actions up to each level add to the design."""
+        weighted = self.scaled * shares[:, None]
+        return np.cumsum(weighted[:, :, None] * self.scaled[:, None, :], axis=0)[self.last]
+
+    def _narrow(self, shares: Vector) -> Vector:
+        """Return the actions in units of what the design at each level's end does not know."""
+        root = np.linalg.cholesky(self._grown(shares) + np.eye(self.scaled.shape[1]))
+        return np.linalg.solve(root, self.scaled.T)
