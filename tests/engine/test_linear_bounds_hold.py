@@ -77,7 +77,7 @@ def test_regret_and_potential_stay_below_every_bound(name):
     bounds = theory.regret_bounds(
         problem, censorship, policy, HORIZON, potential=float(potential[:, -1].mean())
     )
-    assert sum(bound.applies for bound in bounds) == 5
+    assert sum(bound.applies for bound in bounds) == 6
     for bound in bounds:
         assert regret <= bound.value * (1 + 1e-12) + 1e-9, bound.name
 

@@ -41,8 +41,15 @@ if TYPE_CHECKING:
         single_monitoring_potential,
     )
     from halfseen.theory.potential import fluid_potential, joint_potential, papers_potential
+    from halfseen.theory.potential_limits import PotentialBounds, potential_bounds
+    from halfseen.theory.regions import region_actions
     from halfseen.theory.second_order import SecondOrderPotential, second_order_potential
     from halfseen.theory.waterfilling import WaterFilling, water_filling
+    from halfseen.theory.worst_case import (
+        WorstCase,
+        worst_case_dimension,
+        worst_case_potential,
+    )
 
 __all__ = [
     "Bound",
@@ -50,9 +57,11 @@ __all__ = [
     "MonitoredPotential",
     "MonitoringConstant",
     "OfflinePotential",
+    "PotentialBounds",
     "RegretBounds",
     "SecondOrderPotential",
     "WaterFilling",
+    "WorstCase",
     "adaptive_potential",
     "adaptivity_constant",
     "censoring_factor",
@@ -76,11 +85,15 @@ __all__ = [
     "papers_censoring_factor",
     "papers_potential",
     "papers_potential_control",
+    "potential_bounds",
     "potential_control_factor",
+    "region_actions",
     "regret_bounds",
     "second_order_potential",
     "single_monitoring_potential",
     "water_filling",
+    "worst_case_dimension",
+    "worst_case_potential",
 ]
 
 _HOMES = {
@@ -119,8 +132,11 @@ _HOMES = {
         "single_monitoring_potential",
     ),
     "potential": ("fluid_potential", "joint_potential", "papers_potential"),
+    "potential_limits": ("PotentialBounds", "potential_bounds"),
+    "regions": ("region_actions",),
     "second_order": ("SecondOrderPotential", "second_order_potential"),
     "waterfilling": ("WaterFilling", "water_filling"),
+    "worst_case": ("WorstCase", "worst_case_dimension", "worst_case_potential"),
 }
 
 

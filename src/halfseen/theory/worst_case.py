@@ -129,9 +129,7 @@ def worst_case_potential(
     lam = checks.number("regularization", regularization, above=0.0, fix="Use 1.0.")
     time = inputs.rounds(horizon)
     if not time / lam < 1e280:
-        raise InvalidInput(
-            "regularization", "must not vanish beside the horizon", lam, "Raise it."
-        )
+        raise InvalidInput("regularization", "must not vanish beside the horizon", lam, "Raise it.")
     if actions is not None:
         from halfseen.theory import worst_case_finite
 
@@ -139,7 +137,9 @@ def worst_case_potential(
         same_dimension(rows.shape[1], dimension)
         return worst_case_finite.worst_case_of(rows, observe, lam, time)
     if isinstance(censorship, LinkedCensorship):
-        return _smooth(censorship, same_dimension(len(censorship.direction), dimension), lam, time, regions)
+        return _smooth(
+            censorship, same_dimension(len(censorship.direction), dimension), lam, time, regions
+        )
     return _over_regions(*stepwise(censorship, dimension), lam, time)
 
 
@@ -238,7 +238,9 @@ def _smooth(
 
     def shifted(by: float) -> WorstCase:
         observe = [min(max(p + by, 0.0), 1.0) for p in steps.observe]
-        return _over_regions(MultiThreshold(steps.thresholds, observe, steps.direction), d, lam, time)
+        return _over_regions(
+            MultiThreshold(steps.thresholds, observe, steps.direction), d, lam, time
+        )
 
     middle, above, below = (shifted(by) for by in (0.0, error, -error))
     return WorstCase(

@@ -15,12 +15,13 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems import FiniteActions
 from halfseen.theory import inputs, simplex
-from halfseen.theory.worst_case import WorstCase, assembled, level_weights
+from halfseen.theory.worst_case import ROUNDING, WorstCase, assembled, level_weights
 
 DEPENDENT = 1e-10  # how much of an action's length may stick out of the span it is said to be in
 TOGETHER = 40  # actions solved for at once; more are brought in as they prove worth playing
 ACCURACY = 1e-10  # of the gap, relative to the value
 ROUNDS = 200  # of bringing in actions
+NODES = 8  # horizons of a curve at which the program is solved
 
 
 def seen_actions(censorship: Any, actions: Any) -> tuple[Vector, Vector]:
@@ -56,34 +57,77 @@ def worst_case_of(rows: Vector, observe: Vector, lam: float, time: float) -> Wor
     return _solved(rows.tobytes(), rows.shape[1], observe.tobytes(), lam, time)
 
 
+def ceilings(rows: Vector, observe: Vector, lam: float, times: Vector) -> Vector:
+    """Return upper bounds on the largest potential at many horizons, nearly as small as can be.
+
+    The program is solved at a few of them. At the others the plan of each neighbour, stretched to
+    the horizon, certifies a bound.
+    """
+    wanted = np.unique(times)
+    nodes = np.unique(np.linspace(0, len(wanted) - 1, NODES).round().astype(int))
+    plans = {int(node): worst_case_of(rows, observe, lam, float(wanted[node])) for node in nodes}
+    ordered = _Ordered(rows, observe)
+    found = np.empty(len(wanted))
+    for place, time in enumerate(wanted):
+        if place in plans or ordered.rank == 0 or time == 0.0:
+            found[place] = worst_case_of(rows, observe, lam, float(time)).upper
+            continue
+        designs = Designs(ordered.rows, ordered.observe, float(time) / lam)
+        right = int(np.searchsorted(nodes, place))
+        bounds = [ordered.ceiling(float(time), lam)]
+        for node in nodes[right - 1 : right + 1]:
+            tried = simplex.certified(designs, ordered.shares(plans[int(node)]))
+            bounds.append(tried.value * (1.0 + ROUNDING) + tried.gap)
+        found[place] = min(bounds)
+    return found[np.searchsorted(wanted, times)]
+
+
+class _Ordered:
+    """A finite set of actions, most censored first, in coordinates of its heaviest basis."""
+
+    def __init__(self, rows: Vector, observe: Vector) -> None:
+        self.order = np.argsort(observe, kind="stable")
+        self.observe = observe[self.order]
+        self.chosen, basis = _staged_basis(rows[self.order], self.observe)
+        self.rows = rows[self.order] @ basis
+        self.rank = len(self.chosen)
+        self.longest = float(np.square(rows).sum(axis=1).max())
+
+    def ceiling(self, time: float, lam: float) -> float:
+        least = float(self.observe[0])
+        ratio = least * self.longest * time / (self.rank * lam)
+        return self.rank / least * math.log1p(ratio)
+
+    def shares(self, plan: WorstCase) -> Vector:
+        played = np.zeros(len(self.order))
+        played[list(plan.durations)] = list(plan.durations.values())
+        result: Vector = played[self.order] / played.sum()
+        return result
+
+
 @lru_cache(maxsize=1024)
 def _solved(content: bytes, d: int, levels: bytes, lam: float, time: float) -> WorstCase:
-    rows, observe = np.frombuffer(content).reshape(-1, d), np.frombuffer(levels)
-    order = np.argsort(observe, kind="stable")
-    rows, observe = rows[order], observe[order]
-    chosen, basis = _staged_basis(rows, observe)
-    rank, least = len(chosen), float(observe[0])
-    if rank == 0 or time == 0.0:
-        return WorstCase(0.0, {int(order[0]): time}, (), 0.0, 0.0, 0.0, 0.0)
-    longest = float(np.square(rows).sum(axis=1).max())
-    ceiling = rank / least * math.log1p(least * longest * time / (rank * lam))
-    whole = Designs(rows @ basis, observe, time / lam)
-    active = np.arange(len(rows))
-    if len(rows) > TOGETHER:
-        first = np.argsort(-whole.slopes(np.zeros(len(rows))), kind="stable")[:rank]
-        active = np.union1d(chosen, first)
-    accuracy = ACCURACY if len(active) == len(rows) else 1e-3
+    world = _Ordered(np.frombuffer(content).reshape(-1, d), np.frombuffer(levels))
+    if world.rank == 0 or time == 0.0:
+        return WorstCase(0.0, {int(world.order[0]): time}, (), 0.0, 0.0, 0.0, 0.0)
+    whole = Designs(world.rows, world.observe, time / lam)
+    count = len(world.rows)
+    active, accuracy = np.arange(count), ACCURACY
+    if count > TOGETHER:
+        steep = np.argsort(-whole.slopes(np.zeros(count)), kind="stable")
+        active, accuracy = np.union1d(world.chosen, steep[: world.rank]), 1e-3
     for _ in range(ROUNDS):
-        few = Designs(whole.rows[active], observe[active], time / lam)
+        few = Designs(world.rows[active], world.observe[active], time / lam)
         part = simplex.largest(few, len(active), accuracy)
-        shares = np.zeros(len(rows))
+        shares = np.zeros(count)
         shares[active] = part.shares
         found = simplex.certified(whole, shares)
-        if len(active) == len(rows) or found.gap <= ACCURACY * found.value:
+        if len(active) == count or found.gap <= ACCURACY * found.value:
             break
         accuracy = max(0.03 * found.gap / float(found.slopes.max()), 0.1 * ACCURACY)
-        active = _wider(active, part, found.slopes, rank)
-    return assembled(found, tuple(order.tolist()), observe, time, ceiling)
+        active = _wider(active, part, found.slopes, world.rank)
+    ceiling = world.ceiling(time, lam)
+    return assembled(found, tuple(world.order.tolist()), world.observe, time, ceiling)
 
 
 def _wider(
@@ -139,7 +183,9 @@ class Designs:
         self.played = np.arange(len(rows)) <= self.last[:, None]
         scaled = rows * np.sqrt(observe * rounds)[:, None]
         reached = np.abs(scaled) > DEPENDENT * np.linalg.norm(scaled, axis=1)[:, None]
-        self.scaled = np.where(np.logical_or.accumulate(reached[:, ::-1], axis=1)[:, ::-1], scaled, 0.0)
+        self.scaled = np.where(
+            np.logical_or.accumulate(reached[:, ::-1], axis=1)[:, ::-1], scaled, 0.0
+        )
 
     def value(self, shares: Vector) -> float:
         """Return the sum of weighted log determinants, relative to the start."""
