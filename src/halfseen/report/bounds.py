@@ -23,7 +23,7 @@ from halfseen.theory import (
 )
 from halfseen.theory.dimension import has_fixed_arms
 from halfseen.theory.linear_bounds import linear_regret_bounds, smallest_observe
-from halfseen.theory.linear_potential import potential_control_factor
+from halfseen.theory.linear_potential import expected_potential_bound, potential_control_factor
 from halfseen.theory.potential_limits import worst_case_along
 
 SMALLEST, PAPER = "smallest bound", "paper’s bound"
@@ -120,7 +120,11 @@ def potential_along(place: Place, alpha: float, rounds: NDArray[np.int64]) -> Ve
     lam = float(place.policy.regularization)
     if place.linear:
         worst = worst_case_along(place.problem, place.censorship, lam, rounds)
-        return potential_control_factor(lam) * worst
+        if worst is not None:
+            return potential_control_factor(lam) * worst
+        least = smallest_observe(place.problem, place.censorship)
+        d = place.problem.dimension
+        return np.array([expected_potential_bound(d, float(t), lam, least) for t in rounds])
     observe = place.observe
     return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])
 
@@ -153,9 +157,9 @@ def _linear_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[st
             noise=problem.noise if policy.noise is None else policy.noise,
             regularization=policy.regularization,
             delta=delta,
-            worst_case=float(ceiling),
+            worst_case=None if worst is None else float(worst[at]),
         )
-        for time, ceiling in zip(rounds, worst, strict=True)
+        for at, time in enumerate(rounds)
     ]
     return {
         SMALLEST: np.array([smallest_proved(table).value for table in tables]),

@@ -299,6 +299,7 @@ def bounds_of_linear(
                 value,
                 "Raise it or leave it out.",
             )
+    worst = worst_case_along(problem, censorship, policy.regularization, rounds)
     table = linear_regret_bounds(
         dimension=problem.dimension,
         horizon=rounds,
@@ -309,7 +310,7 @@ def bounds_of_linear(
         regularization=policy.regularization,
         delta=delta,
         potential=potential,
-        worst_case=float(worst_case_along(problem, censorship, policy.regularization, rounds)[0]),
+        worst_case=None if worst is None else float(worst[0]),
     )
     if proved:
         return table

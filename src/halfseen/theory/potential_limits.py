@@ -18,6 +18,7 @@ from halfseen.theory.worst_case import worst_case_dimension, worst_case_potentia
 from halfseen.theory.worst_case_finite import ceilings, seen_actions
 
 STEPS = 16  # a smooth model is replaced with, from below
+MANY_ACTIONS, MANY_COORDINATES = 60, 10  # up to here a curve takes at most a second or so
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def potential_bounds(
 
 def worst_case_along(
     problem: LinearBandit, censorship: Any, regularization: float, rounds: Any
-) -> Vector:
+) -> Vector | None:
     r"""Return upper bounds on the largest continuous potential of a problem at some rounds.
 
     Over the problem's own actions where they are a finite set, over the unit ball otherwise.
@@ -181,26 +182,25 @@ def worst_case_along(
 
     Returns
     -------
-    Vector
-        One bound per horizon.
+    Vector or None
+        One bound per horizon; None where only the bound by d/p_min is known, or where there are so
+        many actions that a better one would take long.
     """
     times = np.atleast_1d(np.asarray(rounds, dtype=np.float64))
     if isinstance(problem.actions, FiniteActions):
         rows, observe = seen_actions(censorship, problem.actions)
+        if len(rows) > MANY_ACTIONS or rows.shape[1] > MANY_COORDINATES:
+            return None
         return ceilings(rows, observe, regularization, times)
+    if not isinstance(censorship, MultiThreshold | Uniform | LinkedCensorship):
+        return None
     d = problem.dimension
-    if isinstance(censorship, MultiThreshold | Uniform | LinkedCensorship):
-        found = (
+    return np.array(
+        [
             worst_case_potential(censorship, d, regularization, horizon=time, regions=STEPS).upper
             for time in times.tolist()
-        )
-    else:
-        least = float(censorship.observe_range[0])
-        found = (
-            continuous_potential_bracket(d, time, regularization, least).upper
-            for time in times.tolist()
-        )
-    return np.fromiter(found, dtype=np.float64, count=len(times))
+        ]
+    )
 
 
 def _extremes(censorship: Any, dimension: int | None, actions: Any) -> tuple[int, float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import MultiThreshold, Population, Uniform
 from halfseen.censorship.directions import projections
+from halfseen.censorship.link_models import LinkedCensorship, projection_at
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems import FiniteActions
@@ -82,6 +83,38 @@ def stepwise(censorship: Any, dimension: int | None) -> tuple[MultiThreshold, in
         "must be Uniform, MultiThreshold, Population or a link model",
         censorship,
         "Choose one of those, or give the actions of a finite set.",
+    )
+
+
+class Steps(NamedTuple):
+    """Multi-threshold models with the same regions: below a smooth one, across it and above it."""
+
+    below: MultiThreshold
+    middle: MultiThreshold
+    above: MultiThreshold
+
+
+def enclosing_steps(censorship: LinkedCensorship, regions: int) -> Steps:
+    """Enclose a smooth model between steps that are equally high on a logarithmic scale.
+
+    >>> from halfseen.censorship import Logistic
+    >>> steps = enclosing_steps(Logistic([0, 1], slope=-2.0), regions=2)
+    >>> [[round(p, 4) for p in model.observe] for model in steps]
+    [[0.3239, 0.1192], [0.5342, 0.1965], [0.8808, 0.3239]]
+    """
+    count = checks.whole("regions", regions, at_least=1, at_most=1000)
+    lowest, highest = censorship.observe_range
+    sign = 1.0 if censorship.slope < 0.0 else -1.0
+    direction = [sign * entry for entry in censorship.direction]
+    count = count if highest > lowest * (1.0 + 1e-9) else 1
+    edges = np.geomspace(highest, lowest, count + 1)
+    edges[0], edges[-1] = highest, lowest
+    table = censorship.table()
+    along = [sign * projection_at(edge, table) for edge in edges[1:-1].tolist()]
+    angles = [math.asin(min(max(s, -1.0), 1.0)) for s in along]
+    middle = np.sqrt(edges[1:] * edges[:-1])
+    return Steps(
+        *(MultiThreshold(angles, p.tolist(), direction) for p in (edges[1:], middle, edges[:-1]))
     )
 
 

@@ -17,12 +17,19 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import MultiThreshold, staircase
+from halfseen.censorship import MultiThreshold
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.theory import inputs, simplex
-from halfseen.theory.regions import Regions, isotropic, reduced, same_dimension, stepwise
+from halfseen.theory.regions import (
+    Regions,
+    enclosing_steps,
+    isotropic,
+    reduced,
+    same_dimension,
+    stepwise,
+)
 
 ROUNDING = 1e-13  # what rounding may take off a value, relative
 
@@ -94,8 +101,9 @@ def worst_case_potential(
     actions
         A finite set of actions, `FiniteActions` or an array (K, d); left out, the unit ball.
     regions
-        Number of steps a smooth model is replaced with. The certificate covers the smooth model:
-        steps that lie above it everywhere have a smaller J*, steps below a larger one.
+        Number of steps a smooth model is replaced with, equally high on a logarithmic scale. The
+        certificate covers the smooth model: steps that lie above it everywhere have a smaller J*,
+        steps below a larger one.
 
     Returns
     -------
@@ -234,15 +242,9 @@ def assembled(
 def _smooth(
     censorship: LinkedCensorship, d: int, lam: float, time: float, regions: int
 ) -> WorstCase:
-    steps, error = staircase(censorship, regions)
-
-    def shifted(by: float) -> WorstCase:
-        observe = [min(max(p + by, 0.0), 1.0) for p in steps.observe]
-        return _over_regions(
-            MultiThreshold(steps.thresholds, observe, steps.direction), d, lam, time
-        )
-
-    middle, above, below = (shifted(by) for by in (0.0, error, -error))
+    below, middle, above = (
+        _over_regions(model, d, lam, time) for model in enclosing_steps(censorship, regions)
+    )
     return WorstCase(
         middle.value,
         middle.durations,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -63,14 +64,16 @@ def ceilings(rows: Vector, observe: Vector, lam: float, times: Vector) -> Vector
     The program is solved at a few of them. At the others the plan of each neighbour, stretched to
     the horizon, certifies a bound.
     """
-    wanted = np.unique(times)
+    ordered = _Ordered(rows, observe)
+    wanted = np.unique(times[times > 0.0])
+    if ordered.rank == 0 or len(wanted) == 0:
+        return np.zeros(len(times))
     nodes = np.unique(np.linspace(0, len(wanted) - 1, NODES).round().astype(int))
     plans = {int(node): worst_case_of(rows, observe, lam, float(wanted[node])) for node in nodes}
-    ordered = _Ordered(rows, observe)
     found = np.empty(len(wanted))
     for place, time in enumerate(wanted):
-        if place in plans or ordered.rank == 0 or time == 0.0:
-            found[place] = worst_case_of(rows, observe, lam, float(time)).upper
+        if place in plans:
+            found[place] = plans[place].upper
             continue
         designs = Designs(ordered.rows, ordered.observe, float(time) / lam)
         right = int(np.searchsorted(nodes, place))
@@ -79,7 +82,8 @@ def ceilings(rows: Vector, observe: Vector, lam: float, times: Vector) -> Vector
             tried = simplex.certified(designs, ordered.shares(plans[int(node)]))
             bounds.append(tried.value * (1.0 + ROUNDING) + tried.gap)
         found[place] = min(bounds)
-    return found[np.searchsorted(wanted, times)]
+    after = np.minimum(np.searchsorted(wanted, times), len(wanted) - 1)
+    return np.where(times > 0.0, found[after], 0.0)
 
 
 class _Ordered:
@@ -109,7 +113,8 @@ class _Ordered:
 def _solved(content: bytes, d: int, levels: bytes, lam: float, time: float) -> WorstCase:
     world = _Ordered(np.frombuffer(content).reshape(-1, d), np.frombuffer(levels))
     if world.rank == 0 or time == 0.0:
-        return WorstCase(0.0, {int(world.order[0]): time}, (), 0.0, 0.0, 0.0, 0.0)
+        alone = MappingProxyType({int(world.order[0]): time})
+        return WorstCase(0.0, alone, (), 0.0, 0.0, 0.0, 0.0)
     whole = Designs(world.rows, world.observe, time / lam)
     count = len(world.rows)
     active, accuracy = np.arange(count), ACCURACY
