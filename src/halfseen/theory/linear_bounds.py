@@ -259,7 +259,7 @@ def _worst(
         return _bound("potential", compute(alone), reference)
     value = checks.number("worst_case", worst_case, at_least=0.0, fix="Leave it out.")
     expected = min(potential_control_factor(regularization) * value, alone)
-    reference = "expected potential at most kappa J*, J* the worst case for this censorship"
+    reference = "expected potential at most kappa J*, J* the worst case for this model"
     return _bound("potential", compute(expected), reference)
 
 

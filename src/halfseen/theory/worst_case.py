@@ -233,7 +233,7 @@ def assembled(
         durations=MappingProxyType(durations),
         switch_times=tuple(float(ends[place]) for place in changes),
         lower=found.value * (1.0 - ROUNDING),
-        upper=min(found.value * (1.0 + ROUNDING) + found.gap, ceiling),
+        upper=max(min(found.value * (1.0 + ROUNDING) + found.gap, ceiling), found.value),
         residual=found.residual,
         slope=float(found.slopes.max()) / time,
     )

@@ -64,10 +64,18 @@ def ceilings(rows: Vector, observe: Vector, lam: float, times: Vector) -> Vector
     The program is solved at a few of them. At the others the plan of each neighbour, stretched to
     the horizon, certifies a bound.
     """
-    ordered = _Ordered(rows, observe)
     wanted = np.unique(times[times > 0.0])
-    if ordered.rank == 0 or len(wanted) == 0:
+    if len(wanted) == 0 or not rows.any():
         return np.zeros(len(times))
+    found = _curve(rows.tobytes(), rows.shape[1], observe.tobytes(), lam, wanted.tobytes())
+    after = np.minimum(np.searchsorted(wanted, times), len(wanted) - 1)
+    return np.where(times > 0.0, found[after], 0.0)
+
+
+@lru_cache(maxsize=256)
+def _curve(content: bytes, d: int, levels: bytes, lam: float, horizons: bytes) -> Vector:
+    rows, observe = np.frombuffer(content).reshape(-1, d), np.frombuffer(levels)
+    wanted, ordered = np.frombuffer(horizons), _Ordered(rows, observe)
     nodes = np.unique(np.linspace(0, len(wanted) - 1, NODES).round().astype(int))
     plans = {int(node): worst_case_of(rows, observe, lam, float(wanted[node])) for node in nodes}
     found = np.empty(len(wanted))
@@ -82,8 +90,7 @@ def ceilings(rows: Vector, observe: Vector, lam: float, times: Vector) -> Vector
             tried = simplex.certified(designs, ordered.shares(plans[int(node)]))
             bounds.append(tried.value * (1.0 + ROUNDING) + tried.gap)
         found[place] = min(bounds)
-    after = np.minimum(np.searchsorted(wanted, times), len(wanted) - 1)
-    return np.where(times > 0.0, found[after], 0.0)
+    return found
 
 
 class _Ordered:
