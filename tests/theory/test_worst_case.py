@@ -296,25 +296,6 @@ def test_other_models():
     assert worst_case_dimension(Uniform(0.4), 3) == pytest.approx(7.5)
 
 
-def test_region_actions_lie_in_their_regions():
-    rng = np.random.default_rng(3)
-    for _ in range(50):
-        model, d, _, _ = random_model(rng)
-        u = rng.normal(size=d)
-        model = MultiThreshold(model.thresholds, model.observe, u)
-        rows = region_actions(model).actions
-        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-12)
-        levels = reduced(model).observe
-        if len(rows) > d:
-            np.testing.assert_array_equal(model.probabilities(rows), np.repeat(levels, d))
-        else:
-            np.testing.assert_allclose(rows @ rows.T, np.eye(d), atol=1e-12)
-            np.testing.assert_array_equal(model.probabilities(rows), levels[0])
-    on_the_equator = MultiThreshold([0.0, 1.3], [1.0, 0.5, 0.2], [1, 2, 3])
-    rows = region_actions(on_the_equator).actions
-    assert on_the_equator.probabilities(rows).tolist() == [0.2] * 3 + [0.5] * 3
-
-
 @pytest.mark.parametrize(
     ("call", "field"),
     [
@@ -326,7 +307,6 @@ def test_region_actions_lie_in_their_regions():
         (lambda: worst_case_potential(Uniform(0.5), 3, horizon=-1), "horizon"),
         (lambda: worst_case_potential(Uniform(0.5), 3, horizon=math.inf), "horizon"),
         (lambda: worst_case_dimension(Uniform(0.5)), "dimension"),
-        (lambda: region_actions(PerArm([0.5])), "censorship"),
     ],
 )
 def test_bad_values_are_named(call, field):

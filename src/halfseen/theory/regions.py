@@ -100,7 +100,7 @@ def enclosing_steps(censorship: LinkedCensorship, regions: int) -> Steps:
     >>> from halfseen.censorship import Logistic
     >>> steps = enclosing_steps(Logistic([0, 1], slope=-2.0), regions=2)
     >>> [[round(p, 4) for p in model.observe] for model in steps]
-    [[0.3239, 0.1192], [0.5342, 0.1965], [0.8808, 0.3239]]
+    [[0.324, 0.1192], [0.5342, 0.1965], [0.8808, 0.324]]
     """
     count = checks.whole("regions", regions, at_least=1, at_most=1000)
     lowest, highest = censorship.observe_range
@@ -158,6 +158,11 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
     -----
     The largest continuous potential over these actions is that over the unit ball. In one
     dimension there is one action, the pole.
+
+    References
+    ----------
+    The regions are those of Guinet, Amin, Jaillet (2022), equation (MT); the actions are not in
+    the paper, which plays averages over all directions across u.
 
     Examples
     --------
