@@ -64,11 +64,13 @@ class PotentialBounds:
             f"After {self.horizon:,.6g} rounds",
             f"  continuous potential, at most {self.worst_case:>14,.6g}   J*, the worst case",
             f"    from p_min alone            {self.upper:>14,.6g}   d/p_min log(...)",
-            f"    no worst case is below      {self.lower:>14,.6g}   d/p_max log(...)",
             f"  expected potential, at most   {self.expected:>14,.6g}   kappa J*, any policy",
             f"  regret of LinUCB, at most     {self.regret:>14,.6g}   with the potential above",
             f"  growth of J* in log T         {self.dimension:>14,.6g}   worst-case dimension",
         ]
+        if self.lower > 0.0:
+            line = f"    no worst case is below      {self.lower:>14,.6g}   d/p_max log(...)"
+            lines.insert(3, line)
         if self.information_dimension is not None:
             lines.append(
                 f"  the information path's growth {self.information_dimension:>14,.6g}"
