@@ -9,12 +9,14 @@ import pytest
 
 from halfseen import (
     FiniteActions,
+    InvalidInput,
     LinearBandit,
     LinearPolicy,
     Logistic,
     MultiThreshold,
     RandomActions,
     SequenceOfActions,
+    Study,
     Uniform,
 )
 from halfseen.engine.linear_cell import LinearCell
@@ -38,6 +40,8 @@ AT_ONCE = {
     ("lin-ucb", "gaussian", "logistic"),
     ("lin-ucb", "sphere", "thresholds"),
     ("lin-thompson", "finite", "thresholds"),
+    ("optimal-order", "finite", "thresholds"),
+    ("optimal-order", "sphere", "thresholds"),
 }
 
 
@@ -54,6 +58,11 @@ def test_policy_keeps_the_contract(kind):
     ],
 )
 def test_every_loop_agrees_past_the_first_fresh_inverses(kind, actions, censorship):
+    if LINEAR_POLICIES[kind].knows_observe and actions != "finite":
+        refused = LinearBandit([0.5, -0.3, 0.2, 0.4, 0.1], 0.5, ACTIONS[actions])
+        with pytest.raises(InvalidInput, match="same finite set"):
+            Study(refused, CENSORSHIPS[censorship], LINEAR_POLICIES[kind](), 10)
+        return
     problem = LinearBandit([0.5, -0.3, 0.2, 0.4, 0.1], 0.5, ACTIONS[actions])
     cell = LinearCell(
         problem,

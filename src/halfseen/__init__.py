@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from halfseen.policies import ImputeMean as ImputeMean
     from halfseen.policies import ImputeZero as ImputeZero
     from halfseen.policies import ImputeZeroLinUCB as ImputeZeroLinUCB
+    from halfseen.policies import InformationGreedy as InformationGreedy
     from halfseen.policies import LinearPolicy as LinearPolicy
     from halfseen.policies import LinEpsilonGreedy as LinEpsilonGreedy
     from halfseen.policies import LinRandom as LinRandom
     from halfseen.policies import LinThompson as LinThompson
     from halfseen.policies import LinUCB as LinUCB
+    from halfseen.policies import MostCensored as MostCensored
+    from halfseen.policies import OptimalOrder as OptimalOrder
     from halfseen.policies import Policy as Policy
     from halfseen.policies import RandomChoice as RandomChoice
     from halfseen.policies import RobustUCB as RobustUCB
@@ -90,6 +93,9 @@ _HOMES = {
         "LinThompson",
         "LinUCB",
         "LinearPolicy",
+        "InformationGreedy",
+        "MostCensored",
+        "OptimalOrder",
     ),
     "problems": (
         "AllArms",

@@ -70,6 +70,8 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
         (given, smooth),
     ]
     for actions, censorship in grid:
+        if policy.knows_observe and not isinstance(actions, FiniteActions):
+            continue
         problem = LinearBandit(_THETA, 0.4, actions)
         yield LinearCell(problem, censorship, policy, horizon, seed, checkpoints, np.array(_ALPHAS))
 

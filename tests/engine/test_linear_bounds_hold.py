@@ -20,7 +20,8 @@ from halfseen import (
     simulate,
     theory,
 )
-from halfseen.theory.linear_potential import expected_potential_bound
+from halfseen.theory.linear_potential import expected_potential_bound, potential_control_factor
+from halfseen.theory.potential_limits import worst_case_along
 
 HORIZON, REPLICATIONS = 2000, 100
 RNG = np.random.default_rng(4)
@@ -73,11 +74,13 @@ def test_regret_and_potential_stay_below_every_bound(name):
     for rounds, value in zip(study.rounds_recorded, surely(potential), strict=True):
         bound = expected_potential_bound(problem.dimension, rounds, regularization, least)
         assert value <= bound * (1 + 1e-9)
+    ceiling = worst_case_along(problem, censorship, regularization, study.rounds_recorded)
+    assert (surely(potential) <= potential_control_factor(regularization) * ceiling).all()
     regret = surely(tracks["regret"][0, 0, 0, :, -1])
     bounds = theory.regret_bounds(
         problem, censorship, policy, HORIZON, potential=float(potential[:, -1].mean())
     )
-    assert sum(bound.applies for bound in bounds) == 5
+    assert sum(bound.applies for bound in bounds) == 6
     for bound in bounds:
         assert regret <= bound.value * (1 + 1e-12) + 1e-9, bound.name
 

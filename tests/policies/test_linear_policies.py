@@ -12,6 +12,7 @@ from halfseen import (
     DesignExploration,
     FiniteActions,
     ImputeZeroLinUCB,
+    InformationGreedy,
     InvalidInput,
     LinearBandit,
     LinearPolicy,
@@ -19,6 +20,8 @@ from halfseen import (
     LinRandom,
     LinThompson,
     LinUCB,
+    MostCensored,
+    OptimalOrder,
     RandomActions,
     SequenceOfActions,
     Study,
@@ -65,6 +68,9 @@ def test_who_has_a_radius_and_who_waits():
             "greedy": LinEpsilonGreedy(),
             "random": LinRandom(),
             "design": DesignExploration(),
+            "information": InformationGreedy(),
+            "censored": MostCensored(),
+            "order": OptimalOrder(),
         }.items()
     }
     assert facts == {
@@ -74,6 +80,9 @@ def test_who_has_a_radius_and_who_waits():
         "greedy": (False, False, False, False),
         "random": (False, False, False, False),
         "design": (False, True, False, False),
+        "information": (False, True, False, False),
+        "censored": (False, True, False, False),
+        "order": (False, False, False, False),
     }
 
 
@@ -216,6 +225,9 @@ def test_imputing_zeros_hurts_where_the_best_action_is_rarely_seen():
         (LinEpsilonGreedy, {"epsilon": 1.1}, "LinEpsilonGreedy.epsilon"),
         (LinEpsilonGreedy, {"regularization": None}, "LinEpsilonGreedy.regularization"),
         (DesignExploration, {"regularization": 0}, "DesignExploration.regularization"),
+        (InformationGreedy, {"regularization": 0}, "InformationGreedy.regularization"),
+        (MostCensored, {"regularization": -1}, "MostCensored.regularization"),
+        (OptimalOrder, {"regularization": math.nan}, "OptimalOrder.regularization"),
     ],
 )
 def test_bad_parameters_are_named(policy, values, field):

@@ -46,6 +46,7 @@ def test_every_constant():
     sharper = delta * t / lam + tilt * (1 + 1 / lam) * even
     for name, value in {
         "potential": by_hand(kappa * even),
+        "potential from d/p_min": by_hand(kappa * even),
         "measured potential": by_hand(30.0),
         "paper's theorem, sharper factor": by_hand(sharper),
         "paper's theorem": by_hand(printed),
@@ -56,7 +57,7 @@ def test_every_constant():
         assert bounds[name].paper == (name == "paper's theorem")
         assert isinstance(bounds[name], Bound)
     values = [bound.value for bound in bounds]
-    assert values[1] < values[0] < values[2] < values[3]
+    assert values[2] < values[0] == values[1] < values[3] < values[4]
     assert bounds.smallest.name == "measured potential"
     assert "LinUCB" not in str(bounds)
     assert bounds.to_dict()["smallest"] == "measured potential"

@@ -107,7 +107,15 @@ class LinearCell:
     def setting(self) -> LinearSetting:
         """What the policy is told before the first round."""
         problem = self.problem
-        return LinearSetting(problem.dimension, problem.noise, problem.norm, self.horizon)
+        fixed = problem.actions if isinstance(problem.actions, FiniteActions) else None
+        return LinearSetting(
+            problem.dimension,
+            problem.noise,
+            problem.norm,
+            self.horizon,
+            actions=None if fixed is None else fixed.actions,
+            observe=None if fixed is None else self.observe(),
+        )
 
     @property
     def censoring_factor(self) -> float:
@@ -125,7 +133,9 @@ class LinearCell:
         return values
 
     def check_policy(self) -> None:
-        """Refuse a policy that has no way to search the whole ball."""
+        """Refuse a policy that cannot play these actions."""
+        if self.policy.knows_observe and not self.same_actions:
+            self.policy.table(self.setting)
         kernels = self.policy.kernels()
         optimist = kernels.radius is not None and kernels.waits and not kernels.imputes
         if isinstance(self.problem.actions, UnitBall) and not optimist:

@@ -2,6 +2,7 @@
 
 from typing import TypeVar
 
+from halfseen.policies.adversaries import InformationGreedy, MostCensored, OptimalOrder
 from halfseen.policies.epsilon_greedy import EpsilonGreedy
 from halfseen.policies.impute import ImputeMean, ImputeZero
 from halfseen.policies.lin_ucb import ImputeZeroLinUCB, LinUCB
@@ -50,6 +51,9 @@ for _policy in (
     LinEpsilonGreedy,
     LinRandom,
     DesignExploration,
+    InformationGreedy,
+    MostCensored,
+    OptimalOrder,
 ):
     register(_policy)
 
@@ -65,12 +69,15 @@ __all__ = [
     "ImputeMean",
     "ImputeZero",
     "ImputeZeroLinUCB",
+    "InformationGreedy",
     "Kernels",
     "LinEpsilonGreedy",
     "LinRandom",
     "LinThompson",
     "LinUCB",
     "LinearPolicy",
+    "MostCensored",
+    "OptimalOrder",
     "Policy",
     "RandomChoice",
     "RobustUCB",

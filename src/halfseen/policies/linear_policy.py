@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from halfseen import checks
@@ -26,12 +26,18 @@ class LinearSetting:
         A number the length of theta does not exceed.
     horizon
         The number of rounds that will be played.
+    actions, observe
+        The actions of a finite set, an array (K, d), and the probability of being observed of
+        each; None when actions change. For adversaries only (`knows_observe`): a learner that
+        looks at `observe` is told what it could not know.
     """
 
     dimension: int
     noise: float
     bound: float
     horizon: int
+    actions: Vector | None = field(default=None, compare=False, repr=False)
+    observe: Vector | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,8 @@ class LinearPolicy(ABC):
         True to learn a reward of 0 where feedback is missing: a mistake, offered as a baseline.
     waits
         True when the choice among the same actions can change only on an observation.
+    knows_observe
+        True for an adversary that is told how often each action of a finite set is observed.
     regularization
         The ridge's lambda.
     """
@@ -88,6 +96,7 @@ class LinearPolicy(ABC):
     samples: ClassVar[bool] = False
     imputes: ClassVar[bool] = False
     waits: ClassVar[bool] = False
+    knows_observe: ClassVar[bool] = False
     regularization: float = 1.0
 
     @abstractmethod

@@ -23,7 +23,8 @@ from halfseen.theory import (
 )
 from halfseen.theory.dimension import has_fixed_arms
 from halfseen.theory.linear_bounds import linear_regret_bounds, smallest_observe
-from halfseen.theory.linear_potential import expected_potential_bound
+from halfseen.theory.linear_potential import expected_potential_bound, potential_control_factor
+from halfseen.theory.potential_limits import worst_case_along
 
 SMALLEST, PAPER = "smallest bound", "paper’s bound"
 MEASURED = "measured potential"  # the name of the bound that needs a measurement
@@ -118,6 +119,9 @@ def potential_along(place: Place, alpha: float, rounds: NDArray[np.int64]) -> Ve
     """Return the bound on the expected potential at each of some rounds, exact for arms."""
     lam = float(place.policy.regularization)
     if place.linear:
+        worst = worst_case_along(place.problem, place.censorship, lam, rounds)
+        if worst is not None:
+            return potential_control_factor(lam) * worst
         least = smallest_observe(place.problem, place.censorship)
         d = place.problem.dimension
         return np.array([expected_potential_bound(d, float(t), lam, least) for t in rounds])
@@ -142,6 +146,7 @@ def _linear_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[st
     problem, policy = place.problem, place.policy
     least = smallest_observe(problem, place.censorship)
     gap, delta = problem.largest_gap, failure_of(place, told)
+    worst = worst_case_along(problem, place.censorship, policy.regularization, rounds)
     tables = [
         linear_regret_bounds(
             dimension=problem.dimension,
@@ -152,8 +157,9 @@ def _linear_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[st
             noise=problem.noise if policy.noise is None else policy.noise,
             regularization=policy.regularization,
             delta=delta,
+            worst_case=None if worst is None else float(worst[at]),
         )
-        for time in rounds
+        for at, time in enumerate(rounds)
     ]
     return {
         SMALLEST: np.array([smallest_proved(table).value for table in tables]),

@@ -23,6 +23,10 @@ POLICIES = {
     "lin-epsilon-greedy": "Plays the best estimated mean, and sometimes any action.",
     "lin-random": "Plays any action: what no learning costs.",
     "design": "Always plays the most uncertain action: what pure exploration costs.",
+    "information-greedy": "An adversary that knows p: plays the largest gain per observation.",
+    "most-censored": "An adversary that knows p: explores among the least seen actions only.",
+    "optimal-order": "An adversary that knows p: the plan with the largest potential, least seen"
+    " actions first.",
 }
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from halfseen.theory.optimal_design import OptimalDesign, optimal_design_dimension
     from halfseen.theory.path import InformationPath, Phase, information_path
     from halfseen.theory.potential import fluid_potential, joint_potential, papers_potential
+    from halfseen.theory.potential_limits import PotentialBounds, potential_bounds
     from halfseen.theory.reachability import (
         Reachability,
         SmallestDimension,
@@ -51,8 +52,14 @@ if TYPE_CHECKING:
         reachability_threshold,
         smallest_bi_region_dimension,
     )
+    from halfseen.theory.regions import region_actions
     from halfseen.theory.second_order import SecondOrderPotential, second_order_potential
     from halfseen.theory.waterfilling import WaterFilling, water_filling
+    from halfseen.theory.worst_case import (
+        WorstCase,
+        worst_case_dimension,
+        worst_case_potential,
+    )
 
 __all__ = [
     "Bound",
@@ -63,11 +70,13 @@ __all__ = [
     "OfflinePotential",
     "OptimalDesign",
     "Phase",
+    "PotentialBounds",
     "Reachability",
     "RegretBounds",
     "SecondOrderPotential",
     "SmallestDimension",
     "WaterFilling",
+    "WorstCase",
     "adaptive_potential",
     "adaptivity_constant",
     "bi_region_dimension",
@@ -95,13 +104,17 @@ __all__ = [
     "papers_censoring_factor",
     "papers_potential",
     "papers_potential_control",
+    "potential_bounds",
     "potential_control_factor",
     "reachability_threshold",
+    "region_actions",
     "regret_bounds",
     "second_order_potential",
     "single_monitoring_potential",
     "smallest_bi_region_dimension",
     "water_filling",
+    "worst_case_dimension",
+    "worst_case_potential",
 ]
 
 _HOMES = {
@@ -150,8 +163,11 @@ _HOMES = {
         "reachability_threshold",
         "smallest_bi_region_dimension",
     ),
+    "potential_limits": ("PotentialBounds", "potential_bounds"),
+    "regions": ("region_actions",),
     "second_order": ("SecondOrderPotential", "second_order_potential"),
     "waterfilling": ("WaterFilling", "water_filling"),
+    "worst_case": ("WorstCase", "worst_case_dimension", "worst_case_potential"),
 }
 
 

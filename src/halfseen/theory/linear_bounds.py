@@ -19,7 +19,9 @@ from halfseen.theory.linear_potential import (
     continuous_potential_bracket,
     expected_potential_bound,
     papers_censoring_factor,
+    potential_control_factor,
 )
+from halfseen.theory.potential_limits import worst_case_along
 
 
 def confidence_factor(
@@ -144,12 +146,13 @@ def linear_regret_bounds(
     regularization: float = 1.0,
     delta: float | None = None,
     potential: float | None = None,
+    worst_case: float | None = None,
 ) -> RegretBounds:
     r"""Return every bound on the expected regret known for LinUCB, in one table.
 
     .. math:: \mathbb E\,R\ \le\ 2\tilde\beta\sqrt{T\,\mathbb E\,V_1}+\delta\,T\,\Delta_{\max}
 
-    with :math:`\mathbb E\,V_1` bounded in different ways: by
+    with :math:`\mathbb E\,V_1` bounded in different ways: by :math:`\kappa J^\star`, by
     :math:`\kappa\frac{d}{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`, by the paper's
     :math:`\frac{\delta T}\lambda+c_\delta(1+\frac1\lambda)J^\star`, or measured.
 
@@ -173,6 +176,9 @@ def linear_regret_bounds(
         The delta LinUCB's width was made with, in ]0, 1]; left out, the paper's d / T^2.
     potential
         The expected potential V_1 of this very problem and policy, for example measured.
+    worst_case
+        J*, the largest continuous potential (`worst_case_potential`); left out, what is known of
+        it from `observe_min` alone.
 
     Returns
     -------
@@ -213,10 +219,12 @@ def linear_regret_bounds(
 
     sharper = censoring_factor(d, share, regularization)
     controls = (d, time, regularization, observe_min, share)
+    alone = expected_potential_bound(d, time, regularization, observe_min)
     rows = [
+        _worst(terms, alone, worst_case, regularization),
         _bound(
-            "potential",
-            terms(expected_potential_bound(d, time, regularization, observe_min)),
+            "potential from d/p_min",
+            terms(alone),
             "expected potential at most kappa d/p_min log(1 + p_min T/(d lambda))",
         ),
         _measured(terms, potential),
@@ -238,6 +246,21 @@ def linear_regret_bounds(
 
 def _bound(name: str, terms: Mapping[str, float], reference: str, *, paper: bool = False) -> Bound:
     return Bound(name, math.fsum(terms.values()), terms, reference, paper)
+
+
+def _worst(
+    compute: Callable[[float], Mapping[str, float]],
+    alone: float,
+    worst_case: float | None,
+    regularization: float,
+) -> Bound:
+    if worst_case is None:
+        reference = "expected potential at most kappa J*, with J* at most d/p_min log(...)"
+        return _bound("potential", compute(alone), reference)
+    value = checks.number("worst_case", worst_case, at_least=0.0, fix="Leave it out.")
+    expected = min(potential_control_factor(regularization) * value, alone)
+    reference = "expected potential at most kappa J*, J* the worst case for this model"
+    return _bound("potential", compute(expected), reference)
 
 
 def _measured(compute: Callable[[float], Mapping[str, float]], potential: float | None) -> Bound:
@@ -276,6 +299,7 @@ def bounds_of_linear(
                 value,
                 "Raise it or leave it out.",
             )
+    worst = worst_case_along(problem, censorship, policy.regularization, rounds)
     table = linear_regret_bounds(
         dimension=problem.dimension,
         horizon=rounds,
@@ -286,6 +310,7 @@ def bounds_of_linear(
         regularization=policy.regularization,
         delta=delta,
         potential=potential,
+        worst_case=None if worst is None else float(worst[0]),
     )
     if proved:
         return table
