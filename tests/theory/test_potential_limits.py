@@ -8,7 +8,6 @@ import pytest
 from halfseen import (
     AnyFunction,
     FiniteActions,
-    InvalidInput,
     LinearBandit,
     LinUCB,
     Logistic,
@@ -17,6 +16,7 @@ from halfseen import (
     Uniform,
 )
 from halfseen.theory import (
+    information_path,
     linear_regret_bounds,
     potential_bounds,
     potential_control_factor,
@@ -37,9 +37,7 @@ ROWS /= np.linalg.norm(ROWS, axis=1, keepdims=True)
     [(STEPS, None, None), (Uniform(0.3), 4, None), (SMOOTH, None, None), (STEPS, None, ROWS)],
 )
 def test_every_number(censorship, dimension, actions):
-    bounds = potential_bounds(
-        censorship, dimension, 0.5, horizon=1000, actions=actions, information_dimension=7.0
-    )
+    bounds = potential_bounds(censorship, dimension, 0.5, horizon=1000, actions=actions)
     assert 0 <= bounds.lower <= bounds.worst_case * (1 + 1e-12)
     assert bounds.worst_case <= bounds.upper
     assert bounds.expected == potential_control_factor(0.5) * bounds.worst_case
@@ -55,14 +53,16 @@ def test_every_number(censorship, dimension, actions):
     assert bounds.regret == pytest.approx(table["measured potential"].value, rel=1e-12)
     assert "not a worst case" in str(bounds)
     assert bounds.to_dict()["worst_case"] == bounds.worst_case
-    bare = potential_bounds(censorship, dimension, 0.5, horizon=1000, actions=actions)
-    assert "information" not in str(bare)
 
 
-def test_the_information_dimension_must_be_a_number():
-    with pytest.raises(InvalidInput) as caught:
-        potential_bounds(STEPS, horizon=10, information_dimension=-1.0)
-    assert caught.value.field == "information_dimension"
+def test_the_papers_dimension_is_that_of_the_information_path():
+    bounds = potential_bounds(STEPS, horizon=10)
+    assert bounds.information_dimension == pytest.approx(
+        information_path(STEPS).effective_dimension
+    )
+    flat = potential_bounds([0.5, 0.2], horizon=10, actions=[[1, 0, 0], [0, 1, 0]])
+    assert flat.information_dimension is None
+    assert "information" not in str(flat)
 
 
 @pytest.mark.parametrize("actions", [FiniteActions(ROWS), RandomActions(4, 3)])

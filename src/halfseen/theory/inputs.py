@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
+from halfseen.censorship import Uniform
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 
@@ -75,3 +76,20 @@ def _plain(value: Any) -> Vector | None:
     if isinstance(value, list | tuple) and value and set(map(type, value)) <= {float, int}:
         return np.array(value, dtype=np.float64)
     return None
+
+
+def action_observation(censorship: Any, rows: Vector) -> Vector:
+    """Return how often each action is observed, from a censorship or one number per action."""
+    if isinstance(censorship, Uniform):
+        return censorship.probabilities(len(rows))
+    if hasattr(censorship, "probabilities"):
+        return observation(censorship.probabilities(rows))
+    observe = observation(censorship)
+    if len(observe) != len(rows):
+        raise InvalidInput(
+            "observe",
+            f"must have {len(rows)} entries, one per action",
+            f"{len(observe)} entries",
+            "Match the number of actions.",
+        )
+    return observe

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfseen.censorship import Uniform
 from halfseen.censorship.directions import action_rows
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
@@ -99,29 +98,13 @@ def optimal_design_dimension(
     if actions is None:
         return _on_ball(as_steps(censorship, dimension, regions))
     rows = action_rows("actions", actions)
-    return _on_rows(rows, _observe(censorship, rows))
-
-
-def _observe(censorship: Any, rows: Vector) -> Vector:
-    if isinstance(censorship, Uniform):
-        return np.full(len(rows), censorship.observe)
-    if hasattr(censorship, "probabilities"):
-        return np.asarray(censorship.probabilities(rows), dtype=np.float64)
-    observe = inputs.observation(censorship)
-    if len(observe) != len(rows):
-        raise InvalidInput(
-            "censorship",
-            f"must have {len(rows)} entries, one per action",
-            f"{len(observe)} entries",
-            "Match the actions.",
-        )
-    return observe
+    return _on_rows(rows, inputs.action_observation(censorship, rows))
 
 
 def _on_ball(steps: Steps) -> OptimalDesign:
     d = steps.dimension
     points = np.array(_corners(steps))
-    least = min(steps.observe)
+    least = min(steps.model.observe)
     region = points[:, 0].astype(np.int64)
     across, along = points[:, 1] * least, points[:, 2] * least
     if d == 1:
@@ -136,7 +119,7 @@ def _on_ball(steps: Steps) -> OptimalDesign:
                 ratio = along / y + ((d - 1) * across / x if d > 1 else 0.0)
             best = min(best, (float(ratio.max()) / d - 1.0, i, j, share))
     gap, i, j, share = best
-    weights = np.zeros(len(steps.observe))
+    weights = np.zeros(len(steps.model.observe))
     weights[region[i]] += 1.0 - share
     weights[region[j]] += share
     trace = (1.0 - share) * (across[i] + along[i]) + share * (across[j] + along[j])
@@ -145,9 +128,9 @@ def _on_ball(steps: Steps) -> OptimalDesign:
 
 def _corners(steps: Steps) -> list[tuple[int, float, float]]:
     """Return region, c/p and q/p of the unit actions at the ends of each region and the equator."""
-    angles = (-math.pi / 2, *steps.thresholds, math.pi / 2)
+    angles = (-math.pi / 2, *steps.model.thresholds, math.pi / 2)
     corners = []
-    for j, ((low, high), p) in enumerate(zip(pairwise(angles), steps.observe, strict=True)):
+    for j, ((low, high), p) in enumerate(zip(pairwise(angles), steps.model.observe, strict=True)):
         for angle in {low, high, min(max(low, 0.0), high)}:
             pole = abs(angle) == math.pi / 2
             sine, cosine = math.sin(angle) ** 2, 0.0 if pole else math.cos(angle) ** 2

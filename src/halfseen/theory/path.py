@@ -233,7 +233,7 @@ def information_path(
     steps = as_steps(censorship, dimension, regions)
     d = steps.dimension
     lam = checks.number("regularization", regularization, above=0.0)
-    kept = regions_that_matter(steps.thresholds, steps.observe)
+    kept = regions_that_matter(steps.model.thresholds, steps.model.observe)
     legs, shares = walk(kept, d, lam)
     last = legs[-1]
     proportional = len(last.regions) == 2 or last.growth_x == last.growth_y
@@ -245,7 +245,7 @@ def information_path(
         regions=tuple(leg.regions[-1] for leg in legs),
         switch_times=tuple(leg.start for leg in legs[1:]),
         designs=tuple((leg.x, leg.y) for leg in legs[1:]),
-        shares=tuple(shares.get(j, 0.0) for j in range(len(steps.observe))),
+        shares=tuple(shares.get(j, 0.0) for j in range(len(steps.model.observe))),
         steady_offset=last.x / last.growth_x - last.start if proportional else None,
         numbers=tuple(region.number for region in kept),
         angles=tuple(region.angle for region in kept),

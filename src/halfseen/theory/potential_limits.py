@@ -13,7 +13,8 @@ from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, LinearBandit
 from halfseen.theory.linear_potential import continuous_potential_bracket, potential_control_factor
-from halfseen.theory.regions import stepwise
+from halfseen.theory.optimal_design import optimal_design_dimension
+from halfseen.theory.steps import as_steps
 from halfseen.theory.worst_case import worst_case_dimension, worst_case_potential
 from halfseen.theory.worst_case_finite import ceilings, seen_actions
 
@@ -42,8 +43,8 @@ class PotentialBounds:
     regret
         The bound on LinUCB's expected regret that follows.
     information_dimension
-        The paper's effective dimension, if it was given: how fast the potential of the
-        information-greedy path grows with log T. It is not a worst case.
+        The paper's effective dimension: how fast the potential of the information-greedy path
+        grows with log T. It is not a worst case. None for actions that do not span the space.
     """
 
     horizon: float
@@ -53,7 +54,7 @@ class PotentialBounds:
     dimension: float
     expected: float
     regret: float
-    information_dimension: float | None = None
+    information_dimension: float | None
 
     def to_dict(self) -> dict[str, float | None]:
         """Return plain values, ready for JSON."""
@@ -90,7 +91,6 @@ def potential_bounds(
     norm: float = 1.0,
     noise: float = 1.0,
     delta: float | None = None,
-    information_dimension: float | None = None,
 ) -> PotentialBounds:
     r"""Return the worst-case potential of a model and what follows from it.
 
@@ -108,8 +108,6 @@ def potential_bounds(
         The largest regret of a round; left out, twice the norm.
     norm, noise, delta
         As in `linear_regret_bounds`.
-    information_dimension
-        The paper's effective dimension, to stand beside the worst case.
 
     Returns
     -------
@@ -124,17 +122,17 @@ def potential_bounds(
     Examples
     --------
     >>> censorship = MultiThreshold([1.2], [1.0, 0.5], [0, 0, 1])
-    >>> bounds = potential_bounds(censorship, horizon=1000, information_dimension=4.4)
+    >>> bounds = potential_bounds(censorship, horizon=1000)
     >>> bounds.lower < bounds.worst_case < bounds.upper
     True
     >>> round(bounds.expected / bounds.worst_case, 6), bounds.dimension
     (1.442695, 6.0)
+    >>> round(bounds.information_dimension, 6)
+    4.356128
     """
     from halfseen.theory.linear_bounds import linear_regret_bounds
 
     time = checks.whole("horizon", horizon, at_least=1)
-    if information_dimension is not None:
-        checks.number("information_dimension", information_dimension, above=0.0)
     worst = worst_case_potential(
         censorship, dimension, regularization, horizon=time, actions=actions, regions=STEPS
     )
@@ -160,7 +158,7 @@ def potential_bounds(
         dimension=worst_case_dimension(censorship, dimension, actions=actions),
         expected=potential_control_factor(regularization) * worst.upper,
         regret=regret.value,
-        information_dimension=information_dimension,
+        information_dimension=_information_dimension(censorship, dimension, actions),
     )
 
 
@@ -205,6 +203,15 @@ def worst_case_along(
     )
 
 
+def _information_dimension(censorship: Any, dimension: int | None, actions: Any) -> float | None:
+    if actions is not None:
+        rows, censorship = seen_actions(censorship, actions)
+        if np.linalg.matrix_rank(rows) < rows.shape[1]:
+            return None
+        actions = rows
+    return optimal_design_dimension(censorship, dimension, actions=actions, regions=STEPS).dimension
+
+
 def _extremes(censorship: Any, dimension: int | None, actions: Any) -> tuple[int, float, float]:
     """Return the dimension, the smallest and the largest probability of being observed."""
     if actions is not None:
@@ -212,5 +219,5 @@ def _extremes(censorship: Any, dimension: int | None, actions: Any) -> tuple[int
         return rows.shape[1], float(observe.min()), float(observe.max())
     if isinstance(censorship, LinkedCensorship):
         return len(censorship.direction), *censorship.observe_range
-    model, d = stepwise(censorship, dimension)
+    model, d, _ = as_steps(censorship, dimension)
     return d, *model.observe_range

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import MultiThreshold, Population, Uniform
+from halfseen.censorship import MultiThreshold
 from halfseen.censorship.directions import projections
 from halfseen.censorship.link_models import LinkedCensorship, projection_at
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
 from halfseen.problems import FiniteActions
+from halfseen.theory.path_rules import regions_that_matter
+from halfseen.theory.steps import as_steps
 
 
 class Regions(NamedTuple):
@@ -44,49 +45,12 @@ def reduced(censorship: MultiThreshold) -> Regions:
     >>> reduced(MultiThreshold([-0.5, 0.5], [0.9, 0.5, 0.2], [0, 1])).observe.tolist()
     [0.2, 0.5]
     """
-    tops = (*censorship.thresholds, math.pi / 2)
-    bottoms = (-math.pi / 2, *censorship.thresholds)
-    kept: list[int] = []
-    for region, top in enumerate(tops):
-        fresh = not kept or censorship.observe[region] < censorship.observe[kept[-1]]
-        if top > 0.0 and fresh:
-            kept.append(region)
-    kept.reverse()
-    angles = [max(bottoms[region], 0.0) for region in kept]
-    return Regions(
-        tuple(kept),
-        np.array([censorship.observe[region] for region in kept]),
-        np.array([math.sin(angle) ** 2 for angle in angles]),
-        np.array([math.cos(angle) ** 2 for angle in angles]),
-    )
+    kept = regions_that_matter(censorship.thresholds, censorship.observe)[::-1]
+    numbers, _, along, across, observe = zip(*kept, strict=True)
+    return Regions(numbers, np.array(observe), np.array(along), np.array(across))
 
 
-def stepwise(censorship: Any, dimension: int | None) -> tuple[MultiThreshold, int]:
-    """Return the multi-threshold model of a censorship by steps, and the dimension."""
-    if isinstance(censorship, MultiThreshold):
-        return censorship, same_dimension(len(censorship.direction), dimension)
-    if isinstance(censorship, Uniform | Population):
-        if dimension is None:
-            raise InvalidInput(
-                "dimension",
-                f"must be given for {type(censorship).__name__}",
-                None,
-                "Give the number of coordinates of an action.",
-            )
-        d = checks.whole("dimension", dimension, at_least=1)
-        direction = [1.0] + [0.0] * (d - 1)
-        if isinstance(censorship, Population):
-            return censorship.censorship(direction), d
-        return MultiThreshold([], [censorship.observe], direction), d
-    raise InvalidInput(
-        "censorship",
-        "must be Uniform, MultiThreshold, Population or a link model",
-        censorship,
-        "Choose one of those, or give the actions of a finite set.",
-    )
-
-
-class Steps(NamedTuple):
+class Enclosure(NamedTuple):
     """Multi-threshold models with the same regions: below a smooth one, across it and above it."""
 
     below: MultiThreshold
@@ -94,7 +58,7 @@ class Steps(NamedTuple):
     above: MultiThreshold
 
 
-def enclosing_steps(censorship: LinkedCensorship, regions: int) -> Steps:
+def enclosing_steps(censorship: LinkedCensorship, regions: int) -> Enclosure:
     """Enclose a smooth model between steps that are equally high on a logarithmic scale.
 
     >>> from halfseen.censorship import Logistic
@@ -113,18 +77,9 @@ def enclosing_steps(censorship: LinkedCensorship, regions: int) -> Steps:
     along = [sign * projection_at(edge, table) for edge in edges[1:-1].tolist()]
     angles = [math.asin(min(max(s, -1.0), 1.0)) for s in along]
     middle = np.sqrt(edges[1:] * edges[:-1])
-    return Steps(
+    return Enclosure(
         *(MultiThreshold(angles, p.tolist(), direction) for p in (edges[1:], middle, edges[:-1]))
     )
-
-
-def same_dimension(known: int, dimension: int | None) -> int:
-    """Return the dimension that is known; refuse to be told another."""
-    if dimension is not None and checks.whole("dimension", dimension, at_least=1) != known:
-        raise InvalidInput(
-            "dimension", f"must be {known}, that of the censorship", dimension, "Leave it out."
-        )
-    return known
 
 
 def isotropic(regions: Regions, dimension: int) -> bool:
@@ -145,7 +100,7 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
     Parameters
     ----------
     censorship
-        A `MultiThreshold`, `Population` or `Uniform` model.
+        A `MultiThreshold`, `Population`, `Uniform` or smooth model; a smooth one by 8 steps.
     dimension
         Number d of coordinates of an action; left out, that of the model's direction.
 
@@ -172,7 +127,7 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
     >>> censorship.probabilities(region_actions(censorship).actions).tolist()
     [0.5, 0.5, 0.5, 1.0, 1.0, 1.0]
     """
-    model, d = stepwise(censorship, dimension)
+    model, d, _ = as_steps(censorship, dimension)
     regions = reduced(model)
     direction = np.array(model.direction)
     if d == 1:

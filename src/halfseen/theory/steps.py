@@ -1,4 +1,4 @@
-"""Any censorship along a direction as steps: angles, and a probability between each two."""
+"""Any censorship along a direction as steps: a multi-threshold model."""
 
 from __future__ import annotations
 
@@ -13,70 +13,65 @@ MOST_REGIONS = 100_000
 
 
 class Steps(NamedTuple):
-    """What of a censorship its theory needs, once the direction is known.
+    """What of a censorship its theory needs.
 
     Attributes
     ----------
-    thresholds
-        The angles between regions, in radians.
-    observe
-        The probability of being observed in each region.
+    model
+        The steps.
     dimension
         Number of coordinates of an action.
     error
         The largest difference in probability from the censorship given, 0 if it has steps itself.
     """
 
-    thresholds: tuple[float, ...]
-    observe: tuple[float, ...]
+    model: MultiThreshold
     dimension: int
     error: float
 
 
-def as_steps(censorship: Any, dimension: int | None, regions: int) -> Steps:
+def as_steps(censorship: Any, dimension: int | None, regions: int = 8) -> Steps:
     """Return the steps of a multi-threshold, uniform, population or smooth model.
 
-    >>> as_steps(Uniform(0.5), 3, regions=8)
-    Steps(thresholds=(), observe=(0.5,), dimension=3, error=0.0)
+    >>> steps = as_steps(Uniform(0.5), 3)
+    >>> steps.model.observe, steps.dimension, steps.error
+    ((0.5,), 3, 0.0)
     """
-    if isinstance(censorship, Uniform):
-        return Steps((), (censorship.observe,), _dimension(dimension, None), 0.0)
-    length, error = None, 0.0
-    if isinstance(censorship, Population):
-        censorship = censorship.censorship([1.0])
-    elif isinstance(censorship, LinkedCensorship):
+    error = 0.0
+    if isinstance(censorship, Uniform | Population):
+        d = _given(dimension, type(censorship).__name__)
+        direction = [1.0] + [0.0] * (d - 1)
+        if isinstance(censorship, Population):
+            return Steps(censorship.censorship(direction), d, error)
+        return Steps(MultiThreshold([], [censorship.observe], direction), d, error)
+    if isinstance(censorship, LinkedCensorship):
         count = checks.whole("regions", regions, at_least=1, at_most=MOST_REGIONS)
         censorship, error = staircase(censorship, count)
-        length = len(censorship.direction)
-    elif isinstance(censorship, MultiThreshold):
-        length = len(censorship.direction)
-    else:
+    if not isinstance(censorship, MultiThreshold):
         raise InvalidInput(
             "censorship",
             "must be a model along a direction",
             censorship,
             "Give a MultiThreshold, Uniform, Population, Logistic or LinkModel.",
         )
-    thresholds, observe = tuple(censorship.thresholds), tuple(censorship.observe)
-    return Steps(thresholds, observe, _dimension(dimension, length), error)
+    return Steps(censorship, same_dimension(len(censorship.direction), dimension), error)
 
 
-def _dimension(value: int | None, length: int | None) -> int:
-    if value is None and length is not None:
-        return length
-    if value is None:
+def same_dimension(known: int, dimension: int | None) -> int:
+    """Return the dimension that is known; refuse to be told another."""
+    if dimension is not None and checks.whole("dimension", dimension, at_least=1) != known:
+        raise InvalidInput(
+            "dimension", f"must be {known}, that of the censorship", dimension, "Leave it out."
+        )
+    return known
+
+
+def _given(dimension: int | None, model: str) -> int:
+    if dimension is None:
         raise InvalidInput(
             "dimension",
-            "must be given, for this censorship has no direction",
-            value,
+            f"must be given, for {model} has no direction",
+            None,
             "Give the number of coordinates of an action.",
         )
-    dimension = checks.whole("dimension", value, at_least=1)
-    if length is not None and dimension != length:
-        raise InvalidInput(
-            "dimension",
-            f"must be {length}, the length of the censorship's direction",
-            dimension,
-            "Leave it out.",
-        )
-    return dimension
+    return checks.whole("dimension", dimension, at_least=1)

@@ -27,9 +27,8 @@ from halfseen.theory.regions import (
     enclosing_steps,
     isotropic,
     reduced,
-    same_dimension,
-    stepwise,
 )
+from halfseen.theory.steps import as_steps, same_dimension
 
 ROUNDING = 1e-13  # what rounding may take off a value, relative
 
@@ -148,7 +147,8 @@ def worst_case_potential(
         return _smooth(
             censorship, same_dimension(len(censorship.direction), dimension), lam, time, regions
         )
-    return _over_regions(*stepwise(censorship, dimension), lam, time)
+    model, d, _ = as_steps(censorship, dimension)
+    return _over_regions(model, d, lam, time)
 
 
 def worst_case_dimension(
@@ -204,7 +204,7 @@ def worst_case_dimension(
     if isinstance(censorship, LinkedCensorship):
         d = same_dimension(len(censorship.direction), dimension)
         return d / censorship.observe_range[0]
-    model, d = stepwise(censorship, dimension)
+    model, d, _ = as_steps(censorship, dimension)
     return d / model.observe_range[0]
 
 

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import Uniform
 from halfseen.censorship.directions import action_rows
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
 from halfseen.problems import FiniteActions
 from halfseen.theory import inputs, simplex
 from halfseen.theory.worst_case import ROUNDING, WorstCase, assembled, level_weights
@@ -29,19 +27,7 @@ def seen_actions(censorship: Any, actions: Any) -> tuple[Vector, Vector]:
     """Return the actions of a finite set as rows, and how often each is observed."""
     rows = actions.actions if isinstance(actions, FiniteActions) else actions
     rows = FiniteActions(action_rows("actions", rows)).actions
-    if isinstance(censorship, Uniform):
-        return rows, censorship.probabilities(len(rows))
-    if hasattr(censorship, "probabilities"):
-        return rows, inputs.observation(censorship.probabilities(rows))
-    observe = inputs.observation(censorship)
-    if len(observe) != len(rows):
-        raise InvalidInput(
-            "observe",
-            f"must have {len(rows)} entries, one per action",
-            f"{len(observe)} entries",
-            "Match the number of actions.",
-        )
-    return rows, observe
+    return rows, inputs.action_observation(censorship, rows)
 
 
 def heaviest_basis(rows: Vector, observe: Vector) -> NDArray[np.int64]:
