@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, normal_from, unit, words
+from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, Stream, normal_from, unit, words
 from halfseen.engine.designs import (
     ROUNDING,
     exceeds,
@@ -38,9 +38,17 @@ if TYPE_CHECKING:
     from halfseen.problems.contexts import draw_action as draw
 
 DRAWN = True  # actions are drawn, not read from a sequence
+LISTED = False  # how likely each action is to be observed is listed, not computed
 IMPUTES = False
 SAMPLES = False
 HAS_RADIUS = False
+
+
+def draw_rounds(stream: Stream, offered: Vector) -> None:
+    """Write the actions a replication is offered, those `play_contexts` would draw."""
+    for clock in range(offered.shape[0]):
+        for k in range(offered.shape[1]):
+            draw(stream, clock + 1, k, offered[clock, k])
 
 
 def play_contexts(
@@ -60,6 +68,7 @@ def play_contexts(
     alphas: Vector,
     regularization: float,
     censoring_factor: float,
+    rates: Vector,
     regret: Vector,
     pulls: NDArray[Any],
     observations: NDArray[Any],
@@ -168,7 +177,10 @@ def play_contexts(
             region = 0
             while region < cuts.size and along >= cuts[region]:
                 region += 1
-            rate = observe_probability(along, observe_table)
+            if LISTED:
+                rate = rates[(clock - 1) % rates.shape[0], chosen]
+            else:
+                rate = observe_probability(along, observe_table)
             high, low, coin_high, coin_low = words(world, clock, 0)
             observed = unit(coin_high, coin_low) < rate
             for k in range(alphas.size):
