@@ -92,12 +92,13 @@ class LinearCell:
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
         kernels = self.policy.kernels()
+        jumps = kernels.waits and not kernels.imputes
         if self.same_actions:
-            return {"JUMPS": kernels.waits and not kernels.imputes}
+            return {"JUMPS": jumps}
         actions = self.problem.actions
         kernel = getattr(self.censorship, "observe_probability", observe_probability)
         if isinstance(actions, UnitBall):
-            return {"observe_probability": kernel}
+            return {"JUMPS": jumps, "observe_probability": kernel}
         return {
             "DRAWN": isinstance(actions, RandomActions) and not self.own_actions,
             "LISTED": isinstance(self.censorship, AnyFunction),
@@ -140,11 +141,12 @@ class LinearCell:
 
     def check_policy(self) -> None:
         """Refuse a policy that has no way to search the whole ball."""
-        kernels = self.policy.kernels()
-        optimist = kernels.radius is not None and kernels.waits and not kernels.imputes
-        if isinstance(self.problem.actions, UnitBall) and not optimist:
+        if isinstance(self.problem.actions, UnitBall) and self.policy.on_ball is None:
             raise InvalidInput(
-                "policy", "must be LinUCB on the unit ball", self.policy, "Use LinUCB()."
+                "policy",
+                "must have an `on_ball` kernel, which finds its action on the unit ball",
+                self.policy,
+                "Write one, use LinUCB(), or offer a finite set of actions.",
             )
 
     def check_censorship(self) -> None:

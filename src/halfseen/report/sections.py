@@ -198,14 +198,14 @@ def again_section(result: Result) -> Html:
         ("simulated in", f"{show(float(seconds))} seconds"),
         ("engine", ", ".join(engines) or "not recorded"),
         ("versions", ", ".join(versions) or "not recorded"),
-        ("digest of the study", result.study.digest()),
     ]
+    if not result.study.functions:
+        rows.append(("digest of the study", result.study.digest()))
     known = table(("Fact", "Value"), rows, words=(0, 1), label="Facts")
     if result.study.functions:
         note = (
             f"Python functions decide some numbers ({', '.join(result.study.functions)}), so that"
-            " no specification can be written. Run the same program again; without them, a"
-            " specification would stand here."
+            " no specification can be written. Run the same program again."
         )
         return section("again", "Run it again", tag("p", note), known)
     spec = to_toml(result.study)
