@@ -26,7 +26,7 @@ AnyCensorship = Censorship | LinearCensorship
 AnyPolicy = Policy | LinearPolicy
 AnyCell = Cell | LinearCell
 EVERYTHING_SEEN = "everything seen"
-TRACK_FORMAT = 1  # raise when the loop would give other numbers for the same study
+TRACK_FORMAT = 2  # raise when the loop would give other numbers for the same study
 
 
 @dataclass(frozen=True, init=False)

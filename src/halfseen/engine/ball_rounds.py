@@ -27,6 +27,7 @@ from halfseen.engine.designs import (
     powered_width,
     record_designs,
     restart,
+    squared_error,
 )
 from halfseen.engine.feedback import LONGEST_WAIT
 from halfseen.engine.jacobi import eigen
@@ -218,15 +219,15 @@ def play_ball(
                     )
                     due = next_refactor(learned, d)
                 changed = True
-                if HAS_RADIUS and optimism == 0:
-                    miss = 0.0
-                    for i in range(d):
-                        total = 0.0
-                        for j in range(d):
-                            total += design[i, j] * (estimate[j] - theta[j])
-                        miss += total * (estimate[i] - theta[i])
-                    if miss > ROUNDING * radius(spread, table) ** 2:
-                        optimism = 1
+                if (
+                    HAS_RADIUS
+                    and optimism == 0
+                    and (
+                        squared_error(design, estimate, theta, v)
+                        > ROUNDING * radius(spread, table) ** 2
+                    )
+                ):
+                    optimism = 1
 
             if clock == stop:
                 regret[row, checkpoint] = lost
