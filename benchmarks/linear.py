@@ -7,11 +7,20 @@ from pathlib import Path
 
 import numpy as np
 
-from halfseen import FiniteActions, LinearBandit, LinUCB, RandomActions, Study, Uniform
+from halfseen import (
+    FiniteActions,
+    LinearBandit,
+    LinUCB,
+    RandomActions,
+    SequenceOfActions,
+    Study,
+    Uniform,
+)
 from halfseen.engine.specialise import compiled
 from halfseen.result import Result
 
 DIMENSION, COUNT = 10, 20
+KINDS = {"contexts": "drawn"}
 CASES = (
     # what, C loop, p, rounds, our runs, C runs, least ratio
     ("the same actions, every width recomputed", "recompute", 1.0, 200_000, 10, 3, 2.5),
@@ -21,15 +30,20 @@ CASES = (
 )
 
 
-def engine_seconds(changing, observe, replications, horizon, alphas=(1.0,)):
-    """Return seconds and mean regret of one call of the compiled loop."""
+def actions_of(kind, horizon):
+    """Return the same actions in every round, or new ones, drawn in the loop or given."""
     rng = np.random.default_rng(1)
-    theta = rng.normal(size=DIMENSION)
-    actions = (
-        RandomActions(COUNT, DIMENSION)
-        if changing
-        else FiniteActions(rng.normal(size=(COUNT, DIMENSION)), normalize=True)
-    )
+    if kind == "given":
+        return SequenceOfActions(rng.normal(size=(horizon, COUNT, DIMENSION)), normalize=True)
+    if kind == "fixed":
+        return FiniteActions(rng.normal(size=(COUNT, DIMENSION)), normalize=True)
+    return RandomActions(COUNT, DIMENSION, "gaussian" if kind == "gaussian" else "sphere")
+
+
+def engine_seconds(kind, observe, replications, horizon, alphas=(1.0,)):
+    """Return seconds and mean regret of one call of the compiled loop."""
+    theta = np.random.default_rng(2).normal(size=DIMENSION)
+    actions = actions_of(kind, horizon)
     problem = LinearBandit(theta / np.linalg.norm(theta), 1.0, actions)
     study = Study(
         problem, Uniform(observe), LinUCB(), horizon, replications, alphas=alphas, baseline=False
@@ -70,7 +84,7 @@ def against_c(repeats=5):
             pairs = [
                 (
                     c_seconds(binary, way, observe, c_runs, horizon)[0] / c_runs,
-                    engine_seconds(way == "contexts", observe, runs, horizon)[0] / runs,
+                    engine_seconds(KINDS.get(way, "fixed"), observe, runs, horizon)[0] / runs,
                 )
                 for _ in range(repeats)
             ]
@@ -85,3 +99,9 @@ def against_c(repeats=5):
                 }
             )
     return rows
+
+
+def rounds_per_second(kind, horizon=20_000, replications=5, repeats=3):
+    """Return our rounds per second on one core, everything seen, the best of three."""
+    seconds = min(engine_seconds(kind, 1.0, replications, horizon)[0] for _ in range(repeats))
+    return horizon * replications / seconds

@@ -1,7 +1,8 @@
-"""Time other bandit libraries on ten arms, each in its own virtual environment.
+"""Time other bandit libraries, each in its own virtual environment.
 
-Run it with `python benchmarks/peers.py [peer ...] [--json]`. Every peer is installed at the version
-pinned in `peers/requirements`, then plays through its own public interface (`peers/*_arms.py`).
+Run it with `python benchmarks/peers.py [peer ...] [--linear] [--json]`. Every peer is installed at
+the version pinned in `peers/requirements`, then plays through its own public interface: ten arms
+(`peers/*_arms.py`), or LinUCB with 20 actions of 10 features (`peers/*_linear.py`).
 """
 
 import argparse
@@ -15,7 +16,9 @@ HERE = Path(__file__).resolve().parent
 DRIVERS = HERE / "peers"
 PINS = DRIVERS / "requirements"
 VENVS = HERE / "venvs"
-PEERS = ("pymab", "banditlab", "obp", "river", "coba", "MABWiser")
+ARMS, LINEAR = "arms", "linear"
+_BOTH = ("pymab", "banditlab", "obp", "river", "coba", "MABWiser")
+PEERS = {ARMS: _BOTH, LINEAR: (*_BOTH, "contextualbandits")}
 INSTALL_LIMIT = 1800
 RUN_LIMIT = 300
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR")}
@@ -58,36 +61,36 @@ def install(key):
     return python
 
 
-def drive(key, python):
+def drive(key, python, work):
     """Run the peer's driver on one thread and read its JSON line."""
     env = {**os.environ, **ONE_THREAD}
     env.pop("PYTHONPATH", None)
-    output = call([str(python), str(DRIVERS / f"{key}_arms.py")], RUN_LIMIT, env)
+    output = call([str(python), str(DRIVERS / f"{key}_{work}.py")], RUN_LIMIT, env)
     return json.loads(output.splitlines()[-1])
 
 
-def row(name):
+def row(name, work=ARMS):
     """Measure one peer; a failure becomes a row with one sentence under `error`."""
     key = name.lower()
     step = "install"
     try:
-        if key not in {peer.lower() for peer in PEERS}:
-            return {"peer": name, "error": f"unknown peer; known are {', '.join(PEERS)}"}
+        if key not in {peer.lower() for peer in PEERS[work]}:
+            return {"peer": name, "error": f"unknown peer; known are {', '.join(PEERS[work])}"}
         python = install(key)
         step = "run"
-        return drive(key, python)
+        return drive(key, python, work)
     except Exception as problem:
         return {"peer": name, "error": f"{step} failed: {problem}"}
 
 
-def measure(names=None):
+def measure(names=None, work=ARMS):
     """Return one dict per peer, in the order asked for (all of them by default).
 
     Keys: peer, version, policy, rounds, seconds, rounds_per_second, decision_us (median of one
     choose and update), way (the fastest public way tried), ways (rounds per second of each),
     rewards, mean_reward. A peer that fails has peer and error only.
     """
-    return [row(name) for name in (PEERS if names is None else names)]
+    return [row(name, work) for name in (PEERS[work] if names is None else names)]
 
 
 def table(rows):
@@ -106,11 +109,13 @@ def table(rows):
 
 def main(argv=None):
     """Print the table, or JSON with --json; exit 1 if any peer failed."""
-    parser = argparse.ArgumentParser(description="Time other bandit libraries on ten arms.")
-    parser.add_argument("peers", nargs="*", help=f"any of: {', '.join(PEERS)}; all by default")
+    parser = argparse.ArgumentParser(description="Time other bandit libraries.")
+    known = ", ".join(PEERS[LINEAR])
+    parser.add_argument("peers", nargs="*", help=f"any of: {known}; all by default")
+    parser.add_argument("--linear", action="store_true", help="LinUCB in place of ten arms")
     parser.add_argument("--json", action="store_true", help="print JSON in place of the table")
     args = parser.parse_args(argv)
-    rows = measure(args.peers or None)
+    rows = measure(args.peers or None, LINEAR if args.linear else ARMS)
     print(json.dumps(rows, indent=2) if args.json else table(rows))
     return int(any("error" in r for r in rows))
 

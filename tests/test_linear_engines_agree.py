@@ -18,6 +18,7 @@ from halfseen import (
     SequenceOfActions,
     Study,
     Uniform,
+    UnitBall,
 )
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.policies import LINEAR_POLICIES
@@ -29,6 +30,7 @@ ACTIONS = {
     "sphere": RandomActions(5, 5),
     "gaussian": RandomActions(5, 5, "gaussian"),
     "sequence": SequenceOfActions(RNG.normal(size=(700, 5, 5)), normalize=True),
+    "ball": UnitBall(5),
 }
 CENSORSHIPS = {
     "uniform": Uniform(0.4),
@@ -115,6 +117,24 @@ class Shrinking(Optimist):
     radius = staticmethod(shrinking)
 
 
+def halfway(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+    for i in range(out.size):
+        out[i] = 0.5 * vectors[i, 0]
+
+
+def beyond(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+    for i in range(out.size):
+        out[i] = 2.0 * vectors[i, 0]
+
+
+class Halfway(Optimist):
+    on_ball = staticmethod(halfway)
+
+
+class Beyond(Optimist):
+    on_ball = staticmethod(beyond)
+
+
 class Tabular(Optimist):
     def table(self, setting):
         return np.ones((setting.dimension, 2))
@@ -136,6 +156,8 @@ def test_policy_that_hides_its_use_of_the_clock_is_caught():
         (Scribbler, "write to the table"),
         (Shrinking, "must not shrink"),
         (Tabular, "a vector of constants"),
+        (Halfway, "largest index of the ball"),
+        (Beyond, "a vector of the ball"),
     ],
 )
 def test_broken_kernels_are_caught(policy, complaint):

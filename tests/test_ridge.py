@@ -175,3 +175,19 @@ def test_compensated_sums_are_exact_where_plain_ones_drift(fast):
     exact = np.eye(2) + 100_000 * np.outer(x, x)
     np.testing.assert_allclose(design, exact, rtol=4e-16)
     np.testing.assert_allclose(target, 100_000 * 0.3 * x, rtol=4e-16)
+
+
+@pytest.mark.parametrize(("d", "count"), [(1, 1), (3, 5), (10, 20), (17, 2)])
+def test_products_and_widths_of_new_actions(d, count):
+    rng = np.random.default_rng(d)
+    rows, theta = rng.normal(size=(count, d)), rng.normal(size=d)
+    design = np.eye(d) + rows.T @ rows
+    inverse = np.linalg.inv(design)
+    inverse = (inverse + inverse.T) / 2
+    columns, out, g = np.ascontiguousarray(rows.T), np.full(count, 7.0), np.full(count, 7.0)
+    ridge.project(columns, theta, out)
+    np.testing.assert_allclose(out, rows @ theta, rtol=1e-12)
+    ridge.square_widths(columns, inverse, g, out)
+    np.testing.assert_allclose(out, np.einsum("ki,ij,kj->k", rows, inverse, rows), rtol=1e-12)
+    ridge.square_widths(columns, -inverse, g, out)  # rounding may leave a width below 0
+    assert (out == 0.0).all()

@@ -12,18 +12,13 @@ from example_studies import EVERY_ACTION_SET, EVERY_POLICY, MEANS, broad_study, 
 
 from halfseen import (
     UCB,
-    AnyFunction,
     ArmedBandit,
     BernoulliThompson,
-    FiniteActions,
     FixedArms,
     HalfseenError,
     ImputeMean,
     ImputeZero,
     InvalidInput,
-    LinearBandit,
-    LinUCB,
-    PerAction,
     PerArm,
     Study,
     Uniform,
@@ -188,15 +183,3 @@ def test_every_refusal_is_a_halfseen_error():
     assert issubclass(InvalidInput, HalfseenError)
     with pytest.raises(HalfseenError):
         Study(None, None, None, None)
-
-
-def test_functions_are_refused_with_the_way_round():
-    actions = FiniteActions([[1.0, 0.0], [0.0, 1.0]])
-    problem, model = LinearBandit([0.1, 0.2], actions=actions), AnyFunction(lambda a: 0.5)
-    for given in (model, {"mine": model}):
-        with pytest.raises(
-            InvalidInput, match=r"^`Study\.censorships` must be described.*PerAction"
-        ):
-            Study(problem, given, LinUCB(), 10)
-    again = Study(problem, PerAction(model.probabilities(actions.actions)), LinUCB(), 10)
-    assert again.censorships["per-action"].observe == (0.5, 0.5)

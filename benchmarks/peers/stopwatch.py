@@ -70,15 +70,15 @@ def decision_us(make, n=DECISIONS):
     return statistics.median(times[n // 10 :]) / 1000.0
 
 
-def report(peer, policy, ways, make):
+def report(peer, policy, ways, make=None):
     """Time every way, keep the fastest and print one line of JSON.
 
     `ways` maps a name to (play, rounds); `play(rounds)` returns the mean reward. Rewards are
-    Gaussian unless the name says Bernoulli.
+    Gaussian unless the name says Bernoulli. With `make` single decisions are timed too.
     """
     with contextlib.redirect_stdout(sys.stderr):
         runs = {name: (rounds, *best_of(play, rounds)) for name, (play, rounds) in ways.items()}
-        latency = min(decision_us(make) for _ in range(REPEATS))
+        latency = min(decision_us(make) for _ in range(REPEATS)) if make else None
     speed = {name: rounds / seconds for name, (rounds, seconds, _) in runs.items()}
     way = max(speed, key=speed.get)
     rounds, seconds, mean = runs[way]
@@ -89,7 +89,7 @@ def report(peer, policy, ways, make):
         "rounds": rounds,
         "seconds": round(seconds, 4),
         "rounds_per_second": round(speed[way]),
-        "decision_us": round(latency, 3),
+        "decision_us": latency and round(latency, 3),
         "way": way,
         "ways": {name: round(s) for name, s in speed.items()},
         "rewards": "bernoulli" if "Bernoulli" in way else "gaussian",

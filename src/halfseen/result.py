@@ -60,11 +60,15 @@ class Result:
         try:
             blank = next(study.cells())[1].blank(rows, study.arms, study.dimension)
         except (MemoryError, ValueError):
+            what = "actions" if study.linear else "arms"
+            size = f"{study.arms:,} {what}"
+            if study.linear:
+                size += f" x {study.dimension:,} dimensions"
             raise InvalidInput(
                 "Study",
                 "must fit in memory",
-                f"{rows:,} replications in all x {checkpoints:,} checkpoints x {study.arms:,} arms",
-                "Lower replications, checkpoints or arms.",
+                f"{rows:,} replications in all x {checkpoints:,} checkpoints x {size}",
+                f"Lower replications, checkpoints or {what}.",
             )
         tracks = {
             name: array.reshape(*cells, study.replications, *array.shape[1:])
@@ -190,6 +194,7 @@ class Result:
 
 def claim(folder: Path, study: Study) -> Path:
     """Make a folder this study's own, or refuse if it holds something else."""
+    study.check_storable()
     try:
         taken = folder.exists()
         if taken and not folder.is_dir():

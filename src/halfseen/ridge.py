@@ -212,6 +212,38 @@ def refresh_actions(
         widths[k] = widths[k] if widths[k] > 0.0 else 0.0
 
 
+def project(columns: Vector, vector: Vector, out: Vector) -> None:
+    """Write the product of every action with a vector, in O(K d)."""
+    for k in range(out.size):
+        out[k] = 0.0
+    for i in range(vector.size):
+        weight = vector[i]
+        for k in range(out.size):
+            out[k] += columns[i, k] * weight
+
+
+def square_widths(columns: Vector, inverse: Vector, g: Vector, widths: Vector) -> None:
+    r"""Write the squared width of every action, in O(K d^2); `g` is scratch.
+
+    .. math:: a'W^{-1}a=2\sum_i a_i\Big(\tfrac12 W^{-1}_{ii}a_i+\sum_{j<i}W^{-1}_{ij}a_j\Big)
+    """
+    actions = widths.size
+    for k in range(actions):
+        widths[k] = 0.0
+    for i in range(columns.shape[0]):
+        weight = 0.5 * inverse[i, i]
+        for k in range(actions):
+            g[k] = weight * columns[i, k]
+        for j in range(i):
+            weight = inverse[i, j]
+            for k in range(actions):
+                g[k] += weight * columns[j, k]
+        for k in range(actions):
+            widths[k] += g[k] * columns[i, k]
+    for k in range(actions):
+        widths[k] = 2.0 * widths[k] if widths[k] > 0.0 else 0.0
+
+
 def next_refactor(observed: int, dimension: int) -> int:
     """Return the number of observations at which to compute the state afresh next.
 

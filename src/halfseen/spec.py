@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from numbers import Real
 from pathlib import Path
@@ -121,13 +122,29 @@ def _study(spec: _Spec) -> Study:
 
 
 def describe(noun: Any) -> dict[str, Any]:
-    """Return a noun as plain values; `study_from` turns them into the noun again."""
+    """Return a noun as plain values; `study_from` turns them into the noun again.
+
+    A Python function becomes its name, from which nothing can be built.
+    """
     content: dict[str, Any] = {"kind": noun.kind}
     for entry in fields(noun):
         value = getattr(noun, entry.name)
-        if value is not None:
+        if callable(value):
+            name = getattr(value, "__qualname__", type(value).__qualname__)
+            content[entry.name] = f"Python function {name}"
+        elif value is not None:
             content[entry.name] = describe(value) if is_dataclass(value) else _plain(value)
     return content
+
+
+def functions_in(noun: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """Yield the Python functions a noun holds, each with its place; a spec cannot hold them."""
+    for entry in fields(noun):
+        value, inner = getattr(noun, entry.name), f"{place}.{entry.name}"
+        if callable(value):
+            yield inner, value
+        elif is_dataclass(value):
+            yield from functions_in(value, inner)
 
 
 def policy_from(content: Any) -> Policy:
@@ -144,6 +161,7 @@ def linear_policy_from(content: Any) -> LinearPolicy:
 
 def to_toml(study: Study) -> str:
     """Write a study as TOML."""
+    study.check_storable()
     lines = []
     for key, value in study.to_dict().items():
         if not isinstance(value, dict):

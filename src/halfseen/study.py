@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.censorship import AnyFunction, Censorship, LinearCensorship, Uniform
+from halfseen.censorship import Censorship, LinearCensorship, Uniform
 from halfseen.engine.cell import Cell
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, LinearBandit
-from halfseen.spec import describe
+from halfseen.spec import describe, functions_in
 
 Problem = ArmedBandit | LinearBandit
 AnyCensorship = Censorship | LinearCensorship
 AnyPolicy = Policy | LinearPolicy
 AnyCell = Cell | LinearCell
 EVERYTHING_SEEN = "everything seen"
-TRACK_FORMAT = 1  # raise when the loop would give other numbers for the same study
+TRACK_FORMAT = 2  # raise when the loop would give other numbers for the same study
 
 
 @dataclass(frozen=True, init=False)
@@ -171,8 +171,29 @@ class Study:
                     )
                     yield (i, j, k), cell
 
+    @property
+    def functions(self) -> dict[str, Any]:
+        """The Python functions in it, by place; with any, the study runs but cannot be stored."""
+        nouns = {
+            f"{group}.{name}": noun
+            for group in ("problems", "censorships", "policies")
+            for name, noun in getattr(self, group).items()
+        }
+        return dict(pair for place, noun in nouns.items() for pair in functions_in(noun, place))
+
+    def check_storable(self) -> None:
+        """Refuse to store what holds a Python function: it could not be read back."""
+        for place, function in self.functions.items():
+            raise InvalidInput(
+                place,
+                "must be described by numbers to be stored",
+                function,
+                "Leave `out` and `save` away and use the result in memory, or give the function's"
+                " values: PerAction, or SequenceOfActions of sampled rounds.",
+            )
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the study as plain values: what a TOML spec holds."""
+        """Return the study as plain values, what a TOML spec holds; functions by name only."""
         tables = {
             group: {name: describe(noun) for name, noun in getattr(self, group).items()}
             for group in ("problems", "censorships", "policies")
@@ -187,8 +208,11 @@ class Study:
         } | tables
 
     def digest(self) -> str:
-        """Return a hash of everything that decides the study's numbers."""
-        return _digest(self.to_dict())
+        """Return a hash of everything that decides the study's numbers.
+
+        Python functions are told apart in the running program only.
+        """
+        return _digest(self.to_dict(), *self.functions.values())
 
     def cell_digest(self, cell: AnyCell) -> str:
         """Return a hash of everything that decides one cell's numbers."""
@@ -197,8 +221,9 @@ class Study:
             for key, value in self.to_dict().items()
             if key not in ("problems", "censorships", "policies", "baseline")
         }
-        nouns = [describe(noun) for noun in (cell.problem, cell.censorship, cell.policy)]
-        return _digest(content | {"cell": nouns})
+        nouns = (cell.problem, cell.censorship, cell.policy)
+        functions = [function for noun in nouns for _, function in functions_in(noun, "")]
+        return _digest(content | {"cell": [describe(noun) for noun in nouns]}, *functions)
 
 
 def sees_everything(censorship: Any) -> bool:
@@ -217,14 +242,6 @@ def located(place: str) -> Iterator[None]:
 
 
 def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:
-    given = list(value.values()) if isinstance(value, Mapping) else [value]
-    if any(isinstance(noun, AnyFunction) for noun in given):
-        raise InvalidInput(
-            field,
-            "must be described by numbers in a study",
-            "AnyFunction",
-            "For a finite set use PerAction(AnyFunction(function).probabilities(actions)).",
-        )
     if isinstance(value, kind):
         value = {value.kind: value}
     if not isinstance(value, Mapping) or not value:
@@ -248,6 +265,8 @@ def _unused(name: str, names: Mapping[str, object]) -> str:
     return name
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _digest(content: dict[str, Any], *functions: object) -> str:
+    if functions:
+        content = content | {"functions": [id(function) for function in functions]}
     text = json.dumps(content | {"format": TRACK_FORMAT}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -15,7 +15,16 @@ from halfseen.engine.cell import Track
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.specialise import fitted
 from halfseen.policies import LinearPolicy
-from halfseen.problems import FiniteActions, LinearBandit, RandomActions, SequenceOfActions
+from halfseen.policies.linear_policy import LinearSetting
+from halfseen.problems import (
+    FiniteActions,
+    LinearBandit,
+    RandomActions,
+    SequenceOfActions,
+    UnitBall,
+)
+from halfseen.problems.action_arrays import SLACK
+from halfseen.theory.ellipsoid import SCRATCH_ROWS
 
 _THETA = (0.5, -0.3, 0.6)
 _DIRECTION = (1.0, 0.5, -0.2)
@@ -32,7 +41,8 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     - neither the number of workers nor their chunks change anything;
     - jumping from observation to observation gives the same trajectory as playing every round;
     - no index is NaN, the radius is a number of at least 0 that never shrinks as more is seen,
-      and no kernel writes to the table.
+      and no kernel writes to the table;
+    - `on_ball`, where there is one, writes a vector of the unit ball, and none has a larger index.
 
     The first call compiles the policy for every kind of action set, which takes seconds.
 
@@ -42,6 +52,8 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     >>> check_linear_policy(LinRandom(), horizon=20)
     """
     _check_kernels(policy)
+    if policy.on_ball is not None:
+        _check_ball(policy)
     for cell in linear_cells(policy, horizon, seed):
         check_linear_cell(cell)
 
@@ -69,6 +81,8 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
         (sphere, steps),
         (given, smooth),
     ]
+    if policy.on_ball is not None:
+        grid += [(UnitBall(3), Uniform(1.0)), (UnitBall(3), steps)]
     for actions, censorship in grid:
         if policy.knows_observe and not isinstance(actions, FiniteActions):
             continue
@@ -115,8 +129,46 @@ def _check_kernels(policy: LinearPolicy) -> None:
     assert np.array_equal(table, kept), "kernels must not write to the table"
 
 
+def _check_ball(policy: LinearPolicy) -> None:
+    kernels = policy.kernels()
+    assert kernels.on_ball is not None
+    setting = LinearSetting(3, 0.4, 1.0, 50)
+    table = np.ascontiguousarray(policy.table(setting), dtype=float)
+    rng = np.random.default_rng(1)
+    others = rng.normal(size=(500, 3))
+    others /= np.linalg.norm(others, axis=1)[:, None]
+    for clock in range(1, 30):
+        rows = rng.normal(size=(clock, 3))
+        design = policy.regularization * np.eye(3) + rows.T @ rows
+        inverse = np.linalg.inv(design)
+        lengths, vectors = np.linalg.eigh(design)
+        spread = float(np.linalg.slogdet(design / policy.regularization)[1])
+        estimate = rng.normal(size=3)
+        shake = rng.normal(size=3) if kernels.samples else np.zeros(3)
+        stream, action = (1, 2, 3, 4), np.full(3, np.nan)
+        kernels.on_ball(
+            estimate,
+            shake,
+            lengths,
+            vectors,
+            spread,
+            clock,
+            stream,
+            table,
+            np.zeros((SCRATCH_ROWS, 3)),
+            action,
+        )
+        values = [
+            kernels.index(x @ estimate, x @ inverse @ x, spread, x @ shake, 0, clock, stream, table)
+            for x in (action, *others)
+        ]
+        assert action @ action <= (1.0 + SLACK) ** 2, "on_ball must write a vector of the ball"
+        assert values[0] >= max(values) - 1e-9, "on_ball must find the largest index of the ball"
+
+
 def _check_rounds(cell: LinearCell, expected: Track) -> None:
-    loop = fitted(cell.loop, cell.policy.kernels(), JUMPS=False)
+    names = cell.open_names | {"JUMPS": False}
+    loop = fitted(cell.loop, cell.policy.kernels(), **names)
     track = _blank(cell)
     loop(0, _REPLICATIONS, *cell.arguments(), *track.rows(0, _REPLICATIONS))
     for name, array in track.arrays().items():

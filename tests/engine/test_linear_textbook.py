@@ -176,15 +176,17 @@ def textbook(cell, key, replication, factor):
 def compare(cell, replications, factor=None):
     """Check every track of every replication and return which events happened."""
     arguments = list(cell.arguments())
+    place = next(i for i, part in enumerate(arguments) if isinstance(part, tuple))
+    key, c = arguments[place], place + 4  # then checkpoints, alphas, lambda and the factor
+    assert arguments[c] == cell.censoring_factor
     if factor is not None:
-        arguments[-1] = factor
-    key = next(part for part in arguments if isinstance(part, tuple))
+        arguments[c] = factor
     track = cell.blank(replications, cell.groups, cell.problem.dimension)
     loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
     loop(0, replications, *arguments, *track.rows(0, replications))
     events = set()
     for replication in range(replications):
-        rows = textbook(cell, key, replication, arguments[-1])
+        rows = textbook(cell, key, replication, arguments[c])
         for checkpoint, right in enumerate(rows):
             for (name, found), value in zip(track.arrays().items(), right, strict=True):
                 np.testing.assert_allclose(

@@ -9,8 +9,8 @@ from halfseen.censorship.steps import Staircase, staircase
 from halfseen.censorship.uniform import Uniform
 
 Censorship = PerArm | Uniform
-LinearCensorship = Uniform | MultiThreshold | LinkModel | Logistic | PerAction
-CENSORSHIPS: dict[str, type[Censorship] | type[LinearCensorship]] = {
+LinearCensorship = Uniform | MultiThreshold | LinkModel | Logistic | PerAction | AnyFunction
+CENSORSHIPS: dict[str, type[Censorship] | type[LinearCensorship]] = {  # those a spec can hold
     c.kind: c for c in (PerArm, Uniform, MultiThreshold, LinkModel, Logistic, PerAction)
 }
 

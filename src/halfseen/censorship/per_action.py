@@ -63,10 +63,14 @@ class AnyFunction:
     function
         Takes an action, an array of d numbers, and returns a probability in ]0, 1]. It is called
         again whenever it is needed, so the same action must always give the same answer.
+    vectorized
+        True for a function that takes an array (n, d) and returns n probabilities.
 
     Notes
     -----
-    It is called once per action, in Python; the other models are much faster.
+    Unless vectorized it is called once per action, in Python; the other models are much faster.
+    In a study it is called before a replication is played, on every action on offer, so that it
+    does not work on the unit ball. A study with a function runs but cannot be stored.
 
     Examples
     --------
@@ -75,9 +79,11 @@ class AnyFunction:
     """
 
     kind: ClassVar[str] = "function"
-    function: Callable[[Vector], float]
+    function: Callable[[Vector], Any]
+    vectorized: bool = False
 
     def __post_init__(self) -> None:
+        checks.yes_or_no("AnyFunction.vectorized", self.vectorized)
         if not callable(self.function):
             raise InvalidInput(
                 "AnyFunction.function",
@@ -89,11 +95,22 @@ class AnyFunction:
     def probabilities(self, actions: Any) -> Vector:
         """Return the probability of being observed of each row of an array (n, d)."""
         rows = action_rows("actions", actions)
-        return np.array(
-            [
-                checks.observation_probability(
-                    f"AnyFunction.function(actions[{place}])", self.function(row.copy())
-                )
-                for place, row in enumerate(rows)
-            ]
-        )
+        if not self.vectorized:
+            return np.array(
+                [
+                    checks.observation_probability(
+                        f"AnyFunction.function(actions[{place}])", self.function(row.copy())
+                    )
+                    for place, row in enumerate(rows)
+                ]
+            )
+        field = "AnyFunction.function(actions)"
+        values = np.asarray(self.function(rows.copy()))
+        if values.shape != (len(rows),):
+            raise InvalidInput(
+                field,
+                f"must return {len(rows)} probabilities, one per action",
+                values.shape,
+                "Leave vectorized out for a function of one action.",
+            )
+        return np.array(checks.observation_probabilities(field, values))

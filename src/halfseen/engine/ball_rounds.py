@@ -1,8 +1,13 @@
-"""The loop of optimism on the whole unit ball.
+"""The loop of linear bandits that may play any vector of the unit ball.
 
-The most optimistic action is found exactly, from the eigenvectors of the observed design, and stays
-the same until it is observed; the loop jumps there. ``radius`` and ``observe_probability`` are
-filled in with the policy's and the censorship's own. An observation costs O(d^3).
+``on_ball``, ``radius``, ``observe_probability`` and the constants in capitals are filled in with
+the policy's and the censorship's own. A policy that changes its mind only on observations jumps
+from one to the next. An observation costs O(d^3) if the policy samples, or if it or an order of
+the potential needs the eigenvectors of the design, else O(d^2), as does a round on its own.
+
+Whatever the policy, observation number n has the same noise, and comes when the rounds since the
+one before have used up the same exponential number; a round seen with probability p uses
+-log(1-p) of it.
 """
 
 from __future__ import annotations
@@ -14,22 +19,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.draws import ENVIRONMENT, exponential_from, normal_from, words
+from halfseen.draws import ENVIRONMENT, POLICY, exponential_from, normal_from, words
 from halfseen.engine.designs import (
     ROUNDING,
     exceeds,
+    lower_factor,
     powered_width,
     record_designs,
     restart,
+    squared_error,
 )
 from halfseen.engine.feedback import LONGEST_WAIT
 from halfseen.engine.jacobi import eigen
+from halfseen.problems.contexts import fill_normals
 from halfseen.ridge import accumulate, next_refactor, observe_action, refactor, update_estimate
-from halfseen.theory.ellipsoid import write_farthest
+from halfseen.theory.ellipsoid import SCRATCH_ROWS
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
+    from halfseen.policies.lin_ucb import most_optimistic as on_ball
     from halfseen.policies.lin_ucb import radius
+
+JUMPS = False  # the choice changes only on an observation
+IMPUTES = False  # missing rewards are learned as 0
+SAMPLES = False  # the policy is given a random shift every round
+SPECTRAL = False  # the policy needs the eigenvectors of the design
+HAS_RADIUS = False
 
 
 def play_ball(
@@ -60,14 +75,20 @@ def play_ball(
     d = theta.size
     inverse, factor, scratch = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     design, rest, expected = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
-    vectors, other, rows = np.zeros((d, d)), np.zeros((d, d)), np.zeros((3, d))
+    vectors, other, rows = np.zeros((d, d)), np.zeros((d, d)), np.zeros((SCRATCH_ROWS, d))
+    # What a policy learns from is not what was observed when it makes up what is missing.
+    honest = np.zeros((d, d)) if IMPUTES else design
     estimate, target, target_rest = np.zeros(d), np.zeros(d), np.zeros(d)
     v, x, lengths, inverse_values = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
+    noise, shake = np.zeros(d), np.zeros(d)
     pulled, seen = np.zeros(cuts.size + 1), np.zeros(cuts.size + 1)
     spent = np.zeros(alphas.size)
     stops = checkpoints.astype(np.float64)
     share = 1.0 / censoring_factor
     slack = 0.5 * regularization * (1.0 - share)
+    powers = False
+    for k in range(alphas.size):
+        powers = powers or alphas[k] != 1.0
     best = 0.0
     for i in range(d):
         best += theta[i] * theta[i]
@@ -76,7 +97,12 @@ def play_ball(
     for replication in range(first, last):
         row = replication - first
         world = (key[0], key[1], replication, ENVIRONMENT)
+        mind = (key[0], key[1], replication, POLICY)
         restart(regularization, inverse, design, rest, expected, estimate, target, target_rest)
+        if IMPUTES:
+            for i in range(d):
+                for j in range(d):
+                    honest[i, j] = design[i, j]
         for j in range(pulled.size):
             pulled[j] = 0.0
             seen[j] = 0.0
@@ -86,30 +112,46 @@ def play_ball(
         spread = 0.0
         unsure = 0.0  # how much the expected design may have grown since it was last compared
         wait = 0.0
+        left = 0.0  # of the exponential number that decides when the next reward is seen
         rate = 1.0
         truth = 0.0
         width = 0.0
-        reward = 0.0
+        error = 0.0
         region = 0
+        shown = 0
         learned = 0
         due = next_refactor(0, d)
         optimism = 0
         censoring = 0
         clock = 0.0
         checkpoint = 0
+        changed = True
+        observed = True
 
         while clock < horizon:
-            if wait == 0.0:
+            if changed and (SPECTRAL or powers):
                 for i in range(d):
                     for j in range(d):
                         scratch[i, j] = design[i, j]
                 eigen(scratch, lengths, vectors)
-                write_farthest(estimate, lengths, vectors, radius(spread, table), rows, x)
+                for i in range(d):
+                    inverse_values[i] = 1.0 / lengths[i]
+            if SAMPLES:
+                if changed:
+                    lower_factor(inverse, factor)
+                fill_normals(mind, int(clock) + 1, 0, noise)
+                for i in range(d):
+                    total = 0.0
+                    for j in range(i + 1):
+                        total += factor[i, j] * noise[j]
+                    shake[i] = total
+            if changed or not JUMPS:
+                now = int(clock) + 1
+                on_ball(estimate, shake, lengths, vectors, spread, now, mind, table, rows, x)
                 truth = 0.0
                 along = 0.0
                 width = 0.0
                 for i in range(d):
-                    inverse_values[i] = 1.0 / lengths[i]
                     truth += x[i] * theta[i]
                     along += x[i] * direction[i]
                     total = 0.0
@@ -120,20 +162,25 @@ def play_ball(
                 while region < cuts.size and along >= cuts[region]:
                     region += 1
                 rate = observe_probability(along, observe_table)
-                high, low, wait_high, wait_low = words(world, learned, 0)
-                reward = truth + noise_scale * normal_from(high, low, world, learned, 0)
+                if observed:
+                    high, low, wait_high, wait_low = words(world, shown, 0)
+                    error = noise_scale * normal_from(high, low, world, shown, 0)
+                    left = exponential_from(wait_high, wait_low, world, shown, 0)
                 wait = 1.0
                 if rate < 1.0:
-                    missed = exponential_from(wait_high, wait_low, world, learned, 0)
-                    missed /= -math.log1p(-rate)
+                    missed = left / -math.log1p(-rate)
+                    if not JUMPS:
+                        left += math.log1p(-rate)
                     wait = LONGEST_WAIT if missed > LONGEST_WAIT else 1.0 + math.floor(missed)
+            changed = False
 
-            span = wait
+            span = wait if JUMPS else 1.0
             stop = stops[checkpoint]
             if clock + span > stop:
                 span = stop - clock
             clock += span
             wait -= span
+            observed = wait == 0.0
             for k in range(alphas.size):
                 if alphas[k] == 1.0:
                     spent[k] += span * width
@@ -146,35 +193,45 @@ def play_ball(
                     expected[i, j] += (rate * span) * (x[i] * x[j])
             unsure += rate * span
             if censoring == 0 and unsure > slack * censoring_factor:
-                if exceeds(design, expected, share, slack, factor):
+                if exceeds(honest, expected, share, slack, other):
                     unsure = 0.0
-                elif not exceeds(design, expected, share, 0.0, factor):
+                elif not exceeds(honest, expected, share, 0.0, other):
                     censoring = 1
 
-            if wait == 0.0:
-                seen[region] += 1.0
+            if observed or IMPUTES:
+                gained = 0.0
+                if observed:
+                    seen[region] += 1.0
+                    shown += 1
+                    gained = truth + error
+                    if IMPUTES:
+                        for i in range(d):
+                            for j in range(d):
+                                honest[i, j] += x[i] * x[j]
                 s = observe_action(inverse, x, v)
-                update_estimate(estimate, x, v, s, reward)
-                accumulate(design, rest, target, target_rest, x, reward)
+                update_estimate(estimate, x, v, s, gained)
+                accumulate(design, rest, target, target_rest, x, gained)
                 spread += math.log(1.0 + s)
                 learned += 1
                 if learned == due:
-                    spread = refactor(design, target, factor, inverse, estimate) - d * math.log(
+                    spread = refactor(design, target, scratch, inverse, estimate) - d * math.log(
                         regularization
                     )
                     due = next_refactor(learned, d)
-                error = 0.0
-                for i in range(d):
-                    total = 0.0
-                    for j in range(d):
-                        total += design[i, j] * (estimate[j] - theta[j])
-                    error += total * (estimate[i] - theta[i])
-                if error > ROUNDING * radius(spread, table) ** 2:
+                changed = True
+                if (
+                    HAS_RADIUS
+                    and optimism == 0
+                    and (
+                        squared_error(design, estimate, theta, v)
+                        > ROUNDING * radius(spread, table) ** 2
+                    )
+                ):
                     optimism = 1
 
             if clock == stop:
                 regret[row, checkpoint] = lost
-                optimism_failed[row, checkpoint] = optimism
+                optimism_failed[row, checkpoint] = optimism if HAS_RADIUS else -1
                 censoring_failed[row, checkpoint] = censoring
                 for k in range(alphas.size):
                     potential[row, checkpoint, k] = spent[k]
@@ -182,7 +239,7 @@ def play_ball(
                     pulls[row, checkpoint, j] = int(pulled[j])
                     observations[row, checkpoint, j] = int(seen[j])
                 record_designs(
-                    design,
+                    honest,
                     expected,
                     regularization,
                     scratch,

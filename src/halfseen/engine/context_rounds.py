@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, normal_from, unit, words
+from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, Stream, normal_from, unit, words
 from halfseen.engine.designs import (
     ROUNDING,
     exceeds,
@@ -21,6 +21,7 @@ from halfseen.engine.designs import (
     powered_width,
     record_designs,
     restart,
+    squared_error,
 )
 from halfseen.engine.jacobi import eigen
 from halfseen.problems.contexts import fill_normals
@@ -28,7 +29,9 @@ from halfseen.ridge import (
     accumulate,
     next_refactor,
     observe_action,
+    project,
     refactor,
+    square_widths,
     update_estimate,
 )
 
@@ -38,9 +41,17 @@ if TYPE_CHECKING:
     from halfseen.problems.contexts import draw_action as draw
 
 DRAWN = True  # actions are drawn, not read from a sequence
+LISTED = False  # how likely each action is to be observed is listed, not computed
 IMPUTES = False
 SAMPLES = False
 HAS_RADIUS = False
+
+
+def draw_rounds(stream: Stream, offered: Vector) -> None:
+    """Write the actions a replication is offered, those `play_contexts` would draw."""
+    for clock in range(offered.shape[0]):
+        for k in range(offered.shape[1]):
+            draw(stream, clock + 1, k, offered[clock, k])
 
 
 def play_contexts(
@@ -60,6 +71,7 @@ def play_contexts(
     alphas: Vector,
     regularization: float,
     censoring_factor: float,
+    rates: Vector,
     regret: Vector,
     pulls: NDArray[Any],
     observations: NDArray[Any],
@@ -78,7 +90,9 @@ def play_contexts(
     honest = np.zeros((d, d)) if IMPUTES else design
     estimate, target, target_rest = np.zeros(d), np.zeros(d), np.zeros(d)
     v, noise, shake, inverse_values = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
-    menu = np.zeros((count, d))
+    columns, x = np.zeros((d, count)), np.zeros(d)
+    means, squares, shifts = np.zeros(count), np.zeros(count), np.zeros(count)
+    truths, g = np.zeros(count), np.zeros(count)
     pulled, seen = np.zeros(cuts.size + 1), np.zeros(cuts.size + 1)
     spent = np.zeros(alphas.size)
     slack = 0.5 * regularization * (1.0 - 1.0 / censoring_factor)
@@ -127,48 +141,44 @@ def play_contexts(
                         total += factor[i, j] * noise[j]
                     shake[i] = total
             changed = False
+            line = (clock - 1) % offered.shape[0]
+            for k in range(count):
+                if DRAWN:
+                    draw(doors, clock, k, x)
+                    for i in range(d):
+                        columns[i, k] = x[i]
+                else:
+                    for i in range(d):
+                        columns[i, k] = offered[line, k, i]
+            project(columns, estimate, means)
+            project(columns, theta, truths)
+            if SAMPLES:
+                project(columns, shake, shifts)
+            square_widths(columns, inverse, g, squares)
             top = -np.inf
             best = -np.inf
             chosen = 0
-            width = 0.0
-            truth = 0.0
             for k in range(count):
-                if DRAWN:
-                    draw(doors, clock, k, menu[k])
-                else:
-                    for i in range(d):
-                        menu[k, i] = offered[(clock - 1) % offered.shape[0], k, i]
-                mean = 0.0
-                reality = 0.0
-                shift = 0.0
-                square = 0.0
-                for i in range(d):
-                    mean += menu[k, i] * estimate[i]
-                    reality += menu[k, i] * theta[i]
-                    if SAMPLES:
-                        shift += menu[k, i] * shake[i]
-                    total = 0.0
-                    for j in range(d):
-                        total += inverse[i, j] * menu[k, j]
-                    square += total * menu[k, i]
-                square = square if square > 0.0 else 0.0
-                if reality > best:
-                    best = reality
-                value = index(mean, square, spread, shift, k, clock, mind, table)
+                if truths[k] > best:
+                    best = truths[k]
+                value = index(means[k], squares[k], spread, shifts[k], k, clock, mind, table)
                 if value > top:
                     top = value
                     chosen = k
-                    width = square
-                    truth = reality
 
-            x = menu[chosen]
+            width = squares[chosen]
+            truth = truths[chosen]
             along = 0.0
             for i in range(d):
+                x[i] = columns[i, chosen]
                 along += x[i] * direction[i]
             region = 0
             while region < cuts.size and along >= cuts[region]:
                 region += 1
-            rate = observe_probability(along, observe_table)
+            if LISTED:
+                rate = rates[(clock - 1) % rates.shape[0], chosen]
+            else:
+                rate = observe_probability(along, observe_table)
             high, low, coin_high, coin_low = words(world, clock, 0)
             observed = unit(coin_high, coin_low) < rate
             for k in range(alphas.size):
@@ -209,15 +219,15 @@ def play_contexts(
                     )
                     due = next_refactor(learned, d)
                 changed = True
-                if HAS_RADIUS and optimism == 0:
-                    error = 0.0
-                    for i in range(d):
-                        total = 0.0
-                        for j in range(d):
-                            total += design[i, j] * (estimate[j] - theta[j])
-                        error += total * (estimate[i] - theta[i])
-                    if error > ROUNDING * radius(spread, table) ** 2:
-                        optimism = 1
+                if (
+                    HAS_RADIUS
+                    and optimism == 0
+                    and (
+                        squared_error(design, estimate, theta, v)
+                        > ROUNDING * radius(spread, table) ** 2
+                    )
+                ):
+                    optimism = 1
 
             if clock == checkpoints[checkpoint]:
                 regret[row, checkpoint] = lost

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from halfseen.engine.cell import Cell, Track
 from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled
 
 CHUNK_SECONDS = 0.25
@@ -22,13 +23,12 @@ def run(
     Replications go to the workers in chunks of about a quarter of a second, so that progress
     shows and an interruption is heard. No number depends on the workers or the chunks.
     """
-    loop = compiled(cell.loop, cell.policy.kernels(), **cell.open_names)
-    arguments = cell.arguments()
+    play = player(cell, compiled)
     replications = len(track.regret)
 
     def chunk(first: int, last: int) -> tuple[int, float]:
         started = time.perf_counter()
-        loop(first, last, *arguments, *track.rows(first, last))
+        play(first, last, track)
         return last - first, time.perf_counter() - started
 
     done, seconds = chunk(0, 1)

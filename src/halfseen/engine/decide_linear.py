@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from halfseen.checks import Vector
 from halfseen.draws import POLICY
 from halfseen.engine.designs import lower_factor
-from halfseen.problems.contexts import SLACK, fill_normals
+from halfseen.problems.action_arrays import SLACK
+from halfseen.problems.contexts import fill_normals
 from halfseen.ridge import accumulate, next_refactor, observe_action, refactor, update_estimate
 
 if TYPE_CHECKING:

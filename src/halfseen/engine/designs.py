@@ -73,6 +73,21 @@ def restart(
             rest[i, j] = 0.0
 
 
+def squared_error(design: Vector, estimate: Vector, theta: Vector, scratch: Vector) -> float:
+    """Return the squared length of estimate - theta in the norm of a symmetric design."""
+    d = theta.size
+    for i in range(d):
+        scratch[i] = 0.0
+    for j in range(d):
+        gap = estimate[j] - theta[j]
+        for i in range(d):
+            scratch[i] += design[j, i] * gap
+    total = 0.0
+    for i in range(d):
+        total += scratch[i] * (estimate[i] - theta[i])
+    return total
+
+
 def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vector) -> bool:
     """Tell whether left - share * right - slack * I is positive definite, by Cholesky."""
     d = left.shape[0]

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.censorship.multi_threshold import MultiThreshold, observe_probability
+from halfseen.censorship.per_action import AnyFunction
 from halfseen.censorship.uniform import Uniform
 from halfseen.checks import Vector
-from halfseen.draws import stream_key
+from halfseen.draws import AVAILABILITY, stream_key
 from halfseen.engine import feedback as world
 from halfseen.engine.ball_rounds import play_ball
 from halfseen.engine.cell import Track
-from halfseen.engine.context_rounds import play_contexts
+from halfseen.engine.context_rounds import draw_rounds, play_contexts
 from halfseen.engine.linear_rounds import play_linear
+from halfseen.engine.own_actions import check_size, listed_rates, own_rounds
 from halfseen.errors import InvalidInput
 from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
 from halfseen.problems.contexts import (
@@ -90,18 +92,31 @@ class LinearCell:
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
         kernels = self.policy.kernels()
+        jumps = kernels.waits and not kernels.imputes
         if self.same_actions:
-            return {"JUMPS": kernels.waits and not kernels.imputes}
+            return {"JUMPS": jumps}
         actions = self.problem.actions
         kernel = getattr(self.censorship, "observe_probability", observe_probability)
         if isinstance(actions, UnitBall):
-            return {"observe_probability": kernel}
-        drawn = isinstance(actions, RandomActions)
+            return {"JUMPS": jumps, "observe_probability": kernel}
         return {
-            "DRAWN": drawn,
+            "DRAWN": isinstance(actions, RandomActions) and not self.own_actions,
+            "LISTED": isinstance(self.censorship, AnyFunction),
             "draw": actions.draw if isinstance(actions, RandomActions) else draw_action,
             "observe_probability": kernel,
         }
+
+    @property
+    def own_actions(self) -> bool:
+        """True when a replication's actions are its own and must be known before it is played."""
+        actions = self.problem.actions
+        drawn = isinstance(actions, RandomActions) and isinstance(self.censorship, AnyFunction)
+        return drawn or isinstance(actions, SampledActions)
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """What the world's draws depend on, beside the replication: the seed and the problem."""
+        return stream_key(self.seed, _label(self.problem))
 
     @property
     def setting(self) -> LinearSetting:
@@ -136,11 +151,12 @@ class LinearCell:
         """Refuse a policy that cannot play these actions."""
         if self.policy.knows_observe and not self.same_actions:
             self.policy.table(self.setting)
-        kernels = self.policy.kernels()
-        optimist = kernels.radius is not None and kernels.waits and not kernels.imputes
-        if isinstance(self.problem.actions, UnitBall) and not optimist:
+        if isinstance(self.problem.actions, UnitBall) and self.policy.on_ball is None:
             raise InvalidInput(
-                "policy", "must be LinUCB on the unit ball", self.policy, "Use LinUCB()."
+                "policy",
+                "must have an `on_ball` kernel, which finds its action on the unit ball",
+                self.policy,
+                "Write one, use LinUCB(), or offer a finite set of actions.",
             )
 
     def check_censorship(self) -> None:
@@ -148,22 +164,33 @@ class LinearCell:
         actions = self.problem.actions
         if isinstance(actions, FiniteActions):
             self.observe()
-        elif isinstance(actions, SampledActions):
-            raise InvalidInput(
-                "LinearBandit.actions",
-                "must be described by numbers in a study",
-                actions,
-                "Sample the rounds into an array and use SequenceOfActions.",
-            )
-        elif not isinstance(self.censorship, Uniform | MultiThreshold | LinkedCensorship):
+            return
+        anywhere = isinstance(self.censorship, Uniform | MultiThreshold | LinkedCensorship)
+        if not anywhere and isinstance(actions, UnitBall):
             raise InvalidInput(
                 "censorship",
-                "must be Uniform, MultiThreshold or a link model when actions change",
+                "must be Uniform, MultiThreshold or a link model on the unit ball",
+                self.censorship,
+                "Choose one of those, or offer FiniteActions, RandomActions or a sequence.",
+            )
+        if not anywhere and not isinstance(self.censorship, AnyFunction):
+            raise InvalidInput(
+                "censorship",
+                "must be Uniform, MultiThreshold, a link model or AnyFunction when actions change",
                 self.censorship,
                 "Choose one of those.",
             )
-        elif isinstance(self.censorship, MultiThreshold | LinkedCensorship):
-            self.censorship.probabilities(np.zeros((1, self.problem.dimension)))
+        rows = np.zeros((1, self.problem.dimension))
+        if isinstance(actions, RandomActions | SampledActions) and self.own_actions:
+            check_size(actions, self.horizon)
+        if isinstance(actions, SampledActions):
+            rows = actions.sample(np.random.default_rng(0), 1)
+        elif isinstance(actions, SequenceOfActions):
+            rows = actions.at(1)
+        elif isinstance(actions, RandomActions):
+            rows = actions.sample((0, 0, 0, 0), 1)
+        if not isinstance(self.censorship, Uniform):
+            self.censorship.probabilities(rows)
 
     def blank(self, rows: int, groups: int, dimension: int) -> Track:
         """Return an empty track with room for `rows` replications."""
@@ -181,7 +208,7 @@ class LinearCell:
         problem = self.problem
         shared = (
             np.ascontiguousarray(self.policy.table(self.setting), dtype=float),
-            stream_key(self.seed, _label(problem)),
+            self.key,
             self.checkpoints,
             self.alphas,
             float(self.policy.regularization),
@@ -200,16 +227,35 @@ class LinearCell:
             columns = np.ascontiguousarray(rows.T)
             return (self.horizon, rows, columns, facts, theta, *shared)
         censorship = self.censorship
-        flat = isinstance(censorship, Uniform)
-        direction = np.zeros(problem.dimension) if flat else np.array(censorship.direction)
-        table = np.array([censorship.observe]) if flat else censorship.table()
+        direction, table = np.zeros(problem.dimension), np.ones(1)
+        if isinstance(censorship, Uniform):
+            table = np.array([censorship.observe])
+        elif not isinstance(censorship, AnyFunction):
+            direction, table = np.array(censorship.direction), censorship.table()
         rest = (theta, problem.noise, direction, table, self._cuts(), *shared)
         actions = problem.actions
-        if isinstance(actions, RandomActions):
-            return (self.horizon, np.zeros((1, 1, problem.dimension)), actions.count, *rest)
+        if isinstance(actions, UnitBall):
+            return (self.horizon, *rest)
         if isinstance(actions, SequenceOfActions):
-            return (self.horizon, actions.array, actions.count, *rest)
-        return (self.horizon, *rest)
+            rates = listed_rates(censorship, actions.array)
+            return (self.horizon, actions.array, actions.count, *rest, rates)
+        nothing = np.zeros((1, 1, problem.dimension))
+        return (self.horizon, nothing, actions.count, *rest, nothing[0])
+
+    def own_arguments(
+        self, replication: int, arguments: tuple[Any, ...], draw: Callable[..., Any]
+    ) -> tuple[Any, ...]:
+        """Return the arguments with the actions of one replication in them."""
+        actions = self.problem.actions
+        assert isinstance(actions, RandomActions | SampledActions)
+        stream = (*self.key, replication, AVAILABILITY)
+        offered = own_rounds(actions, self.horizon, stream, draw)
+        rates = listed_rates(self.censorship, offered)
+        return (self.horizon, offered, *arguments[2:-1], rates)
+
+    def fit_draw(self, fit: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
+        """Return what writes drawn actions into an array, plain or compiled."""
+        return fit(draw_rounds, self.policy.kernels(), draw=self.open_names["draw"])
 
     def _cuts(self) -> Vector:
         if isinstance(self.censorship, MultiThreshold):
@@ -224,6 +270,8 @@ def _label(problem: LinearBandit) -> str:
         content: Any = hashlib.sha256(actions.actions.tobytes()).hexdigest()
     elif isinstance(actions, SequenceOfActions):
         content = [list(actions.array.shape), float(actions.array[0, 0, 0])]
+    elif isinstance(actions, SampledActions):
+        content = [actions.count, actions.dimension]
     else:
         content = vars(actions)
     return json.dumps([problem.kind, problem.theta, problem.noise, actions.kind, content])

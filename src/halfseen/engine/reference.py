@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from halfseen.engine.cell import Cell, Track
 from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 
 
@@ -13,8 +14,7 @@ def run(
     cell: Cell | LinearCell, track: Track, *, report: Callable[[int], None], workers: int
 ) -> None:
     """Play every replication of the cell, one after the other, into the track."""
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
-    arguments = cell.arguments()
+    play = player(cell, fitted)
     for replication in range(len(track.regret)):
-        loop(replication, replication + 1, *arguments, *track.rows(replication, replication + 1))
+        play(replication, replication + 1, track)
         report(1)

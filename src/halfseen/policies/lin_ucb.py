@@ -11,6 +11,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
+from halfseen.theory.ellipsoid import write_farthest
 
 NOISE, TWO_LOG, SHRINKAGE = 0, 1, 2
 
@@ -32,6 +33,22 @@ def index(
 ) -> float:
     """Return the estimated mean plus the radius times the width."""
     return mean + radius(spread, table) * math.sqrt(square)
+
+
+def most_optimistic(
+    estimate: Vector,
+    shake: Vector,
+    lengths: Vector,
+    vectors: Vector,
+    spread: float,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+    scratch: Vector,
+    out: Vector,
+) -> None:
+    """Write the direction of the point of the confidence ellipsoid farthest from 0."""
+    write_farthest(estimate, lengths, vectors, radius(spread, table), scratch, out)
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,8 @@ class LinUCB(LinearPolicy):
     waits = True
     index = staticmethod(index)
     radius = staticmethod(radius)
+    on_ball = staticmethod(most_optimistic)
+    spectral = True
 
     def __post_init__(self) -> None:
         self._keep("regularization", above=0.0, fix="Use 1.0.")

@@ -9,7 +9,8 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, uniform
-from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
+from halfseen.policies.linear_policy import LinearPolicy, LinearSetting, toward
+from halfseen.problems.contexts import draw_action
 
 COIN = (1 << 24) - 1  # a place in the stream that no action has
 
@@ -72,6 +73,76 @@ def squared_width(
     return square
 
 
+def best_for_sampled(
+    estimate: Vector,
+    shake: Vector,
+    lengths: Vector,
+    vectors: Vector,
+    spread: float,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+    scratch: Vector,
+    out: Vector,
+) -> None:
+    """Write the best action under a theta drawn from the posterior."""
+    for i in range(out.size):
+        scratch[0, i] = estimate[i] + table[0] * shake[i]
+    toward(scratch[0], out)
+
+
+def best_or_any(
+    estimate: Vector,
+    shake: Vector,
+    lengths: Vector,
+    vectors: Vector,
+    spread: float,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+    scratch: Vector,
+    out: Vector,
+) -> None:
+    """Write the best action under the estimate or, in a round of exploration, a random one."""
+    if uniform(stream, clock, COIN) < table[0]:
+        draw_action(stream, clock, 0, out)
+    else:
+        toward(estimate, out)
+
+
+def anywhere(
+    estimate: Vector,
+    shake: Vector,
+    lengths: Vector,
+    vectors: Vector,
+    spread: float,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+    scratch: Vector,
+    out: Vector,
+) -> None:
+    """Write a random action, uniform on the unit sphere."""
+    draw_action(stream, clock, 0, out)
+
+
+def widest(
+    estimate: Vector,
+    shake: Vector,
+    lengths: Vector,
+    vectors: Vector,
+    spread: float,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+    scratch: Vector,
+    out: Vector,
+) -> None:
+    """Write the most uncertain action: the eigenvector of the smallest eigenvalue of W."""
+    for i in range(out.size):
+        out[i] = vectors[i, 0]
+
+
 @dataclass(frozen=True)
 class LinThompson(LinearPolicy):
     r"""Draw theta from :math:`N(\hat\theta, c^2\sigma^2 W^{-1})` and play its best action.
@@ -89,6 +160,7 @@ class LinThompson(LinearPolicy):
     inflation: float = 1.0
     samples = True
     index = staticmethod(sampled)
+    on_ball = staticmethod(best_for_sampled)
 
     def __post_init__(self) -> None:
         self._keep("regularization", above=0.0, fix="Use 1.0.")
@@ -115,6 +187,7 @@ class LinEpsilonGreedy(LinearPolicy):
     epsilon: float = 0.1
     regularization: float = 1.0
     index = staticmethod(greedy_or_any)
+    on_ball = staticmethod(best_or_any)
 
     def __post_init__(self) -> None:
         self._keep("epsilon", at_least=0.0, at_most=1.0)
@@ -131,6 +204,7 @@ class LinRandom(LinearPolicy):
 
     kind: ClassVar[str] = "lin-random"
     index = staticmethod(chance)
+    on_ball = staticmethod(anywhere)
 
     def table(self, setting: LinearSetting) -> Vector:
         """Return nothing of use."""
@@ -151,6 +225,8 @@ class DesignExploration(LinearPolicy):
     regularization: float = 1.0
     waits = True
     index = staticmethod(squared_width)
+    on_ball = staticmethod(widest)
+    spectral = True
 
     def __post_init__(self) -> None:
         self._keep("regularization", above=0.0, fix="Use 1.0.")

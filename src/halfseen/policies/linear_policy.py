@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,6 +11,10 @@ from typing import Any, ClassVar
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+
+BallKernel = Callable[
+    [Vector, Vector, Vector, Vector, float, int, Stream, Vector, Vector, Vector], None
+]
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,8 @@ class LinearKernels:
     samples: bool
     imputes: bool
     waits: bool
+    on_ball: BallKernel | None = None
+    spectral: bool = False
 
     def names(self) -> dict[str, Any]:
         """Return what the loop's open names stand for."""
@@ -59,6 +66,8 @@ class LinearKernels:
             "SAMPLES": self.samples,
             "IMPUTES": self.imputes,
             "WAITS": self.waits,
+            "on_ball": self.on_ball or _nowhere,
+            "SPECTRAL": self.spectral,
         }
 
 
@@ -86,6 +95,14 @@ class LinearPolicy(ABC):
         True when the choice among the same actions can change only on an observation.
     knows_observe
         True for an adversary that is told how often each action of a finite set is observed.
+    on_ball
+        Kernel ``(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out)``
+        or None: writes the action of the whole unit ball with the largest index into `out`. It is
+        given theta_hat, the random eta (zeros unless `samples`), the eigenvalues, ascending, and
+        eigenvectors of W (only if `spectral`), then what `index` is given; `scratch` is an array
+        (3, d). Without one the policy is refused on `UnitBall`.
+    spectral
+        True when `on_ball` reads the eigenvalues and eigenvectors, O(d^3) per observation.
     regularization
         The ridge's lambda.
     """
@@ -97,6 +114,8 @@ class LinearPolicy(ABC):
     imputes: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     knows_observe: ClassVar[bool] = False
+    on_ball: ClassVar[staticmethod[..., None] | None] = None
+    spectral: ClassVar[bool] = False
     regularization: float = 1.0
 
     @abstractmethod
@@ -105,7 +124,15 @@ class LinearPolicy(ABC):
 
     def kernels(self) -> LinearKernels:
         """Return the algorithm without its parameters."""
-        return LinearKernels(self.index, self.radius, self.samples, self.imputes, self.waits)
+        return LinearKernels(
+            self.index,
+            self.radius,
+            self.samples,
+            self.imputes,
+            self.waits,
+            self.on_ball,
+            self.spectral,
+        )
 
     def _keep(self, name: str, **limits: Any) -> None:
         """Check a numeric parameter and keep it as a float; None where that is its default."""
@@ -113,6 +140,37 @@ class LinearPolicy(ABC):
         if value is not None or getattr(type(self), name) is not None:
             field = f"{type(self).__name__}.{name}"
             object.__setattr__(self, name, checks.number(field, value, **limits))
+
+
+def toward(x: Vector, out: Vector) -> None:
+    """Write the best action of the unit ball for a theta: its direction, any one for zero."""
+    largest = 0.0
+    for i in range(x.size):
+        largest = max(largest, abs(x[i]))
+    square = 0.0
+    for i in range(x.size):
+        out[i] = x[i] / largest if largest > 0.0 else 0.0
+        square += out[i] * out[i]
+    if square > 0.0:
+        for i in range(x.size):
+            out[i] /= math.sqrt(square)
+    else:
+        out[0] = 1.0
+
+
+def _nowhere(
+    estimate: Vector,
+    shake: Vector,
+    lengths: Vector,
+    vectors: Vector,
+    spread: float,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+    scratch: Vector,
+    out: Vector,
+) -> None:
+    out[0] = 1.0
 
 
 def _no_radius(spread: float, table: Vector) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,12 +13,11 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream, normal_from, words
-from halfseen.errors import InvalidInput, StorageError
+from halfseen.errors import InvalidInput
+from halfseen.problems.action_arrays import check_block, checked_actions, mapped, row_blocks
 
-SLACK = 1e-9  # how much longer than 1 rounding may leave an action
 MOST_PLACES = 10_000_000  # pairs of coordinates in a round: a draw's place has 24 bits for them
 _SECOND = 1 << 30  # the second number of a pair is redrawn apart from the first
-_ROWS = 1 << 16  # how many actions of a long sequence are looked at together
 Draw = Callable[[Stream, int, int, Vector], None]
 
 
@@ -84,7 +83,7 @@ class FiniteActions:
 
     def __post_init__(self) -> None:
         normalize = checks.yes_or_no("FiniteActions.normalize", self.normalize)
-        rows = _actions("FiniteActions.actions", self.actions, 2, normalize)
+        rows = checked_actions("FiniteActions.actions", self.actions, 2, normalize)
         object.__setattr__(self, "actions", rows)
         object.__setattr__(self, "normalize", False)
 
@@ -165,8 +164,6 @@ class RandomActions:
 class SampledActions:
     """A new set of actions in every round, from your own sampler.
 
-    Only the reference engine plays it, since the sampler is Python.
-
     Parameters
     ----------
     sampler
@@ -178,6 +175,13 @@ class SampledActions:
         Number d of coordinates of an action.
     normalize
         Divide every action by its length.
+
+    Notes
+    -----
+    In a study every replication is sampled before it is played, from a generator that depends on
+    the seed, the problem and the replication alone: every policy and censorship is offered the
+    same actions. One replication's actions are held in memory. A study with a sampler runs but
+    cannot be stored; sample into a `SequenceOfActions` for that.
 
     Examples
     --------
@@ -206,8 +210,30 @@ class SampledActions:
 
     def sample(self, rng: np.random.Generator, clock: int) -> Vector:
         """Return the actions (K, d) on offer in round `clock`, checked."""
+        return self._checked(self.sampler(rng, clock), clock)
+
+    def sample_rounds(self, rng: np.random.Generator, rounds: int) -> Vector:
+        """Return the actions (T, K, d) on offer in the first rounds, checked."""
+        array = np.empty((rounds, self.count, self.dimension))
+        for clock in range(1, rounds + 1):
+            rows = self.sampler(rng, clock)
+            plain = isinstance(rows, np.ndarray) and rows.dtype == np.float64
+            if not plain or rows.shape != array.shape[1:]:
+                rows = self._checked(rows, clock)
+            array[clock - 1] = rows
+        done = 0
+        for block in row_blocks(array):
+            try:
+                check_block("SampledActions.sampler", block, done, self.normalize)
+            except InvalidInput:  # look again, round by round, to name the round
+                for place, rows in enumerate(block):
+                    self._checked(rows, done + place + 1)
+            done += len(block)
+        return array
+
+    def _checked(self, value: Any, clock: int) -> Vector:
         field = f"SampledActions.sampler in round {clock}"
-        rows = _actions(field, self.sampler(rng, clock), 2, self.normalize)
+        rows = checked_actions(field, value, 2, self.normalize)
         if rows.shape != (self.count, self.dimension):
             raise InvalidInput(
                 field,
@@ -264,9 +290,9 @@ class SequenceOfActions:
         normalize = checks.yes_or_no("SequenceOfActions.normalize", self.normalize)
         if isinstance(self.rounds, str | Path):
             object.__setattr__(self, "rounds", str(self.rounds))
-            array = _actions(field, _mapped(field, self.rounds), 3, normalize)
+            array = checked_actions(field, mapped(field, self.rounds), 3, normalize)
         else:
-            array = _actions(field, self.rounds, 3, normalize)
+            array = checked_actions(field, self.rounds, 3, normalize)
             object.__setattr__(self, "rounds", array)
             object.__setattr__(self, "normalize", False)
         object.__setattr__(self, "_array", array)
@@ -304,96 +330,8 @@ LINEAR_ACTIONS: dict[str, type[LinearActions]] = {
 }
 
 
-def row_blocks(array: Vector) -> Iterator[Vector]:
-    """Yield an array in pieces along its first axis, each of a size that fits in memory."""
-    step = max(1, _ROWS * array.shape[0] // max(1, math.prod(array.shape[:-1])))
-    for start in range(0, len(array), step):
-        yield array[start : start + step]
-
-
 def _sizes(actions: RandomActions | SampledActions | UnitBall, *entries: str) -> None:
     for entry in entries:
         name = f"{type(actions).__name__}.{entry}"
         value = checks.whole(name, getattr(actions, entry), at_least=1)
         object.__setattr__(actions, entry, value)
-
-
-def _mapped(field: str, path: str | Path) -> Vector:
-    """Open a .npy file without reading it."""
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except OSError as error:
-        raise StorageError(f"Cannot read {path}: {error.strerror or error}. Check the path.")
-    except (ValueError, EOFError):
-        array = None
-    if not isinstance(array, np.ndarray) or array.dtype != np.float64:
-        raise InvalidInput(
-            field,
-            "must be a .npy file of float64 numbers",
-            str(path),
-            "Write it with numpy.save(path, array.astype(float)).",
-        )
-    return np.asarray(array)
-
-
-def _actions(field: str, value: Any, axes: int, normalize: bool) -> Vector:
-    """Return actions as a float array of 2 or 3 axes that cannot be written to, all of it checked.
-
-    What is already such an array, a mapped file for instance, is not copied.
-    """
-    try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0, dtype=object)
-    if array.dtype.kind not in "fiu" or array.ndim != axes:
-        if np.size(array) == 0 and np.shape(array) == (0,) and array.dtype.kind == "f":
-            raise InvalidInput(field, "must not be empty", value, "Give at least one action.")
-        shape = "(K, d), one action per row" if axes == 2 else "(T, K, d), one set per round"
-        raise InvalidInput(
-            field, f"must be an array of numbers {shape}", value, "Give lists of equal length."
-        )
-    if array.size == 0:
-        raise InvalidInput(field, "must not be empty", array.shape, "Give at least one action.")
-    if array.flags.writeable or array.dtype != np.float64:
-        array = array.astype(np.float64)
-    if normalize:
-        array = array.copy()
-    done = 0
-    for block in row_blocks(array):
-        _check_block(field, block, done, normalize)
-        done += len(block)
-    array.flags.writeable = False
-    return array
-
-
-def _check_block(field: str, block: Vector, start: int, normalize: bool) -> None:
-    """Divide by the lengths if asked to, then refuse what is not finite or too long."""
-    finite = np.isfinite(block).all(axis=-1)
-    if not finite.all():
-        place = np.argwhere(~finite)[0]
-        raise InvalidInput(
-            _place(field, place, start),
-            "must be finite",
-            block[tuple(place)].tolist(),
-            "Leave the action out.",
-        )
-    if normalize:
-        largest = np.abs(block).max(axis=-1, keepdims=True)
-        block /= np.where(largest > 0.0, largest, 1.0)
-        lengths = np.sqrt(np.square(block).sum(axis=-1, keepdims=True))
-        block /= np.where(lengths > 0.0, lengths, 1.0)
-    with np.errstate(over="ignore"):
-        lengths = np.sqrt(np.einsum("...i,...i->...", block, block))
-    if (lengths > 1.0 + SLACK).any():
-        place = np.argwhere(lengths > 1.0 + SLACK)[0]
-        raise InvalidInput(
-            _place(field, place, start),
-            "must have a length of at most 1",
-            float(lengths[tuple(place)]),
-            "Give normalize=True to divide every action by its length, or scale them all.",
-        )
-
-
-def _place(field: str, place: Any, start: int) -> str:
-    first, *rest = (int(index) for index in place)
-    return field + "".join(f"[{index}]" for index in (first + start, *rest))

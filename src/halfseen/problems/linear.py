@@ -12,13 +12,13 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.problems.action_arrays import row_blocks
 from halfseen.problems.arms import LARGEST, LARGEST_FIX
 from halfseen.problems.contexts import (
     FiniteActions,
     LinearActions,
     SequenceOfActions,
     UnitBall,
-    row_blocks,
 )
 
 

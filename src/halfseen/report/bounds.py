@@ -116,7 +116,10 @@ def bounds_along(place: Place, horizon: int, rounds: NDArray[np.int64]) -> dict[
 
 
 def potential_along(place: Place, alpha: float, rounds: NDArray[np.int64]) -> Vector:
-    """Return the bound on the expected potential at each of some rounds, exact for arms."""
+    """Return the bound on the expected potential at each of some rounds, exact for arms.
+
+    Infinite where the smallest probability of being observed is not known.
+    """
     lam = float(place.policy.regularization)
     if place.linear:
         worst = worst_case_along(place.problem, place.censorship, lam, rounds)
@@ -124,6 +127,8 @@ def potential_along(place: Place, alpha: float, rounds: NDArray[np.int64]) -> Ve
             return potential_control_factor(lam) * worst
         least = smallest_observe(place.problem, place.censorship)
         d = place.problem.dimension
+        if math.isnan(least):
+            return np.full(len(rounds), np.inf)
         return np.array([expected_potential_bound(d, float(t), lam, least) for t in rounds])
     observe = place.observe
     return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])
@@ -145,6 +150,8 @@ def _linear_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[st
     """Evaluate LinUCB's bounds for fewer rounds, with the delta of the horizon it was told."""
     problem, policy = place.problem, place.policy
     least = smallest_observe(problem, place.censorship)
+    if math.isnan(least):
+        return {}
     gap, delta = problem.largest_gap, failure_of(place, told)
     worst = worst_case_along(problem, place.censorship, policy.regularization, rounds)
     tables = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from halfseen.report.bounds import potential_along
@@ -47,7 +48,9 @@ def _table(result: Result, problem: int) -> Html:
         "policy": [c.names[2] for c in cells],
         "V₁ at the end": [_text(final_potential(result, c.position)) for c in cells],
         "proved at most": [
-            number(float(potential_along(c, 1.0, study.rounds_recorded[-1:])[0])) for c in cells
+            number(value) if value < math.inf else "–"
+            for c in cells
+            for value in potential_along(c, 1.0, study.rounds_recorded[-1:]).tolist()
         ],
         "fitted slope": [_text(fitted_slope(result, c.position)) for c in cells],
         "expected slope": aligned([slope_law(c) for c in cells]),

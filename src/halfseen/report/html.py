@@ -28,7 +28,8 @@ def write_report(result: Result, folder: Path | str) -> Path:
         What `simulate` returned or `Result.load` read.
     folder
         Where to write ``report.html``, which needs no network and no other file, and next to it
-        ``spec.toml``, ``summary.csv`` and every chart as SVG and PNG in ``charts``.
+        ``spec.toml`` (unless the study holds Python functions), ``summary.csv`` and every chart
+        as SVG and PNG in ``charts``.
 
     Returns
     -------
@@ -50,7 +51,8 @@ def write_report(result: Result, folder: Path | str) -> Path:
     everything = [figure for row in drawn.values() for figure in row]
     for figure in everything:
         write_images(figure, folder / "charts")
-    write_text(folder / "spec.toml", to_toml(result.study))
+    if not result.study.functions:
+        write_text(folder / "spec.toml", to_toml(result.study))
     write_text(folder / "summary.csv", result.summary().to_csv())
     path = folder / "report.html"
     write_text(path, page(result, part, drawn))

@@ -6,9 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from halfseen.censorship import LinkModel, MultiThreshold
+from halfseen.censorship import AnyFunction, LinkModel, MultiThreshold
 from halfseen.censorship.link_models import LinkedCensorship
-from halfseen.problems import FiniteActions, LinearBandit, RandomActions, SequenceOfActions
+from halfseen.problems import (
+    FiniteActions,
+    LinearBandit,
+    RandomActions,
+    SampledActions,
+    SequenceOfActions,
+)
 
 LISTED = 6  # coordinates written out one by one
 LAWS = {
@@ -40,8 +46,10 @@ def linear_problem_in_words(problem: LinearBandit) -> str:
         offered = f"{_actions(actions.count)} drawn anew every round, {law}"
     elif isinstance(actions, SequenceOfActions):
         offered = f"{_actions(actions.count)} per round, from a given sequence"
+    elif isinstance(actions, SampledActions):
+        offered = f"{_actions(actions.count)} sampled anew every round by a Python function"
     else:
-        offered = f"actions of kind {actions.kind}"
+        offered = "every vector of length at most 1"
     many = "1 dimension" if problem.dimension == 1 else f"{problem.dimension:,} dimensions"
     return (
         f"An action a pays ⟨a, θ⟩ plus normal noise of {problem.noise:.4g}; {many},"
@@ -51,6 +59,8 @@ def linear_problem_in_words(problem: LinearBandit) -> str:
 
 def linear_censorship_in_words(censorship: Any) -> str | None:
     """Say how likely a reward is to be seen; None where there is nothing linear to say."""
+    if isinstance(censorship, AnyFunction):
+        return "How often a reward is seen is a Python function of the action."
     if isinstance(censorship, MultiThreshold):
         where = f"u = {_vector(censorship.direction)}"
         first = censorship.observe[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from halfseen.report.answers import (
@@ -189,10 +190,6 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
 
 def again_section(result: Result) -> Html:
     """Return how to get the same numbers again."""
-    spec = to_toml(result.study)
-    shown = (
-        spec if len(spec) <= SPEC_SHOWN else spec[:SPEC_SHOWN] + "\n… (the rest is in spec.toml)"
-    )
     facts = list(result.facts.values())
     seconds = sum(f.get("seconds", 0.0) for f in facts)
     engines = sorted({str(f["engine"]) for f in facts if "engine" in f})
@@ -201,8 +198,20 @@ def again_section(result: Result) -> Html:
         ("simulated in", f"{show(float(seconds))} seconds"),
         ("engine", ", ".join(engines) or "not recorded"),
         ("versions", ", ".join(versions) or "not recorded"),
-        ("digest of the study", result.study.digest()),
     ]
+    if not result.study.functions:
+        rows.append(("digest of the study", result.study.digest()))
+    known = table(("Fact", "Value"), rows, words=(0, 1), label="Facts")
+    if result.study.functions:
+        note = (
+            f"Python functions decide some numbers ({', '.join(result.study.functions)}), so that"
+            " no specification can be written. Run the same program again."
+        )
+        return section("again", "Run it again", tag("p", note), known)
+    spec = to_toml(result.study)
+    shown = (
+        spec if len(spec) <= SPEC_SHOWN else spec[:SPEC_SHOWN] + "\n… (the rest is in spec.toml)"
+    )
     return section(
         "again",
         "Run it again",
@@ -210,7 +219,7 @@ def again_section(result: Result) -> Html:
         tag("pre", tag("code", "halfseen study spec.toml --out DIR")),
         tag("p", "The same specification gives the same numbers, on any number of cores."),
         tag("pre", tag("code", shown), tabindex="0"),
-        table(("Fact", "Value"), rows, words=(0, 1), label="Facts"),
+        known,
     )
 
 
@@ -224,13 +233,16 @@ def _item(answer: Answer) -> Html:
     place = answer.place
     factor = "–" if answer.factor is None else times(answer.factor).removesuffix(" times") + "×"
     arms = counted("arm", place.arms)
+    size = number(place.dimension)
     dimension = (
-        f"Dimension {place.arms:,} against a worst case d/p_min of {number(place.dimension)}: at"
-        f" worst as hard as {number(place.dimension)} dimensions that are always seen."
+        f"Dimension {place.arms:,} against a worst case d/p_min of {size}: at worst as hard as"
+        f" {size} dimensions that are always seen."
         if place.linear
-        else f"Effective dimension {number(place.dimension)} against {arms}: at worst as hard as"
-        f" {number(place.dimension)} arms that are always seen."
+        else f"Effective dimension {size} against {arms}: at worst as hard as {size} arms that are"
+        " always seen."
     )
+    if math.isnan(place.dimension):
+        dimension = f"Dimension {place.arms:,}; d/p_min is not known for a Python function."
     return tag(
         "li",
         tag("div", factor, class_="factor" if answer.certain else "factor unsure"),

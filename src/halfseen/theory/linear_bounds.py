@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from halfseen import checks
-from halfseen.censorship import Uniform
+from halfseen.censorship import AnyFunction, Uniform
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinearPolicy, LinUCB
 from halfseen.policies.linear_policy import LinearSetting
-from halfseen.problems import FiniteActions, LinearBandit
+from halfseen.problems import FiniteActions, LinearBandit, SequenceOfActions
+from halfseen.problems.action_arrays import row_blocks
 from halfseen.theory.bounds import PAPER, Bound, RegretBounds
 from halfseen.theory.linear_potential import (
     censoring_factor,
@@ -300,10 +302,12 @@ def bounds_of_linear(
                 "Raise it or leave it out.",
             )
     worst = worst_case_along(problem, censorship, policy.regularization, rounds)
+    least = smallest_observe(problem, censorship)
+    known = not math.isnan(least)
     table = linear_regret_bounds(
         dimension=problem.dimension,
         horizon=rounds,
-        observe_min=smallest_observe(problem, censorship),
+        observe_min=least if known else 1.0,
         largest_gap=problem.largest_gap,
         norm=norm,
         noise=noise,
@@ -312,12 +316,17 @@ def bounds_of_linear(
         potential=potential,
         worst_case=None if worst is None else float(worst[0]),
     )
-    if proved:
+    if proved and known:
         return table
-    reason = f"proved for LinUCB, not for {type(policy).__name__}"
+    kept = {"trivial", "measured potential"} if proved else {"trivial"}
+    reason = (
+        "needs the smallest probability of being observed, which a Python function does not tell"
+        if proved
+        else f"proved for LinUCB, not for {type(policy).__name__}"
+    )
     rows = [
         bound
-        if bound.name == "trivial"
+        if bound.name in kept
         else replace(bound, value=math.inf, terms={}, applies=False, reason=reason)
         for bound in table
     ]
@@ -325,9 +334,20 @@ def bounds_of_linear(
 
 
 def smallest_observe(problem: LinearBandit, censorship: Any) -> float:
-    """Return the smallest probability of being observed over the actions that can be played."""
+    """Return the smallest probability of being observed over the actions that can be played.
+
+    NaN where it is not known: a Python function of actions that are drawn.
+    """
     if isinstance(censorship, Uniform):
         return censorship.observe
     if isinstance(problem.actions, FiniteActions):
         return float(censorship.probabilities(problem.actions.actions).min())
-    return float(censorship.observe_range[0])
+    if isinstance(problem.actions, SequenceOfActions):
+        return _smallest_of_sequence(problem.actions, censorship)
+    return math.nan if isinstance(censorship, AnyFunction) else float(censorship.observe_range[0])
+
+
+@lru_cache(maxsize=16)
+def _smallest_of_sequence(actions: SequenceOfActions, censorship: Any) -> float:
+    rows = (block.reshape(-1, actions.dimension) for block in row_blocks(actions.array))
+    return min(float(censorship.probabilities(block).min()) for block in rows)

@@ -1,0 +1,35 @@
+"""A cell's loop with its arguments, ready to be called by either engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from halfseen.engine.cell import Cell, Track
+from halfseen.engine.linear_cell import LinearCell
+
+
+def player(
+    cell: Cell | LinearCell, fit: Callable[..., Callable[..., Any]]
+) -> Callable[[int, int, Track], None]:
+    """Return what plays replications `first` to `last` (excluded) of a cell into its track.
+
+    `fit` is `fitted` or `compiled`. Replications with actions of their own are played one by one,
+    so that one replication's actions at a time are held in memory.
+    """
+    loop = fit(cell.loop, cell.policy.kernels(), **cell.open_names)
+    arguments = cell.arguments()
+
+    def play(first: int, last: int, track: Track) -> None:
+        loop(first, last, *arguments, *track.rows(first, last))
+
+    if not (isinstance(cell, LinearCell) and cell.own_actions):
+        return play
+    draw = cell.fit_draw(fit)
+
+    def play_one_by_one(first: int, last: int, track: Track) -> None:
+        for replication in range(first, last):
+            own = cell.own_arguments(replication, arguments, draw)
+            loop(replication, replication + 1, *own, *track.rows(replication, replication + 1))
+
+    return play_one_by_one
