@@ -91,7 +91,7 @@ class LinearBandit:
 
     @property
     def largest_gap(self) -> float:
-        """A number no regret of a round exceeds: exact for given actions, else 2 |theta|."""
+        r"""A number no regret of a round exceeds: exact for given actions, else 2 \|theta\|."""
         if isinstance(self.actions, FiniteActions):
             return float(np.ptp(self.means(self.actions.actions)))
         if isinstance(self.actions, SequenceOfActions):
