@@ -9,8 +9,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 project = "halfseen"
-author = "the authors of halfseen"
-copyright = author
 version = release = halfseen.__version__
 
 extensions = [
@@ -29,9 +27,10 @@ nitpick_ignore_regex = [("py:obj", ".*"), ("py:class", ".*"), ("py:data", ".*")]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.xref_missing"]
 
-autodoc_typehints = "none"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 88
@@ -46,6 +45,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {

@@ -91,7 +91,7 @@ class LinearBandit:
 
     @property
     def largest_gap(self) -> float:
-        r"""A number no regret of a round exceeds: exact for given actions, else 2 \|theta\|."""
+        """A number no regret of a round exceeds: exact for given actions, else twice the norm."""
         if isinstance(self.actions, FiniteActions):
             return float(np.ptp(self.means(self.actions.actions)))
         if isinstance(self.actions, SequenceOfActions):
