@@ -51,25 +51,26 @@ def execute(text, path, names):
 
 
 def command(line):
-    """Run a halfseen command in this process."""
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+    """Run a halfseen command in this process, cut down: a short study and no pictures."""
+    whole = cli.study_named
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli, "study_named", lambda s: study_from(whole(s).to_dict() | SMALL))
+        patch.setattr("halfseen.report.html.write_images", lambda *_: None)
         patch.setattr(sys, "argv", shlex.split(line))
-        cli.main()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
     assert ended.value.code == 0, line
 
 
-@pytest.fixture
-def small_studies(monkeypatch):
-    whole = cli.study_named
-    monkeypatch.setattr(cli, "study_named", lambda s: study_from(whole(s).to_dict() | SMALL))
-
-
-@pytest.mark.parametrize("page", filter(runs, PAGES), ids=lambda path: str(path.relative_to(ROOT)))
-def test_code_in_documents_runs(page, tmp_path, monkeypatch, small_studies):
+@pytest.mark.parametrize(
+    "page", list(filter(runs, PAGES)), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_code_in_documents_runs(page, tmp_path, monkeypatch):
     """The blocks run in order, in one namespace, in an empty folder.
 
     A ``text`` block after a ``python`` block is what that printed. In a ``console`` block, lines
-    after a command are what it printed. A ``toml`` block whose first line names a file is that file.
+    after a command are what it printed. A ``toml`` block whose first line names a file is that
+    file.
     """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("halfseen.policies.POLICIES", dict(POLICIES))

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 # Browsers follow MathML Core, which has letters instead of the attribute mathvariant.
 CAPITALS, SMALL, DIGITS = 0x1D538, 0x1D552, 0x1D7CE
 HOLES = {"C": "ℂ", "H": "ℍ", "N": "ℕ", "P": "ℙ", "Q": "ℚ", "R": "ℝ", "Z": "ℤ"}
-FENCES = "⌊⌋⌈⌉⟨⟩"
+FENCES, RELATIONS = "⌊⌋⌈⌉⟨⟩", "⪯⪰~"
 FUNCTIONS = ("log", "sin", "cos", "exp", "arg")
 LIMITS = ("max", "min", "sup", "inf", "lim", "argmax", "∑", "∏")
 UNDER = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
@@ -23,6 +23,7 @@ ROMAN = re.compile(r"\{\\rm\s+([^}]*)\}")
 
 def mathml(latex: str, *, block: bool) -> str:
     """Return a formula as a MathML element."""
+    latex = " ".join(line.strip() for line in latex.splitlines())
     latex = ROMAN.sub(r"{\\text{\1}}", latex)
     markup = convert(latex, display="block" if block else "inline")
     # Its output mixes entities and bare ampersands.
@@ -48,6 +49,9 @@ def tidy(element: ElementTree.Element, block: bool) -> None:
     if name == "mi" and element.text in FUNCTIONS:
         element.tag = f"{space}mo"
         element.attrib.update(form="prefix", lspace="0.17em", rspace="0.1em")
+    if name == "mi" and element.text in RELATIONS:
+        element.tag = f"{space}mo"
+        element.text = element.text.replace("~", "∼")
     if block and name in UNDER and len(element) and element[0].text in LIMITS:
         element.tag = space + UNDER[name]
 

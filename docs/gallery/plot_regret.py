@@ -1,8 +1,8 @@
 """# Regret with and without censorship
 
 Five offers, 20,000 rounds, the same UCB. It learns from what it sees and nothing else. The less it
-sees, the longer it plays offers that it would have given up. At one outcome in five, regret is about
-2.7 times larger after 20,000 rounds; in the very long run it would be five times.
+sees, the longer it plays offers that it would have given up. At one outcome in five, regret is
+about 2.7 times larger after 20,000 rounds; in the very long run it would be five times.
 
 The band is the 95% interval of the mean over 100 replications.
 """
