@@ -1,7 +1,10 @@
 """How the documentation is built: `make docs`."""
 
+import re
 import sys
 from pathlib import Path
+
+from docutils import nodes
 
 import halfseen
 
@@ -60,3 +63,19 @@ html_theme_options = {
         "color-brand-visited": "#6db9ea",
     },
 }
+
+
+def tidy_types(app, domain, objtype, content):
+    """Write arrays as arrays, and the type of what is returned only once."""
+    for field in list(content.findall(nodes.field)):
+        name, body = field[0].astext(), field[1]
+        if name == "rtype":
+            field.parent.remove(field)
+        elif name.startswith(("type ", "vartype ")):
+            text = re.sub(r"~?(numpy\.)?ndarray\[tuple\[.*?\], [^\]]*\]\]", "ndarray", body.astext())
+            body.children = [nodes.paragraph("", text)]
+
+
+def setup(app):
+    """Run after autodoc has added the types."""
+    app.connect("object-description-transform", tidy_types, priority=900)

@@ -3,7 +3,7 @@
 A policy that sees which rewards go missing can stay ignorant longer than a plan made before the
 first round. The difference of their expected potentials, times the horizon to the power alpha,
 tends to a constant that depends on the probabilities alone. Dots are exact values; lines are the
-constant. So the advantage vanishes as the horizon grows: the worst case needs no adaptivity.
+constant. So the advantage vanishes as the horizon grows: the worst case hardly needs adaptivity.
 """
 
 import altair as alt

@@ -29,7 +29,7 @@ bars = (
         .axis(values=[10, 100, 1000, 10_000]),
         x2=alt.datum(10),
         y=alt.Y("name:N", title=None, sort="x"),
-        color=alt.Color("whose:N", sort=["sharper", "the paper's"]),
+        color=alt.Color("whose:N", sort=["sharper", "the paper's"]).legend(offset=26),
     )
 )
 rule = alt.Chart(alt.Data(values=[{"value": measured, "name": "measured"}])).encode(x="value:Q")

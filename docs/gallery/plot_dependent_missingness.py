@@ -3,7 +3,7 @@
 Everything in this library assumes that, given the arm, whether a reward is seen does not depend on
 its value. Here it does: people for whom it worked answer one, two or five times as often as the
 others. The average of the answers then tends to a wrong number (lines: the limit, dots: 20,000
-answers each), more data do not help, and arms that please few look nearly as good as those that
+people each), more data do not help, and arms that please few look nearly as good as those that
 please many.
 """
 

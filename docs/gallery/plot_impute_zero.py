@@ -34,7 +34,9 @@ base = alt.Chart(table).encode(
     x=alt.X("regret:Q", title="regret after 100,000 rounds")
     .scale(type="log", domain=[10, 3e4])
     .axis(values=[10, 100, 1000, 10_000]),
-    y=alt.Y("censorship:N", title="good arm and other arm seen", sort=list(worlds)),
+    y=alt.Y("censorship:N", title="good arm and other arm seen", sort=list(worlds)).axis(
+        titlePadding=24
+    ),
     yOffset=alt.YOffset("policy:N", sort=list(study.policies)),
 )
 bars = base.mark_bar().encode(x2=alt.datum(10), color=alt.Color("policy:N", sort=["skip"]))
