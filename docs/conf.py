@@ -64,15 +64,19 @@ html_theme_options = {
     },
 }
 
+ARRAY = re.compile(r"~?(numpy\.)?ndarray\[[^\[\]]*(\[[^\[\]]*\])?[^\[\]]*(\[[^\[\]]*\])?\]")
+DOTTED = re.compile(r"(?<![~\w.])((?:\w+\.)+\w+)")  # shown without what is before the last dot
+
 
 def tidy_types(app, domain, objtype, content):
-    """Write arrays as arrays, and the type of what is returned only once."""
+    """Write names short, arrays as arrays, and the type of what is returned only once."""
     for field in list(content.findall(nodes.field)):
         name, body = field[0].astext(), field[1]
         if name == "rtype":
             field.parent.remove(field)
         elif name.startswith(("type ", "vartype ")):
-            text = re.sub(r"~?(numpy\.)?ndarray\[tuple\[.*?\], [^\]]*\]\]", "ndarray", body.astext())
+            text = ARRAY.sub("ndarray", body.astext())
+            text = DOTTED.sub(r"~\1", text)
             body.children = [nodes.paragraph("", text)]
 
 
