@@ -90,7 +90,7 @@ class Thumbnails(SphinxDirective):
             title = parts(script.read_text(encoding="utf-8"))[0].partition("\n")[0][2:]
             cards.append(
                 f'<a class="card" href="{script.stem}.html"><img src="{up}{PICTURES}/'
-                f'{script.stem}.svg" alt="" loading="lazy"><span>{escape(title)}</span></a>'
+                f'{script.stem}.svg" alt=""><span>{escape(title)}</span></a>'
             )
         return [nodes.raw("", f'<div class="cards">{"".join(cards)}</div>', format="html")]
 
