@@ -2,11 +2,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study test verify bench clean
+.PHONY: study docs test verify bench clean
 
 study: $(VENV)/.installed
 	$(BIN)/halfseen study arms --out study
 	$(BIN)/halfseen study linear --out study-linear
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W -n --keep-going -q docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
 
 test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
@@ -25,9 +29,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	touch $@
+
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) study study-linear
+	rm -rf $(VENV) study study-linear docs/_build

@@ -81,7 +81,7 @@ class LinearPolicy(ABC):
     ----------
     index
         Kernel ``(mean, square, spread, shift, action, clock, stream, table) -> float`` of an
-        action's estimated mean <a, theta_hat>, squared width |a|^2 in the inverse design,
+        action's estimated mean <a, theta_hat>, squared width a' W^-1 a,
         log det W - d log lambda, a random shift <a, eta> with eta normal of covariance W^-1 (if
         `samples`, otherwise 0), its number, the round from 1, a stream for `halfseen.draws` and
         the policy's constants.

@@ -86,12 +86,12 @@ class LinearBandit:
 
     @property
     def norm(self) -> float:
-        """The length of theta: the largest mean on the unit ball."""
+        """The length of theta, which is the largest mean on the unit ball."""
         return math.hypot(*self.theta)
 
     @property
     def largest_gap(self) -> float:
-        """A number no regret of a round exceeds: exact for given actions, else 2 |theta|."""
+        """A number no regret of a round exceeds, exact for given actions, else twice the norm."""
         if isinstance(self.actions, FiniteActions):
             return float(np.ptp(self.means(self.actions.actions)))
         if isinstance(self.actions, SequenceOfActions):

@@ -39,7 +39,7 @@ def optimism_failure_probability(arms: int, horizon: float) -> float:
 
     Notes
     -----
-    As printed. The width is that of :class:`halfseen.policies.UCB`.
+    As printed. The width is that of :class:`halfseen.UCB`.
 
     References
     ----------
