@@ -1,7 +1,7 @@
 r"""The D-optimal design under censorship, found without following any path.
 
 Where an observation of action a costs 1 / p(a) rounds, the design that spreads information most
-evenly is :math:`M^\star=\arg\max\log\det` over the convex hull of :math:`aa'/p(a)`. By Kiefer and
+evenly is :math:`M^\star=\operatorname{argmax}\log\det` over the convex hull of :math:`aa'/p(a)`. By Kiefer and
 Wolfowitz it is optimal exactly when no action has :math:`a'M^{-1}a/p(a)` above d, so that the
 largest excess certifies the answer.
 """
@@ -56,7 +56,7 @@ def optimal_design_dimension(
     r"""Return the effective dimension from the D-optimal design.
 
     .. math:: d_{\mathrm{eff}}=d\operatorname{Tr}M^\star,\qquad
-              M^\star=\arg\max\Big\{\log\det M:\ M\in\operatorname{conv}\frac{aa'}{p(a)}\Big\}
+              M^\star=\operatorname{argmax}\Big\{\log\det M:\ M\in\operatorname{conv}\frac{aa'}{p(a)}\Big\}
 
     Parameters
     ----------
