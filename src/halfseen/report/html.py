@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -49,7 +50,7 @@ def write_report(result: Result, folder: Path | str) -> Path:
     drawn = {i: figures(part, i) for i in range(len(part.study.problems))}
     everything = [figure for row in drawn.values() for figure in row]
     for figure in everything:
-        write_images(figure, folder / "charts")
+        write_images(figure.name, figure.still, folder / "charts")
     write_text(folder / "spec.toml", to_toml(result.study))
     write_text(folder / "summary.csv", result.summary().to_csv())
     path = folder / "report.html"
@@ -73,51 +74,71 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     everything = [figure for row in drawn.values() for figure in row]
     specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in everything}
     charts = {"specs": specs, "data": {f.key: packed(f.rows) for f in everything}}
+    body = [
+        sections.top(result),
+        tag(
+            "main",
+            sections.answer_section(part, rest),
+            sections.run_section(result),
+            sections.numbers_section(result),
+            sections.charts_section(part, drawn, rest),
+            *(
+                [growth.growth_section(part)]
+                if part.study.linear and 1.0 in part.study.alphas
+                else []
+            ),
+            proofs.bounds_section(part),
+            proofs.events_section(result),
+            sections.again_section(result),
+        ),
+    ]
+    return document("What missing feedback costs", body, charts)
+
+
+def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
+    """Return a whole page that needs no network.
+
+    Parameters
+    ----------
+    title
+        For the browser's tab.
+    body
+        What is read, without the footer.
+    charts
+        The charts as ``specs`` by name, and the ``data`` that several of them share.
+    """
     head = join(
         [
             Html('<meta charset="utf-8">'),
             Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
             Html('<meta name="color-scheme" content="light dark">'),
-            tag("title", "What missing feedback costs"),
+            tag("title", title),
             Html(f"<style>\n{_resource('page.css')}</style>"),
         ]
     )
-    body = join(
+    content = join(
         [
-            sections.top(result),
-            tag(
-                "main",
-                sections.answer_section(part, rest),
-                sections.run_section(result),
-                sections.numbers_section(result),
-                sections.charts_section(part, drawn, rest),
-                *(
-                    [growth.growth_section(part)]
-                    if part.study.linear and 1.0 in part.study.alphas
-                    else []
-                ),
-                proofs.bounds_section(part),
-                proofs.events_section(result),
-                sections.again_section(result),
-            ),
+            *body,
             tag("footer", tag("p", "Written by halfseen. This page makes no network request.")),
             data_island("chart-data", charts),
             Html(f"<script>{_drawing_code()}</script>"),
             Html(f"<script>{_resource('page.js')}</script>"),
         ]
     )
-    whole = tag("html", tag("head", head), tag("body", body), lang="en")
+    whole = tag("html", tag("head", head), tag("body", content), lang="en")
     return f"<!doctype html>\n{whole}\n"
 
 
-def write_images(figure: Figure, folder: Path) -> None:
+def write_images(name: str, spec: dict[str, Any], folder: Path) -> list[Path]:
     """Write a chart as SVG and PNG."""
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(figure.still, vl_version=_version())
-    write_text(folder / f"{figure.name}.svg", svg)
-    write_bytes(folder / f"{figure.name}.png", vl_convert.svg_to_png(svg, scale=2))
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=_version())
+    paths = [folder / f"{name}.{kind}" for kind in ("svg", "png")]
+    write_text(paths[0], svg)
+    write_bytes(paths[1], vl_convert.svg_to_png(svg, scale=2))
+    return paths
 
 
 def packed(rows: Rows) -> dict[str, Any]:
