@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from halfseen.report.panels import INK, Rows, config
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 660, 380  # of a figure of one panel
 HALF = 430  # width of one of two panels
-STROKE = {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 350}  # legend of lines
+# How a legend shows lines.
+STROKE: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 350}
 LETTER = 6.3  # pixels of a letter of a caption, on average
 ANGLES = tuple(range(0, 90, 15))  # ticks, in degrees
 
@@ -50,7 +51,7 @@ def framed(
 
     look = config(["."])
     look["legend"] |= {"columns": columns, "labelLimit": 400}
-    lines = textwrap.wrap(caption, round(width / LETTER))
+    lines = textwrap.wrap(caption.replace(" = ", "\u00a0=\u00a0"), round(width / LETTER))
     return chart.configure(**look).properties(
         title=alt.TitleParams(title, subtitle=lines),
         usermeta={"name": name, "caption": caption, "numbers": numbers},
@@ -81,7 +82,7 @@ def palette(field: str, shades: dict[str, str], **look: Any) -> alt.Color:
     return alt.Color(f"{field}:N", sort=names, scale=scale, legend=legend(**look))
 
 
-def dashes(field: str, patterns: dict[str, Sequence[int]], **look: Any) -> alt.StrokeDash:
+def dashes(field: str, patterns: Mapping[str, Sequence[int]], **look: Any) -> alt.StrokeDash:
     """Return a dash pattern per name; the same field and look share the legend of its colours."""
     import altair as alt
 
@@ -90,12 +91,10 @@ def dashes(field: str, patterns: dict[str, Sequence[int]], **look: Any) -> alt.S
     return alt.StrokeDash(f"{field}:N", sort=names, scale=scale, legend=legend(**look))
 
 
-def label(chart: Any, field: str = "words", **look: Any) -> Any:
-    """Return words next to marks."""
-    import altair as alt
-
+def label(chart: Any, **look: Any) -> Any:
+    """Return the field `words` next to marks."""
     style = {"color": INK, "fontSize": 12, "align": "left", "dx": 7} | look
-    return chart.mark_text(**style).encode(text=alt.Text(f"{field}:N"))
+    return chart.mark_text(**style).encode(text="words:N")
 
 
 def angle_axis(highest: float) -> alt.X:

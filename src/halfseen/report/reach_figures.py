@@ -34,8 +34,8 @@ TURNS = 60  # steps of the slider
 MARGIN = 0.12  # of the axis, right of the base
 FLOOR = 0.8  # of the ratios drawn
 REACHED, ONLY, APART = "reached, then both are kept", "reached, then replaces it", "not reached"
-BELOW = {"align": "right", "dx": -2, "dy": 13}  # left of a line that falls
-ABOVE = {"align": "left", "dx": 4, "dy": -9}  # right of it
+BELOW: dict[str, Any] = {"align": "right", "dx": -2, "dy": 13}  # left of a line that falls
+ABOVE: dict[str, Any] = {"align": "left", "dx": 4, "dy": -9}  # right of it
 
 
 def example() -> MultiThreshold:
