@@ -57,7 +57,7 @@ def default_figures() -> dict[str, Callable[[], Any]]:
     """Return a function for each figure of the default models, in the order they are read."""
     path = information_path(example())
     angles = [math.radians(angle) for angle in (35, 61)]
-    pair = information_path(MultiThreshold(angles, [0.9, 0.75, 0.35], example().direction))
+    pair = information_path(MultiThreshold(angles, [1.0, 0.7, 0.35], example().direction))
     return {
         "censorship": censorship_chart,
         "dimension": lambda: dimension_chart(pair),

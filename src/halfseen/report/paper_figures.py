@@ -23,6 +23,7 @@ from halfseen.report.framing import (
 )
 from halfseen.report.linear_charts import curve_along
 from halfseen.report.panels import INK, MUTED, PALETTE, Rows
+from halfseen.report.turning import base_of
 from halfseen.tables import show
 from halfseen.theory import (
     InformationPath,
@@ -248,7 +249,8 @@ def dimension_chart(path: InformationPath, region: int | None = None) -> Any:
         least_mark.mark_point(filled=True, size=90, color=INK, opacity=1),
         label(least_mark, align="center", dx=0, dy=18),
     ]
-    if pair.ratio <= end and abs(pair.ratio - least.ratio) > 0.05 * (end - 1.0):
+    ends_here = set(path.phases[-1].regions) <= {pair.base, pair.region}
+    if ends_here and 0.05 * (end - 1.0) < abs(pair.ratio - least.ratio) and pair.ratio <= end:
         layers += [
             here_mark.mark_point(
                 shape="diamond", filled=False, size=120, color=INK, strokeWidth=2, opacity=1
@@ -272,6 +274,7 @@ def dimension_chart(path: InformationPath, region: int | None = None) -> Any:
         "smallest at": least.ratio,
         "ratio": pair.ratio,
         "value": here[0]["value"],
+        "the path ends there": ends_here,
     }
     title = "The effective dimension is smallest at a ratio in between"
     return framed(
@@ -284,15 +287,8 @@ def dimension_chart(path: InformationPath, region: int | None = None) -> Any:
 
 
 def _pair(path: InformationPath, region: int | None) -> Reachability:
-    base = path.numbers[-1]
-    pairs = {pair.region: pair for pair in path.reachability if pair.base == base}
-    if not pairs:
-        raise InvalidInput(
-            "path",
-            "must have two regions or more above the equator",
-            path.numbers,
-            "Give a censorship with a threshold above 0 degrees.",
-        )
+    base = base_of(path, path.numbers[-1])
+    pairs = {pair.region: pair for pair in path.reachability if pair.base == base.number}
     if region is None:
         return next((pair for pair in reversed(pairs.values()) if pair.l > 0.0), pairs[min(pairs)])
     if region not in pairs:

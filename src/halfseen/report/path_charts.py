@@ -170,7 +170,6 @@ def _sections(name: str, path: InformationPath) -> list[Html]:
             " and ".join(map(str, phase.regions)),
             show(phase.x),
             show(phase.y),
-            phase.reason,
         )
         for phase in path.phases
     ]
@@ -178,11 +177,12 @@ def _sections(name: str, path: InformationPath) -> list[Html]:
         tag("h2", f"{name[:1].upper()}{name[1:]}"),
         tag("h3", "Phases"),
         table(
-            ("from", "to", "region", "x", "y", "why"),
+            ("from", "to", "region", "x", "y"),
             phases,
-            words=(5,),
+            words=(),
             label=f"Phases of {name}",
         ),
+        tag("ol", *(tag("li", phase.reason) for phase in path.phases)),
     ]
     if path.reachability:
         reach = [
