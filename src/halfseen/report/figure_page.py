@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from halfseen.censorship import MultiThreshold
 from halfseen.report.html import document, write_images
@@ -17,6 +17,13 @@ from halfseen.storage import explained, write_text
 from halfseen.theory import information_path
 
 Progress = Callable[[int, int, str], None]
+
+
+class Still(NamedTuple):
+    """A figure as `write_images` wants it."""
+
+    name: str
+    still: dict[str, Any]
 
 
 def write_figures(folder: Path | str, progress: Progress | None = None) -> dict[str, Any]:
@@ -108,7 +115,7 @@ def write_page(
     for done, (name, spec) in enumerate(named.items()):
         if progress is not None:
             progress(len(named) + done, 2 * len(named), f"writing {name}")
-        files += [str(path) for path in write_images(name, spec, page.parent)]
+        files += [str(path) for path in write_images(Still(name, spec), page.parent)]
     write_text(page, text)
     return {
         "page": str(page),

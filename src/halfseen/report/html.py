@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from halfseen.report import growth, proofs, sections
 from halfseen.report.charts import figures
@@ -50,7 +50,7 @@ def write_report(result: Result, folder: Path | str) -> Path:
     drawn = {i: figures(part, i) for i in range(len(part.study.problems))}
     everything = [figure for row in drawn.values() for figure in row]
     for figure in everything:
-        write_images(figure.name, figure.still, folder / "charts")
+        write_images(figure, folder / "charts")
     write_text(folder / "spec.toml", to_toml(result.study))
     write_text(folder / "summary.csv", result.summary().to_csv())
     path = folder / "report.html"
@@ -130,12 +130,24 @@ def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
     return f"<!doctype html>\n{whole}\n"
 
 
-def write_images(name: str, spec: dict[str, Any], folder: Path) -> list[Path]:
+class Picture(Protocol):
+    """A chart that can be written as an image."""
+
+    @property
+    def name(self) -> str:
+        """Its file name, without the extension."""
+
+    @property
+    def still(self) -> dict[str, Any]:
+        """Vega-Lite with the data inside, without what needs a pointer."""
+
+
+def write_images(figure: Picture, folder: Path) -> list[Path]:
     """Write a chart as SVG and PNG."""
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=_version())
-    paths = [folder / f"{name}.{kind}" for kind in ("svg", "png")]
+    svg = vl_convert.vegalite_to_svg(figure.still, vl_version=_version())
+    paths = [folder / f"{figure.name}.{kind}" for kind in ("svg", "png")]
     write_text(paths[0], svg)
     write_bytes(paths[1], vl_convert.svg_to_png(svg, scale=2))
     return paths
