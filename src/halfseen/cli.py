@@ -108,6 +108,56 @@ def bounds(
     print_bounds(study_named(spec), out, as_json)
 
 
+@app.command()
+def path(
+    spec: Annotated[
+        str | None,
+        typer.Argument(
+            help="A study whose censorship acts along a direction: a TOML file or linear."
+        ),
+    ] = None,
+    thresholds: Annotated[
+        str | None, typer.Option(help="Instead of a study: angles in degrees, as 40,75.")
+    ] = None,
+    observe: Annotated[
+        str | None, typer.Option(help="Probability of being observed per region, as 1,0.5,0.45.")
+    ] = None,
+    dimension: Annotated[
+        int | None, typer.Option(help="Coordinates of an action; 3 if left out.")
+    ] = None,
+    regularization: Annotated[float, typer.Option(help="The ridge's lambda.")] = 1.0,
+    regions: Annotated[int, typer.Option(help="Steps that stand for a smooth model.")] = 8,
+    out: Annotated[Path | None, typer.Option(help="Folder to draw the path into.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the information path of a censorship along a direction, next to the worst case."""
+    from halfseen.console_path import model_from, models_in, print_paths
+
+    angles, seen = _numbers("thresholds", thresholds), _numbers("observe", observe)
+    if spec is None:
+        models, dimension = model_from(angles, seen, dimension), None
+    elif angles is None and seen is None:
+        models = models_in(study_named(spec))
+    else:
+        raise InvalidInput(
+            "SPEC", "must not come with --thresholds or --observe", spec, "Give one or the other."
+        )
+    print_paths(models, dimension, regularization, regions, out, as_json)
+
+
+@app.command()
+def figures(
+    out: Annotated[Path, typer.Option(help="Folder for the page and the figures.")] = Path(
+        "figures"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Draw the paper's figures and two more, computed, as a page, SVG and PNG."""
+    from halfseen.console_path import print_figures
+
+    print_figures(out, as_json)
+
+
 def study_named(spec: str) -> Study:
     """Return a built-in study by its name, or the study in a file."""
     from importlib.resources import files

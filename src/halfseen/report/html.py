@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from halfseen.report import growth, proofs, sections
 from halfseen.report.charts import figures
@@ -75,51 +76,83 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     everything = [figure for row in drawn.values() for figure in row]
     specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in everything}
     charts = {"specs": specs, "data": {f.key: packed(f.rows) for f in everything}}
+    body = [
+        sections.top(result),
+        tag(
+            "main",
+            sections.answer_section(part, rest),
+            sections.run_section(result),
+            sections.numbers_section(result),
+            sections.charts_section(part, drawn, rest),
+            *(
+                [growth.growth_section(part)]
+                if part.study.linear and 1.0 in part.study.alphas
+                else []
+            ),
+            proofs.bounds_section(part),
+            proofs.events_section(result),
+            sections.again_section(result),
+        ),
+    ]
+    return document("What missing feedback costs", body, charts)
+
+
+def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
+    """Return a whole page that needs no network.
+
+    Parameters
+    ----------
+    title
+        For the browser's tab.
+    body
+        What is read, without the footer.
+    charts
+        The charts as ``specs`` by name, and the ``data`` that several of them share.
+    """
     head = join(
         [
             Html('<meta charset="utf-8">'),
             Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
             Html('<meta name="color-scheme" content="light dark">'),
-            tag("title", "What missing feedback costs"),
+            tag("title", title),
             Html(f"<style>\n{_resource('page.css')}</style>"),
         ]
     )
-    body = join(
+    content = join(
         [
-            sections.top(result),
-            tag(
-                "main",
-                sections.answer_section(part, rest),
-                sections.run_section(result),
-                sections.numbers_section(result),
-                sections.charts_section(part, drawn, rest),
-                *(
-                    [growth.growth_section(part)]
-                    if part.study.linear and 1.0 in part.study.alphas
-                    else []
-                ),
-                proofs.bounds_section(part),
-                proofs.events_section(result),
-                sections.again_section(result),
-            ),
+            *body,
             tag("footer", tag("p", "Written by halfseen. This page makes no network request.")),
             data_island("chart-data", charts),
             Html(f"<script>{_drawing_code()}</script>"),
             Html(f"<script>{_resource('page.js')}</script>"),
         ]
     )
-    whole = tag("html", tag("head", head), tag("body", body), lang="en")
+    whole = tag("html", tag("head", head), tag("body", content), lang="en")
     return f"<!doctype html>\n{whole}\n"
 
 
-def write_images(figure: Figure, folder: Path) -> None:
+class Picture(Protocol):
+    """A chart that can be written as an image."""
+
+    @property
+    def name(self) -> str:
+        """Its file name, without the extension."""
+
+    @property
+    def still(self) -> dict[str, Any]:
+        """Vega-Lite with the data inside, without what needs a pointer."""
+
+
+def write_images(figure: Picture, folder: Path) -> list[Path]:
     """Write a chart as SVG and PNG."""
     import vl_convert
 
     svg = vl_convert.vegalite_to_svg(figure.still, vl_version=_version())
-    write_text(folder / f"{figure.name}.svg", svg)
-    write_bytes(folder / f"{figure.name}.png", vl_convert.svg_to_png(svg, scale=2))
+    paths = [folder / f"{figure.name}.{kind}" for kind in ("svg", "png")]
+    write_text(paths[0], svg)
+    write_bytes(paths[1], vl_convert.svg_to_png(svg, scale=2))
+    return paths
 
 
 def packed(rows: Rows) -> dict[str, Any]:

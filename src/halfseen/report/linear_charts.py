@@ -286,7 +286,7 @@ def direction_rows(result: Result, problem: int) -> Rows:
     for place in places(result.study, problem):
         if place.position[2] > 0:
             continue
-        found = _curve(place.censorship)
+        found = curve_along(place.censorship)
         if found is None:
             continue
         names = {"censorship": place.names[1]}
@@ -297,7 +297,8 @@ def direction_rows(result: Result, problem: int) -> Rows:
     return rows
 
 
-def _curve(censorship: Any) -> tuple[Vector, Vector] | None:
+def curve_along(censorship: Any) -> tuple[Vector, Vector] | None:
+    """Return places along the direction and the chance of being seen there, if there is one."""
     if isinstance(censorship, LinkedCensorship):
         along = np.linspace(-1.0, 1.0, POINTS)
         return along, censorship.along(along)

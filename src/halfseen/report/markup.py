@@ -88,6 +88,13 @@ def table(
     return join([box, tag("p", f"The first {ROWS} of {len(rows):,} rows.", class_="note")])
 
 
+def chart_place(name: str, title: str, note: str) -> Html:
+    """Return where the page's script draws a chart, with its words."""
+    caption = tag("figcaption", tag("h3", title), tag("p", note, class_="note"))
+    place = tag("div", class_="chart", data_chart=name, role="img", aria_label=title)
+    return tag("figure", caption, place)
+
+
 def aligned(values: Sequence[float | None], unit: str = "") -> list[str]:
     """Write a column of numbers with the same number of decimals.
 

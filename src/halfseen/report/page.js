@@ -16,7 +16,30 @@
     Object.entries(charts.data).map(([name, columns]) => [name, unpack(columns)]),
   );
 
+  // A chart of one panel, or of several side by side where there is room.
+  const fitPanels = (figure, width) => {
+    const spec = structuredClone(figure);
+    const panels = spec.hconcat ?? [spec];
+    const beside = width < 760 ? 1 : panels.length;
+    const size = Math.floor((width - 74 * beside) / beside);
+    for (const panel of panels) panel.width = Math.min(size, 760);
+    if (spec.hconcat && beside === 1) {
+      spec.vconcat = spec.hconcat;
+      delete spec.hconcat;
+    }
+    if (width < 560) {
+      for (const panel of panels) panel.height = 300;
+      spec.config.legend.columns = 1;
+      spec.config.legend.labelLimit = width - 60;
+      spec.config.legend.gradientLength = width - 110;
+    }
+    spec.background = "transparent";
+    delete spec.title;
+    return spec;
+  };
+
   const fit = (figure, width) => {
+    if (!figure.facet) return fitPanels(figure, width);
     const spec = structuredClone(figure);
     const { columns, panels, legend, tall } = spec.usermeta;
     const beside = Math.min(panels, width < 560 ? 1 : width < 900 ? Math.min(columns, 2) : columns);

@@ -17,7 +17,7 @@ from halfseen.report.answers import (
     surprise,
     times,
 )
-from halfseen.report.markup import Html, aligned, escape, table, tag
+from halfseen.report.markup import Html, aligned, chart_place, escape, table, tag
 from halfseen.report.measures import number, percent
 from halfseen.report.panels import Figure
 from halfseen.report.words import (
@@ -172,13 +172,7 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
         if len(names) > 1:
             content.append(tag("h2", f"Problem “{names[problem]}”", class_="problem"))
         for figure in figures:
-            caption = tag(
-                "figcaption", tag("h3", figure.title), tag("p", figure.note, class_="note")
-            )
-            place = tag(
-                "div", class_="chart", data_chart=figure.name, role="img", aria_label=figure.title
-            )
-            content.append(tag("figure", caption, place))
+            content.append(chart_place(figure.name, figure.title, figure.note))
     intro = (
         "One panel per censorship. Click a policy’s name to single it out, point at a curve for its"
         " numbers. The same charts are in the folder charts, as SVG and PNG."
