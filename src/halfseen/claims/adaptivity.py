@@ -58,7 +58,9 @@ def offline_equivalent(lab: Laboratory) -> Evidence:
     for observe in OBSERVES:
         dimension = effective_dimension(observe)
         for alpha in ORDERS:
-            low, high = (offline_potential(observe, t, alpha, 1.0).value for t in (first, 4 * first))
+            low, high = (
+                offline_potential(observe, t, alpha, 1.0).value for t in (first, 4 * first)
+            )
             start, length = first / dimension + 1.0, 3.0 * first / dimension
             grown = dimension * float(power_integral(np.array(start), np.array(length), alpha))
             where = f"p = {observe}, α = {alpha:g}, T = {first:,}"
@@ -103,7 +105,7 @@ def adaptivity_gain(lab: Laboratory) -> Evidence:
     place="Proposition “Monitoring AG”, (⋆⋆)",
     family=ARMS,
     says="One look after βT rounds gains βγ_α(p)/T^α.",
-    right="It gains the value of a fractional knapsack over the arms; βγ only when all p are equal.",
+    right="It gains what a fractional knapsack over the arms does; βγ only if all p are equal.",
     how="Two arms, T = 1000: every first allocation and every answer to every outcome, exactly.",
     expected=CORRECTED,
     erratum="monitoring",

@@ -82,7 +82,7 @@ def censoring_arms(lab: Laboratory) -> Evidence:
 def _deviates(order: float, horizon: int) -> float:
     """Return the exact probability that fair signs leave the interval of the remark."""
     variance = 0.5 / math.log(2.0)  # the smallest σ² with P(ε ≥ x) ≤ exp(−x^(1+q)/2σ²)
-    counts = np.arange(1, horizon + 1)
+    counts = np.arange(1.0, horizon + 1.0)
     inside = 6.0 * variance * (counts + 1.0) * math.log(horizon)
     return excursion_probability(inside ** (1.0 / (1.0 + order)))
 

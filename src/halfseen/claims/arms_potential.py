@@ -84,7 +84,7 @@ def notation(lab: Laboratory) -> Evidence:
 def potential_control_arms(lab: Laboratory) -> Evidence:
     """Compare the exact optimum over all policies with the printed bound."""
     rows = []
-    horizons = (1, 2, 10, 300, lab.size(5000, 50_000))
+    horizons = (1, 2, 10, 300, lab.size(3000, 30_000))
     for observe in OBSERVES:
         tries = []
         for lam in (0.1, 1.0, 10.0):
@@ -178,7 +178,7 @@ def potential_control_one(lab: Laboratory) -> Evidence:
 )
 def orders_of_potentials(lab: Laboratory) -> Evidence:
     """Measure how both potentials grow with the number of rounds."""
-    first = lab.size(25_000, 100_000)
+    first = lab.size(10_000, 100_000)
     half, one = (
         Measured(
             adaptive_potential([0.5, 0.2], 4 * first, alpha, 1.0)
@@ -229,7 +229,7 @@ def _searched(
         "The allocation τ_a = [C − λ_a]⁺/p_a is best; past max λ⁰_a its value is"
         " d_eff ψ(T/d_eff + λ_eff) − Σ ψ(λ_a)/p_a."
     ),
-    how="Three arms, λ = (1, 2, 50), α = ½ and 1: a general optimiser and 2,000 random allocations.",
+    how="Three arms, λ = (1, 2, 50), α = ½ and 1: a general optimiser, and allocations at random.",
 )
 def water(lab: Laboratory) -> Evidence:
     """Look for a better allocation."""
@@ -310,7 +310,7 @@ def exact_identity(lab: Laboratory) -> Evidence:
         for policy in policies:
             offset = float(policy.regularization)
             problem, horizon = ArmedBandit(means, noise=noise), lab.size(1000, 10_000)
-            played = lab.play(problem, PerArm(observe), policy, horizon, lab.size(1000, 20_000))
+            played = lab.play(problem, PerArm(observe), policy, horizon, lab.size(1000, 5000))
             counts = played.tracks["observations"][:, -1].astype(float)
             for order, alpha in enumerate((0.5, 1.0)):
                 sides = (power_sum(counts, offset, alpha) / np.array(observe)).sum(axis=1)
@@ -340,7 +340,7 @@ def fluid_bound(lab: Laboratory) -> Evidence:
             )
             for lam in (0.1, 1.0, 10.0)
             for alpha in ORDERS
-            for horizon in (1, 30, lab.size(3000, 30_000))
+            for horizon in (1, 30, lab.size(2000, 10_000))
         ]
         rows.append(nearest(tries))
     means, noise, watched, lam = INSTANCES[0]

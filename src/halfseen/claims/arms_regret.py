@@ -253,7 +253,7 @@ def wald_bound(lab: Laboratory) -> Evidence:
     """Compare measured regret with the bound, and draw one of them."""
     rows = _below(lab, (*SAME_NOISE[:-1], *OWN_NOISE), "instance")
     sure, brief = SAME_NOISE[-1], 500  # without noise the bound is all but an equality
-    played = sure.play(lab, brief, lab.size(20_000, 1_000_000))
+    played = sure.play(lab, brief, lab.size(20_000, 200_000))
     where = f"{sure.text}, T = {brief}"
     limit = sure.bound("instance", brief)
     rows = (*rows, Comparison(where, mean(played.regret), "at most", limit))

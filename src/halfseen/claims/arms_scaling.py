@@ -62,7 +62,7 @@ def _drawn(
 )
 def scaling_dimension(lab: Laboratory) -> Evidence:
     """Fit the exponent of the effective dimension in the worst regret."""
-    horizon, runs = lab.size(30_000, 300_000), lab.size(600, 2000)
+    horizon, runs = lab.size(30_000, 100_000), lab.size(600, 1500)
     rates = (1.0, 0.3, 0.1, 0.03, 0.01)
     samples = [worst_gap(lab, p, horizon, runs) for p in rates]
     sizes = [2.0 / p for p in rates]
@@ -84,8 +84,10 @@ def scaling_dimension(lab: Laboratory) -> Evidence:
 )
 def scaling_horizon(lab: Laboratory) -> Evidence:
     """Fit the exponent of the horizon in the worst regret."""
-    horizons = lab.size((1000, 3000, 10_000, 30_000, 100_000), (1000, 10_000, 100_000, 1_000_000))
-    runs = lab.size(600, 2000)
+    horizons = lab.size(
+        (1000, 3000, 10_000, 30_000, 100_000), (1000, 5000, 25_000, 125_000, 600_000)
+    )
+    runs = lab.size(600, 1500)
     samples = [worst_gap(lab, 0.1, t, runs) for t in horizons]
     scaled = [s / math.sqrt(math.log(t)) for s, t in zip(samples, horizons, strict=True)]
     found = exponent(horizons, scaled)

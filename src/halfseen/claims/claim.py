@@ -117,8 +117,8 @@ class Comparison:
             return abs(found.value - claimed) / room if room > 0 else math.inf
         top, bottom = (found.low, claimed) if self.relation == "at most" else (claimed, found.high)
         if top < 0.0 and bottom < 0.0:
-            top, bottom = bottom, top
-        if bottom <= 0.0 or top < 0.0:
+            return bottom / top
+        if bottom <= 0.0:
             return math.inf if top > bottom else 0.0
         return top / bottom
 

@@ -24,9 +24,7 @@ DELTAS = (0.5, 0.2, 0.05)
 def _escapes(lab: Laboratory, noise: float, delta: float, observe: float) -> Measured:
     """Return how often the ellipsoid of LinUCB misses a theta of almost nothing."""
     problem = LinearBandit([1e-3, 0.0], noise, FiniteActions(ACTIONS))
-    played = lab.play(
-        problem, Uniform(observe), LinUCB(delta=delta), 300, lab.size(4000, 100_000)
-    )
+    played = lab.play(problem, Uniform(observe), LinUCB(delta=delta), 300, lab.size(4000, 100_000))
     return frequency(played.failed("optimism"))
 
 
@@ -80,7 +78,7 @@ def _falls_behind(
         for lam in (0.3, 1.0, 10.0):
             for delta in DELTAS:
                 for observe in (0.05, 0.5):
-                    rounds = np.arange(1, horizon + 1)
+                    rounds = np.arange(1.0, horizon + 1.0)
                     least = (lam + observe * rounds) / factor(dimension, delta, lam) - lam
                     once = shortfall_probability(observe, least - 1e-9)
                     some = -math.expm1(dimension * math.log1p(-once))

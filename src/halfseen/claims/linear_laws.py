@@ -92,7 +92,7 @@ def law_ties(lab: Laboratory) -> Evidence:
         u = np.ones(d) / math.sqrt(d)
         actions = FiniteActions(np.vstack([np.eye(d), -0.5 * u]))
         problem = LinearBandit((0.8 * u).tolist(), 0.1, actions)
-        censorship = MultiThreshold([0.1], observe=[1.0, observe], direction=u)
+        censorship = MultiThreshold([0.1], observe=[1.0, observe], direction=u.tolist())
         played = lab.play(problem, censorship, LinUCB(), horizon, 12, 50)
         law = expected_slope("fixed", observe, ties=d)
         where = f"d = {d}, p = {observe:g}, T = {horizon:,}"
@@ -117,7 +117,7 @@ def law_contexts(lab: Laboratory) -> Evidence:
     rows, curve = [], None
     horizon, start = lab.size(60_000, 1_000_000), lab.size(3000, 30_000)
     for name, censorship in worlds.items():
-        played = lab.play(problem, censorship, LinUCB(), horizon, lab.size(12, 24), 50)
+        played = lab.play(problem, censorship, LinUCB(), horizon, lab.size(12, 16), 50)
         rates = (
             np.full(len(best), censorship.observe)
             if isinstance(censorship, Uniform)

@@ -13,7 +13,7 @@ from halfseen.claims.claim import CORRECTED, Comparison, Curve, Evidence, Line, 
 from halfseen.claims.intervals import mean, ratio
 from halfseen.claims.laboratory import Laboratory, Played
 from halfseen.claims.linear_events import LINEAR
-from halfseen.policies import DesignExploration, LinearPolicy, LinUCB
+from halfseen.policies import DesignExploration, LinUCB
 from halfseen.problems import FiniteActions, LinearBandit
 from halfseen.theory import (
     elliptical_potential,
@@ -34,7 +34,7 @@ def _explored(
     regularization: float,
     horizon: int,
     *,
-    policy: type[LinearPolicy] = DesignExploration,
+    policy: type[LinUCB | DesignExploration] = DesignExploration,
     actions: FiniteActions = BASIS,
     checkpoints: int = 1,
     alphas: tuple[float, ...] = (1.0,),
@@ -98,8 +98,8 @@ def potential_control_linear(lab: Laboratory) -> Evidence:
         for policy in (DesignExploration, LinUCB):
             played = _explored(lab, 0.2, lam, 2000, policy=policy)
             factor = (1.0 + 1.0 / lam) * papers_censoring_factor(3, delta, lam)
-            path = played.tracks["spread"][:, -1, EXPECTED] / 0.2
-            found = ratio(played.potential(), delta / lam + factor * path)
+            length = played.tracks["spread"][:, -1, EXPECTED] / 0.2
+            found = ratio(played.potential(), delta / lam + factor * length)
             where = f"d = 3, λ = {lam:g}, δ = {delta:g}, {policy.__name__}, over the bound"
             rows.append(Comparison(where, found, "at most", 1.0))
     return Evidence(tuple(rows))
@@ -128,7 +128,10 @@ def pmin_bound(lab: Laboratory) -> Evidence:
     lines = (
         Line("exploration", rounds, [s.value for s in seen], [s.half for s in seen]),
         Line(
-            "bound", rounds, [expected_potential_bound(3, t, 1.0, 0.3) for t in rounds], claimed=True
+            "bound",
+            rounds,
+            [expected_potential_bound(3, t, 1.0, 0.3) for t in rounds],
+            claimed=True,
         ),
     )
     curve = Curve("Potential of order 1, p = 0.3", "round", "potential", lines)

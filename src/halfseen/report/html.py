@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -71,36 +72,49 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     """
     rest = left_out(result.study, part.study)
     everything = [figure for row in drawn.values() for figure in row]
-    specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in everything}
-    charts = {"specs": specs, "data": {f.key: packed(f.rows) for f in everything}}
+    content = [
+        sections.answer_section(part, rest),
+        sections.run_section(result),
+        sections.numbers_section(result),
+        sections.charts_section(part, drawn, rest),
+        *([growth.growth_section(part)] if part.study.linear and 1.0 in part.study.alphas else []),
+        proofs.bounds_section(part),
+        proofs.events_section(result),
+        sections.again_section(result),
+    ]
+    return document("What missing feedback costs", sections.top(result), content, everything)
+
+
+def document(title: str, top: Html, content: Sequence[Html], drawn: Sequence[Figure]) -> str:
+    """Return a page that needs nothing else: its words, its style, its charts and their data.
+
+    Parameters
+    ----------
+    title
+        Of the window.
+    top
+        The page's header.
+    content
+        Its sections.
+    drawn
+        The charts that have a place in them.
+    """
+    specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in drawn}
+    charts = {"specs": specs, "data": {f.key: packed(f.rows) for f in drawn}}
     head = join(
         [
             Html('<meta charset="utf-8">'),
             Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
             Html('<meta name="color-scheme" content="light dark">'),
-            tag("title", "What missing feedback costs"),
+            tag("title", title),
             Html(f"<style>\n{_resource('page.css')}</style>"),
         ]
     )
     body = join(
         [
-            sections.top(result),
-            tag(
-                "main",
-                sections.answer_section(part, rest),
-                sections.run_section(result),
-                sections.numbers_section(result),
-                sections.charts_section(part, drawn, rest),
-                *(
-                    [growth.growth_section(part)]
-                    if part.study.linear and 1.0 in part.study.alphas
-                    else []
-                ),
-                proofs.bounds_section(part),
-                proofs.events_section(result),
-                sections.again_section(result),
-            ),
+            top,
+            tag("main", *content),
             tag("footer", tag("p", "Written by halfseen. This page makes no network request.")),
             data_island("chart-data", charts),
             Html(f"<script>{_drawing_code()}</script>"),

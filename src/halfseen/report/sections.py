@@ -170,14 +170,7 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
     for problem, figures in drawn.items():
         if len(names) > 1:
             content.append(tag("h2", f"Problem “{names[problem]}”", class_="problem"))
-        for figure in figures:
-            caption = tag(
-                "figcaption", tag("h3", figure.title), tag("p", figure.note, class_="note")
-            )
-            place = tag(
-                "div", class_="chart", data_chart=figure.name, role="img", aria_label=figure.title
-            )
-            content.append(tag("figure", caption, place))
+        content += map(chart, figures)
     intro = (
         "One panel per censorship. Click a policy’s name to single it out, point at a curve for its"
         " numbers. The same charts are in the folder charts, as SVG and PNG."
@@ -185,6 +178,17 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
     intro = f"{intro} {rest}".strip()
     fallback = tag("noscript", tag("p", "The charts need JavaScript; see the folder charts."))
     return section("charts", "Charts", tag("p", intro, class_="note"), fallback, *content)
+
+
+def chart(figure: Figure) -> Html:
+    """Return the place of a chart, with its words."""
+    words = tag("figcaption", tag("h3", figure.title), tag("p", figure.note, class_="note"))
+    return tag("figure", words, canvas(figure))
+
+
+def canvas(figure: Figure) -> Html:
+    """Return where a chart is drawn."""
+    return tag("div", class_="chart", data_chart=figure.name, role="img", aria_label=figure.title)
 
 
 def again_section(result: Result) -> Html:
