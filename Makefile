@@ -16,6 +16,7 @@ test: $(VENV)/.installed-test
 
 verify: $(VENV)/.installed-test
 	$(BIN)/pytest -m slow
+	$(BIN)/halfseen verify --out verdicts
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench.py
@@ -30,4 +31,4 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) study study-linear
+	rm -rf $(VENV) study study-linear verdicts

@@ -74,15 +74,19 @@ def test_an_unexpected_verdict_stands_out(findings):
     assert counts([odd, odd]) == "2 claims: 2 hold"
 
 
-@pytest.mark.parametrize("log", [True, False])
-def test_claims_are_named_where_there_is_room(log):
+def test_claims_are_named_where_there_is_room():
     lines = (
         Line("seen", [1, 2, 3, 4], [1.0, 2.0, 3.0, 4.0]),
         Line("low", [1, 2, 3, 4], [0.5, 0.6, 0.7, 3.9], claimed=True),
         Line("high", [1, 2, 3, 4], [5.0, 6.0, 7.0, 8.0], claimed=True),
+        Line("falls", [1, 2, 3, 4], [0.4, 0.3, 0.2, 0.1], claimed=True),
     )
-    curve = Curve("A title", "rounds", "value", lines, log_upwards=log)
+    curve = Curve("A title", "rounds", "value", lines)
     evidence = Evidence((Comparison("", Measured(0), "at most", 1),), curve=curve)
     drawn = figure(Finding(claims()["tails"], evidence, 0.0))
-    marks = {row["policy"]: row["round"] for row in drawn.rows if row["mark"]}
-    assert marks == {"seen": 4, "low": 3, "high": 4}
+    sides = {row["policy"]: (row["round"], row["side"]) for row in drawn.rows if row["side"]}
+    assert sides == {
+        "low": (3, "above left"),
+        "high": (3, "above left"),
+        "falls": (3, "below left"),
+    }

@@ -94,9 +94,9 @@ def adaptivity_gain(lab: Laboratory) -> Evidence:
             where = f"p = {observe}, α = {alpha:g}, T = {horizons[-1]:,}"
             rows.append(Comparison(where, Measured(gains[-1]), "equals", 1.0, 0.01))
             if alpha == 1.0:
-                lines.append(Line(f"p = {observe}", horizons, gains))
-    lines.append(Line("claimed limit", horizons, [1.0] * len(horizons), claimed=True))
-    curve = Curve("Gain · T^α over γ, α = 1", "rounds", "ratio", tuple(lines))
+                lines.append(Line(f"p = {observe}", horizons, [abs(1.0 - g) for g in gains]))
+    title = "How far gain · T over γ is from 1, α = 1"
+    curve = Curve(title, "rounds", "distance", tuple(lines), log_upwards=True)
     return Evidence(tuple(rows), curve=curve)
 
 

@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from halfseen.claims.claim import (
     CORRECTED,
@@ -23,7 +26,7 @@ from halfseen.claims.intervals import LEVEL
 from halfseen.report.html import document, write_images
 from halfseen.report.markup import Html, table, tag
 from halfseen.report.measures import tidy
-from halfseen.report.panels import Axes, Figure, Panels, Rows, axis, decades
+from halfseen.report.panels import INK, Axes, Figure, Panels, Rows, axis, decades
 from halfseen.report.sections import canvas, counted, section
 from halfseen.storage import write_text
 from halfseen.tables import Table, show
@@ -35,6 +38,12 @@ NOTE = (
     " beyond its interval; for a limit, also beyond what is left of it at the sizes run. Shown is"
     " the instance that comes nearest to a contradiction, or goes furthest beyond."
 )
+SIDES = {  # of a line, for its name: alignment, baseline and distance across and down
+    "above left": ("right", "bottom", -2, -4),
+    "above right": ("left", "bottom", 2, -4),
+    "below left": ("right", "top", -2, 4),
+    "below right": ("left", "top", 2, 4),
+}
 PLAIN = str.maketrans(
     {
         "“": '"',
@@ -180,7 +189,7 @@ def figure(finding: Finding) -> Figure:
         alt.Tooltip("mean:Q", title=curve.upwards, format=",.4~g"),
         alt.Tooltip("half:Q", title="± half of its interval", format=",.2~g"),
     ]
-    layers = [panels.band(axes), *panels.bounds(axes), *panels.curves(axes, hints)]
+    layers = [panels.band(axes), *_dashed(axes), *panels.curves(axes, hints)]
     note = "Dashed: what is claimed. Lines: what was computed, or measured with its interval."
     return panels.draw(name, (curve.title, note, name), layers, rows, name)
 
@@ -196,11 +205,27 @@ def _across(curve: Curve) -> object:
     return alt.X("round:Q", title=curve.across, scale=scale, axis=ticks)
 
 
+def _dashed(axes: Axes) -> list[Any]:
+    """Return what is claimed as dashed lines, each named on the side where there is room."""
+    import altair as alt
+
+    base = alt.Chart().transform_filter(f"datum.kind == 'bound' && {axes.shown}")
+    base = base.encode(x=axes.x, y=axes.y())
+    line = base.mark_line(strokeWidth=1.2, strokeDash=[5, 3], color=INK)
+    layers = [line.encode(detail="policy:N")]
+    for side, (align, baseline, across, down) in SIDES.items():
+        text = base.transform_filter(f"datum.side == {side!r}").mark_text(
+            align=align, baseline=baseline, dx=across, dy=down, fontSize=11, color=INK
+        )
+        layers.append(text.encode(text="policy:N"))
+    return layers
+
+
 def _rows(curve: Curve, panel: str) -> Rows:
-    """Return the points of all lines, one of them marked: where the line ends or is named."""
+    """Return the points of all lines; of one that is claimed the place of its name."""
     rows: Rows = []
     for line in curve.lines:
-        told = _roomiest(curve, line) if line.claimed else len(line.x) - 1
+        spot, side = _label(curve, line) if line.claimed else (-1, "")
         half = line.half or [0.0] * len(line.x)
         rows += [
             {
@@ -210,27 +235,37 @@ def _rows(curve: Curve, panel: str) -> Rows:
                 "round": tidy(float(x)),
                 "mean": tidy(float(y)),
                 "half": tidy(float(h), 3),
-                "mark": int(k == told),
+                "mark": int(k == len(line.x) - 1),
+                "side": side if k == spot else "",
             }
             for k, (x, y, h) in enumerate(zip(line.x, line.y, half, strict=True))
         ]
     return rows
 
 
-def _roomiest(curve: Curve, line: Line) -> int:
-    """Return the point in the right half of a line that has most room above it."""
-    points = range(len(line.x) // 2, len(line.x))
+def _label(curve: Curve, line: Line) -> tuple[int, str]:
+    """Return the point at which a line is named and the side of it, where there is most room.
 
-    def room(k: int) -> float:
-        above = [
-            y / line.y[k] if curve.log_upwards and line.y[k] > 0 else y - line.y[k]
-            for other in curve.lines
-            for x, y in zip(other.x, other.y, strict=True)
-            if other is not line and x == line.x[k] and y >= line.y[k]
-        ]
-        return min(above, default=math.inf)
+    A name stands above or below its line, to the side on which the line bends away from it.
+    """
+    across = np.log(line.x) if curve.log_across else np.asarray(line.x, dtype=float)
+    where = (across - across[0]) / (across[-1] - across[0])
+    spots = [k for k in range(len(line.x)) if 0.45 <= where[k] <= 0.85]
+    spots = spots or [int(np.abs(where - 0.65).argmin())]
+    choices = [(_room(curve, line, k, up), k, up) for k in spots for up in (True, False)]
+    _, spot, above = max(choices, key=lambda c: (c[0], c[2], -abs(where[c[1]] - 0.65)))
+    rises = line.y[-1] >= line.y[0]
+    return spot, ("above" if above else "below") + (" left" if above == rises else " right")
 
-    return max(points, key=lambda k: (room(k), k))
+
+def _room(curve: Curve, line: Line, spot: int, above: bool) -> float:
+    """Return how far the next line above or below a point is."""
+    x, y = line.x[spot], line.y[spot]
+    others = [float(np.interp(x, other.x, other.y)) for other in curve.lines if other is not line]
+    on_side = [v for v in others if (v >= y if above else v <= y)]
+    if curve.log_upwards:
+        return min((abs(math.log(v / y)) for v in on_side), default=math.inf)
+    return min((abs(v - y) for v in on_side), default=math.inf)
 
 
 def _top(findings: Sequence[Finding]) -> Html:
@@ -291,7 +326,7 @@ def _claim(finding: Finding, drawn: Figure | None) -> Html:
     numbers = table(heads, rows, words=(0, 1), label=f"Numbers of {claim.name}")
     title = counted("comparison", len(rows))
     parts.append(tag("details", tag("summary", title), numbers, class_="fold"))
-    return tag("div", *parts)
+    return tag("div", *parts, class_="claim")
 
 
 def _row(comparison: Comparison, statement: str) -> tuple[object, ...]:
