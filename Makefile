@@ -20,6 +20,7 @@ test: $(VENV)/.installed-test
 
 verify: $(VENV)/.installed-test
 	$(BIN)/pytest -m slow
+	$(BIN)/halfseen verify --out verdicts
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench.py
@@ -38,4 +39,4 @@ $(VENV)/.installed-test: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) study study-linear docs/_build
+	rm -rf $(VENV) study study-linear verdicts docs/_build

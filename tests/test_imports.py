@@ -12,7 +12,18 @@ import halfseen
 PACKAGE = Path(halfseen.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 INNER = {"theory", "censorship", "policies", "problems", "draws", "checks", "errors"}
-OUTER = {"engine", "study", "simulation", "result", "report", "cli", "agent", "storage", "spec"}
+OUTER = {
+    "engine",
+    "study",
+    "simulation",
+    "result",
+    "report",
+    "cli",
+    "agent",
+    "storage",
+    "spec",
+    "claims",
+}
 
 
 def part(path):
@@ -63,6 +74,8 @@ def test_imports_flow_one_way(path):
         assert "report" not in parts(path)
     if where != "report":
         assert not {"altair", "vl_convert"} & outside(path)
+    if where not in ("cli", "console", "report", "claims"):
+        assert "claims" not in parts(path)
     if where in ("checks", "errors", "draws"):
         assert parts(path) <= {"errors", "checks"}
     if where in ("problems", "censorship"):
@@ -89,7 +102,9 @@ def loaded(code):
     return set(ended.stdout.partition("modules:\n")[2].split())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["study", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["study", "--help"], ["verify", "--help"], ["--version"]]
+)
 def test_help_loads_nothing_heavy(arguments):
     modules = loaded(
         f"import sys; sys.argv = ['halfseen', *{arguments!r}]\n"

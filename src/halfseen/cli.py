@@ -158,6 +158,37 @@ def figures(
     print_figures(out, as_json)
 
 
+@app.command()
+def verify(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes: under a minute instead of minutes.")
+    ] = False,
+    claim: Annotated[
+        list[str] | None, typer.Option(help="The name of a claim; repeat for several.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all simulations.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a page, a LaTeX table and charts.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the experiment behind every claim of the paper and print the verdicts."""
+    from halfseen.claims.registry import verify as run_claims
+    from halfseen.console import present_verdicts, progress_bar
+
+    if out is not None and out.exists() and not out.is_dir():
+        raise InvalidInput("--out", "must be a folder", str(out), "Choose another name.")
+    try:
+        with progress_bar() as progress:
+            findings = run_claims(claim or None, quick=quick, seed=seed, progress=progress)
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing was written.", file=sys.stderr)
+        raise typer.Exit(130) from None
+    present_verdicts(findings, out, as_json, details=bool(claim))
+    if not all(finding.as_recorded for finding in findings):
+        raise typer.Exit(1)
+
+
 def study_named(spec: str) -> Study:
     """Return a built-in study by its name, or the study in a file."""
     from importlib.resources import files

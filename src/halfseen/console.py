@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from halfseen.claims import Finding
     from halfseen.result import Result
     from halfseen.study import Study
 
@@ -201,6 +202,58 @@ def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], tuple[fl
             potential = float(tracks["potential"][position][:, -1, order].mean())
         means[position] = (float(tracks["regret"][position][:, -1].mean()), potential)
     return means
+
+
+def present_verdicts(
+    findings: list[Finding], folder: Path | None, as_json: bool, *, details: bool
+) -> None:
+    """Print the verdicts, and write them into a folder if there is one."""
+    from halfseen.report.verification import claimed, counts, verdict_table, write_verification
+
+    page = None if folder is None else write_verification(findings, folder)
+    wrong = [finding for finding in findings if not finding.as_recorded]
+    seconds = sum(finding.seconds for finding in findings)
+    if as_json:
+        print_json(
+            {
+                "as_recorded": not wrong,
+                "seconds": seconds,
+                "report": None if page is None else str(page),
+                "claims": [finding.to_dict() for finding in findings],
+            }
+        )
+        return
+    if details:
+        for finding in findings:
+            claim = finding.claim
+            print(f"{claim.name}: {finding.verdict}")
+            told = {
+                "place": claim.place,
+                "says": claim.says,
+                "right": claim.right,
+                "run": claim.how,
+                "see": claim.link,
+            }
+            for key, text in told.items():
+                if text:
+                    print(f"  {key:<5}  {text}")
+            parts = (("", finding.evidence.printed), ("corrected, ", finding.evidence.corrected))
+            for statement, comparisons in parts:
+                for one in comparisons:
+                    outcome = "refuted" if one.refuted else "holds"
+                    numbers = f"{one.measured.text} {claimed(one)}"
+                    print(f"    {outcome:<8} {numbers:<34} {statement}{one.where}")
+            print()
+    else:
+        print(verdict_table(findings))
+    print(f"{counts(findings)}; {seconds:.1f} s.")
+    for finding in wrong:
+        print(
+            f"Not as recorded: {finding.claim.name}, {finding.verdict}"
+            f" instead of {finding.claim.expected}."
+        )
+    if page is not None:
+        print(f"Page: {page}")
 
 
 @contextmanager

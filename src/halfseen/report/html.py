@@ -74,8 +74,6 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     """
     rest = left_out(result.study, part.study)
     everything = [figure for row in drawn.values() for figure in row]
-    specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in everything}
-    charts = {"specs": specs, "data": {f.key: packed(f.rows) for f in everything}}
     body = [
         sections.top(result),
         tag(
@@ -94,7 +92,14 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
             sections.again_section(result),
         ),
     ]
-    return document("What missing feedback costs", body, charts)
+    return document("What missing feedback costs", body, charts_of(everything))
+
+
+def charts_of(drawn: Iterable[Figure]) -> dict[str, Any]:
+    """Return charts and the data they share, as `document` takes them."""
+    figures = list(drawn)
+    specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in figures}
+    return {"specs": specs, "data": {f.key: packed(f.rows) for f in figures}}
 
 
 def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:

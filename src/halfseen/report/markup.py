@@ -91,8 +91,12 @@ def table(
 def chart_place(name: str, title: str, note: str) -> Html:
     """Return where the page's script draws a chart, with its words."""
     caption = tag("figcaption", tag("h3", title), tag("p", note, class_="note"))
-    place = tag("div", class_="chart", data_chart=name, role="img", aria_label=title)
-    return tag("figure", caption, place)
+    return tag("figure", caption, canvas(name, title))
+
+
+def canvas(name: str, title: str) -> Html:
+    """Return where a chart is drawn."""
+    return tag("div", class_="chart", data_chart=name, role="img", aria_label=title)
 
 
 def aligned(values: Sequence[float | None], unit: str = "") -> list[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from halfseen.study import Study
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import altair as alt
@@ -78,11 +76,23 @@ class Axes:
         return alt.Y(f"{field}:Q", title=self.title, **self.vertical)
 
 
+class Named(Protocol):
+    """What panels and colours are named after: a study, or anything with these names."""
+
+    @property
+    def censorships(self) -> Collection[str]:
+        """A panel each."""
+
+    @property
+    def policies(self) -> Collection[str]:
+        """A colour each."""
+
+
 @dataclass(frozen=True)
 class Panels:
     """Draws one panel per censorship of a study."""
 
-    study: Study
+    study: Named
 
     @property
     def dashed(self) -> bool:

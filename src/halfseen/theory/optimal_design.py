@@ -56,7 +56,8 @@ def optimal_design_dimension(
     r"""Return the effective dimension from the D-optimal design.
 
     .. math:: d_{\mathrm{eff}}=d\operatorname{Tr}M^\star,\qquad
-              M^\star=\operatorname{argmax}\Big\{\log\det M:\ M\in\operatorname{conv}\frac{aa'}{p(a)}\Big\}
+              M^\star=\operatorname{argmax}
+              \Big\{\log\det M:\ M\in\operatorname{conv}\frac{aa'}{p(a)}\Big\}
 
     Parameters
     ----------

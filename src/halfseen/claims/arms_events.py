@@ -1,0 +1,119 @@
+"""Claims about the two events set aside for arms, and the remark on other tails."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from halfseen.censorship import PerArm
+from halfseen.claims.claim import REFUTED, Comparison, Curve, Evidence, Line, Measured, claim
+from halfseen.claims.intervals import frequency
+from halfseen.claims.laboratory import Laboratory
+from halfseen.claims.walks import excursion_probability, shortfall_probability
+from halfseen.policies import UCB
+from halfseen.problems import ArmedBandit
+from halfseen.theory import censoring_failure_probability, optimism_failure_probability
+
+ARMS = "arms"
+TAIL_ORDERS = (0.5, 1.0, 2.0, 3.0)
+
+
+@claim(
+    "optimism-arms",
+    place="Lemma “Fail Optim Finite”",
+    family=ARMS,
+    says="Some mean ever leaves its confidence interval with probability at most 2d/T².",
+    how="UCB on two equal arms, λ = 0.01, so few rounds that the event does happen; frequency.",
+)
+def optimism_arms(lab: Laboratory) -> Evidence:
+    """Count failures of optimism where the bound is not yet tiny."""
+    horizons, runs = (3, 5, 8, 12, 20), lab.size(100_000, 2_000_000)
+    found, proved = [], []
+    for horizon in horizons:
+        played = lab.play(ArmedBandit([0.0, 0.0]), PerArm([1.0, 0.9]), UCB(0.01), horizon, runs)
+        found.append(frequency(played.failed("optimism")))
+        proved.append(optimism_failure_probability(2, horizon))
+    rows = [
+        Comparison(f"T = {horizon}", seen, "at most", limit)
+        for horizon, seen, limit in zip(horizons, found, proved, strict=True)
+    ]
+    lines = (
+        Line("measured", horizons, [f.value for f in found], [f.half for f in found]),
+        Line("2d/T²", horizons, proved, claimed=True),
+    )
+    curve = Curve("Optimism fails", "rounds", "probability", lines, log_upwards=True)
+    return Evidence(tuple(rows), curve=curve)
+
+
+def _missing(observe: float, horizon: int, delta: float) -> float:
+    """Return the exact probability of the censoring event with one arm played throughout."""
+    rounds = np.arange(1, horizon + 1)
+    start = 24.0 * math.log(horizon) / observe + 1.0
+    least = np.where(rounds >= start, (1.0 - delta) * observe * rounds, -np.inf)
+    return shortfall_probability(observe, least)
+
+
+@claim(
+    "censoring-arms",
+    place="Lemma “Derando Censo Linear”",
+    family=ARMS,
+    says=(
+        "Once an arm was played 24 log T/p + 1 times, fewer than (1−δ)p of its rewards are ever"
+        " seen with probability at most 4 d_eff/δ² · T^(−12δ²)."
+    ),
+    how="One arm played throughout: exact probability by recursion, for several p, δ and T.",
+)
+def censoring_arms(lab: Laboratory) -> Evidence:
+    """Compare the exact probability of the event with its bound, and with half of it."""
+    rows = []
+    for horizon in (200, 500, lab.size(1000, 4000)):
+        for observe in (0.2, 0.5, 0.9):
+            for delta in (0.2, 0.3, 0.5):
+                sharp = censoring_failure_probability([observe], horizon, delta)
+                if 24.0 * math.log(horizon) / observe + 1.0 > horizon or sharp == 1.0:
+                    continue
+                where = f"p = {observe:g}, δ = {delta:g}, T = {horizon:,}"
+                exact = Measured(_missing(observe, horizon, delta))
+                rows.append(Comparison(where, exact, "at most", 2.0 * sharp))
+    return Evidence(tuple(rows))
+
+
+def _deviates(order: float, horizon: int) -> float:
+    """Return the exact probability that fair signs leave the interval of the remark."""
+    variance = 0.5 / math.log(2.0)  # the smallest σ² with P(ε ≥ x) ≤ exp(−x^(1+q)/2σ²)
+    counts = np.arange(1.0, horizon + 1.0)
+    inside = 6.0 * variance * (counts + 1.0) * math.log(horizon)
+    return excursion_probability(inside ** (1.0 / (1.0 + order)))
+
+
+@claim(
+    "tails",
+    place="Remark “Tails”",
+    family=ARMS,
+    says=(
+        "With noise of tails exp(−x^(1+q)/2σ²), widths (6σ² log T)^(1/(1+q)) N^(−q/(1+q)) fail"
+        " with probability at most 2d/T², for every q > 0."
+    ),
+    how="One arm, noise ±1, everything seen: exact probability by recursion, for four q.",
+    expected=REFUTED,
+    erratum="tails",
+)
+def tails(lab: Laboratory) -> Evidence:
+    """Compute how often a bounded noise leaves the interval that shrinks too fast."""
+    horizon = lab.size(1000, 3000)
+    limit = optimism_failure_probability(1, horizon)
+    rows = [
+        Comparison(
+            f"q = {order:g}, T = {horizon:,}", Measured(_deviates(order, horizon)), "at most", limit
+        )
+        for order in TAIL_ORDERS
+    ]
+    horizons = (10, 30, 100, 300, 1000)
+    lines = [
+        Line(f"q = {order:g}", horizons, [_deviates(order, t) for t in horizons])
+        for order in (2.0, 3.0)
+    ]
+    bound = Line("2d/T²", horizons, [2.0 / t**2 for t in horizons], claimed=True)
+    curve = Curve("The interval fails", "rounds", "probability", (*lines, bound), log_upwards=True)
+    return Evidence(tuple(rows), curve=curve)

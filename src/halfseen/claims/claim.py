@@ -1,0 +1,307 @@
+"""What a claim is, what an experiment finds, and how the one judges the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from halfseen.tables import show
+
+if TYPE_CHECKING:
+    from halfseen.claims.laboratory import Laboratory
+
+HOLDS = "holds"
+CORRECTED = "holds corrected"
+REFUTED = "refuted as printed"
+UNDECIDED = "undecided"
+VERDICTS = (HOLDS, CORRECTED, REFUTED, UNDECIDED)
+RELATIONS = {"at most": "≤", "at least": "≥", "equals": "="}
+ROUNDING = 1e-12  # relative, of computed numbers
+TOO_WIDE = 2.0  # an interval that spans such a factor settles no equality
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number with its interval; of an exact computation, the same number three times.
+
+    >>> Measured(3.0).text, Measured(0.5212, 0.48, 0.56).text
+    ('3', '0.52 ± 0.04')
+    """
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.low):
+            object.__setattr__(self, "low", self.value)
+        if math.isnan(self.high):
+            object.__setattr__(self, "high", self.value)
+
+    @property
+    def half(self) -> float:
+        """Half the length of the interval, 0 when exact."""
+        return 0.5 * (self.high - self.low)
+
+    @property
+    def text(self) -> str:
+        """The number with the digits its interval justifies."""
+        if self.half <= 0.0:
+            return show(float(self.value))
+        digits = -math.floor(math.log10(self.half))
+        if digits > 4 or self.low > self.value - 0.5 * self.half:  # tiny, or lopsided as near 0
+            return f"{show(float(self.value))} [{show(float(self.low))}, {show(float(self.high))}]"
+        places = max(0, digits)
+        return f"{self.value:,.{places}f} ± {self.half:,.{places}f}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One measured number against one claimed number.
+
+    Parameters
+    ----------
+    where
+        The instance, in a few words.
+    measured
+        What was found.
+    relation
+        ``"at most"``, ``"at least"`` or ``"equals"``: what is claimed of the measured number.
+    claimed
+        The number or bound claimed.
+    tolerance
+        How far, relative to it, an equality that is a limit may still be off.
+
+    Examples
+    --------
+    >>> Comparison("T = 10", Measured(4.0, 3.5, 4.5), "at most", 3.0).refuted
+    True
+    >>> Comparison("T = 10", Measured(4.0, 2.9, 5.1), "at most", 3.0).refuted
+    False
+    """
+
+    where: str
+    measured: Measured
+    relation: str
+    claimed: float
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.relation not in RELATIONS:
+            raise ValueError(f"no such relation: {self.relation}")
+
+    @property
+    def refuted(self) -> bool:
+        """True when the measurement contradicts the claim beyond its interval."""
+        slack = abs(self.claimed) * max(self.tolerance, ROUNDING)
+        above = self.measured.low > self.claimed + slack
+        below = self.measured.high < self.claimed - slack
+        return {"at most": above, "at least": below, "equals": above or below}[self.relation]
+
+    @property
+    def decided(self) -> bool:
+        """False when the interval is so wide that no claim of equality could be refuted."""
+        if self.relation != "equals" or self.refuted:
+            return True
+        size = abs(self.claimed)
+        return self.measured.half <= max(size * (TOO_WIDE - 1.0) / TOO_WIDE, 1e-300)
+
+    @property
+    def strain(self) -> float:
+        """How near to a contradiction this comes: above 1 where it is one, but for rounding."""
+        found, claimed = self.measured, self.claimed
+        if self.relation == "equals":
+            room = abs(claimed) * max(self.tolerance, ROUNDING) + found.half
+            return abs(found.value - claimed) / room if room > 0 else math.inf
+        top, bottom = (found.low, claimed) if self.relation == "at most" else (claimed, found.high)
+        if top < 0.0 and bottom < 0.0:
+            return bottom / top
+        if bottom <= 0.0:
+            return math.inf if top > bottom else 0.0
+        return top / bottom
+
+    def distorted(self, factor: float) -> Comparison:
+        """Return the same with the claimed number multiplied."""
+        return replace(self, claimed=factor * self.claimed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "where": self.where,
+            "measured": self.measured.value,
+            "low": self.measured.low,
+            "high": self.measured.high,
+            "relation": self.relation,
+            "claimed": self.claimed,
+            "tolerance": self.tolerance,
+            "refuted": self.refuted,
+        }
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a chart: measured, or what is claimed."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    half: Sequence[float] = ()
+    claimed: bool = False
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What to draw: bound against measurement, most often as the rounds go on."""
+
+    title: str
+    across: str
+    upwards: str
+    lines: tuple[Line, ...]
+    log_across: bool = True
+    log_upwards: bool = False
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What an experiment found about the statement printed and about the right one.
+
+    Parameters
+    ----------
+    printed
+        Comparisons with what the paper prints; of a statement that is not in the paper, with it.
+    corrected
+        Comparisons with what is right; empty when nothing needed correction.
+    curve
+        A chart, where one helps.
+    """
+
+    printed: tuple[Comparison, ...]
+    corrected: tuple[Comparison, ...] = ()
+    curve: Curve | None = None
+
+    def verdict(self, distort: float = 1.0) -> str:
+        """Judge: the printed statement if it survives, else the right one.
+
+        Parameters
+        ----------
+        distort
+            Multiplies every number claimed, to see that a wrong one would be found out.
+        """
+        printed = [c.distorted(distort) for c in self.printed]
+        corrected = [c.distorted(distort) for c in self.corrected]
+        if not any(c.refuted for c in printed):
+            return HOLDS if all(c.decided for c in printed) else UNDECIDED
+        if not corrected or any(c.refuted for c in corrected):
+            return REFUTED
+        return CORRECTED if all(c.decided for c in corrected) else UNDECIDED
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement and the experiment that could refute it.
+
+    Parameters
+    ----------
+    name
+        A short name, unique.
+    place
+        Where the paper says it; ``"new"`` when it does not.
+    family
+        ``"arms"``, ``"linear bandits"``, ...: the heading it is listed under.
+    says
+        The statement as printed, in a sentence.
+    right
+        The statement as it should be; empty when it is right.
+    how
+        The experiment: instances and what is compared.
+    expected
+        The verdict our documents record.
+    erratum
+        The anchor of the correction in ``docs/errata.md``; empty without one.
+    run
+        The experiment itself.
+    """
+
+    name: str
+    place: str
+    family: str
+    says: str
+    how: str
+    run: Callable[[Laboratory], Evidence] = field(repr=False)
+    right: str = ""
+    expected: str = HOLDS
+    erratum: str = ""
+
+    @property
+    def link(self) -> str:
+        """Where the correction is written down."""
+        return f"docs/errata.md#{self.erratum}" if self.erratum else ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, what its experiment found, and how long that took."""
+
+    claim: Claim
+    evidence: Evidence
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """What follows from the measurements."""
+        return self.evidence.verdict()
+
+    @property
+    def as_recorded(self) -> bool:
+        """True when the verdict is the one our documents record."""
+        return self.verdict == self.claim.expected
+
+    @property
+    def telling(self) -> Comparison:
+        """The comparison with the printed statement that comes nearest to a contradiction."""
+        return max(self.evidence.printed, key=lambda c: (c.refuted, c.strain))
+
+    @property
+    def telling_corrected(self) -> Comparison | None:
+        """The comparison with the right statement on the same instance, else the nearest one."""
+        same = [c for c in self.evidence.corrected if c.where == self.telling.where]
+        return max(same or self.evidence.corrected, key=lambda c: c.strain, default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        claim = self.claim
+        return {
+            "name": claim.name,
+            "place": claim.place,
+            "family": claim.family,
+            "says": claim.says,
+            "right": claim.right,
+            "how": claim.how,
+            "verdict": self.verdict,
+            "expected": claim.expected,
+            "erratum": claim.link,
+            "seconds": self.seconds,
+            "printed": [c.to_dict() for c in self.evidence.printed],
+            "corrected": [c.to_dict() for c in self.evidence.corrected],
+        }
+
+
+def claim(
+    name: str,
+    *,
+    place: str,
+    family: str,
+    says: str,
+    how: str,
+    right: str = "",
+    expected: str = HOLDS,
+    erratum: str = "",
+) -> Callable[[Callable[[Laboratory], Evidence]], Claim]:
+    """Make a claim of the experiment that follows."""
+
+    def made(run: Callable[[Laboratory], Evidence]) -> Claim:
+        return Claim(name, place, family, says, how, run, right, expected, erratum)
+
+    return made

@@ -1,0 +1,96 @@
+"""Where experiments are run: two sizes, one seed, and no study played twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.simulation import simulate
+from halfseen.study import AnyCensorship, AnyPolicy, Problem, Study
+
+Size = TypeVar("Size")
+
+
+@dataclass(frozen=True)
+class Played:
+    """The tracks of one policy in one world, a row per replication."""
+
+    rounds: NDArray[np.int64]
+    tracks: dict[str, NDArray[Any]]
+
+    @property
+    def regret(self) -> Vector:
+        """Regret at the end."""
+        values: Vector = self.tracks["regret"][:, -1]
+        return values
+
+    def potential(self, order: int = 0, at: int = -1) -> Vector:
+        """Return the potential of the order with that number, at a checkpoint."""
+        values: Vector = self.tracks["potential"][:, at, order]
+        return values
+
+    def failed(self, event: str) -> NDArray[Any]:
+        """Return 1 where the event had happened by the end."""
+        return self.tracks[f"{event}_failed"][:, -1]
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """Runs the studies that claims ask for.
+
+    Parameters
+    ----------
+    quick
+        Small sizes, for a minute in all; otherwise those of the full run.
+    seed
+        One whole number for all studies.
+    workers
+        Threads; all cores if left out.
+
+    Examples
+    --------
+    >>> Laboratory(quick=True).size(quick=10, full=1000)
+    10
+    """
+
+    quick: bool = True
+    seed: int = 1
+    workers: int | None = None
+    _known: dict[str, Played] = field(default_factory=dict, repr=False, compare=False)
+
+    def size(self, quick: Size, full: Size) -> Size:
+        """Return the size that goes with this run."""
+        return quick if self.quick else full
+
+    def play(
+        self,
+        problem: Problem,
+        censorship: AnyCensorship,
+        policy: AnyPolicy,
+        horizon: int,
+        replications: int,
+        checkpoints: int = 1,
+        alphas: tuple[float, ...] | None = None,
+    ) -> Played:
+        """Play one policy in one world, or remember how it went."""
+        study = Study(
+            problem,
+            censorship,
+            policy,
+            horizon,
+            replications,
+            self.seed,
+            checkpoints,
+            alphas,
+            baseline=False,
+        )
+        digest = study.digest()
+        if digest not in self._known:
+            result = simulate(study, workers=self.workers)
+            tracks = {name: array[0, 0, 0] for name, array in result.tracks.items()}
+            self._known[digest] = Played(study.rounds_recorded, tracks)
+        return self._known[digest]

@@ -1,0 +1,106 @@
+"""Every claim, by family, and the run of all or some of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib import import_module
+
+from halfseen import checks
+from halfseen.claims.claim import Claim, Finding
+from halfseen.claims.laboratory import Laboratory
+from halfseen.errors import InvalidInput
+
+# One module per family; each defines its claims with the decorator `claim`.
+FAMILIES = (
+    "arms_events",
+    "arms_potential",
+    "arms_regret",
+    "arms_scaling",
+    "adaptivity",
+    "linear_events",
+    "linear_potential",
+    "linear_regret",
+    "linear_laws",
+)
+
+
+@cache
+def claims() -> dict[str, Claim]:
+    """Return every claim by its name, in the order they are listed."""
+    found = [
+        value
+        for family in FAMILIES
+        for value in vars(import_module(f"halfseen.claims.{family}")).values()
+        if isinstance(value, Claim)
+    ]
+    named = {claim.name: claim for claim in found}
+    assert len(named) == len(found), "two claims share a name"
+    return named
+
+
+def verify(
+    names: Sequence[str] | None = None,
+    *,
+    quick: bool = True,
+    seed: int = 1,
+    workers: int | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> list[Finding]:
+    """Run the experiments of some claims and return what they found.
+
+    Parameters
+    ----------
+    names
+        Names of claims; all of them if left out.
+    quick
+        Small sizes, about a minute in all; otherwise minutes.
+    seed
+        One whole number for all simulations.
+    workers
+        Threads; all cores if left out.
+    progress
+        Called with the claims done, their number and the name of the one that is running.
+
+    Returns
+    -------
+    list of Finding
+        In the order the claims are listed.
+
+    Examples
+    --------
+    >>> [finding] = verify(["water-filling"])
+    >>> finding.verdict, finding.as_recorded
+    ('holds', True)
+    """
+    return list(findings(names, quick=quick, seed=seed, workers=workers, progress=progress))
+
+
+def findings(
+    names: Sequence[str] | None,
+    *,
+    quick: bool,
+    seed: int,
+    workers: int | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Iterator[Finding]:
+    """Yield what each experiment found as soon as it has."""
+    chosen = selected(names)
+    laboratory = Laboratory(quick, checks.seed("seed", seed), workers)
+    for done, claim in enumerate(chosen):
+        if progress is not None:
+            progress(done, len(chosen), claim.name)
+        started = time.perf_counter()
+        evidence = claim.run(laboratory)
+        yield Finding(claim, evidence, time.perf_counter() - started)
+
+
+def selected(names: Sequence[str] | None) -> list[Claim]:
+    """Return the claims with these names, or all."""
+    known = claims()
+    if names is None:
+        return list(known.values())
+    if not names:
+        raise InvalidInput("claim", "must name at least one claim", names, "Leave it out for all.")
+    return [known[checks.one_of("claim", name, known)] for name in names]

@@ -1,0 +1,112 @@
+"""Every claim, run: the verdict recorded, and a wrong constant found out."""
+
+import pytest
+
+from halfseen.claims import Laboratory, claims, verify
+from halfseen.claims.claim import CORRECTED, HOLDS, REFUTED
+
+# A factor for the number claimed that makes it wrong, near the one at which the claim falls.
+WRONG = {
+    "optimism-arms": 0.04,
+    "censoring-arms": 2e-5,
+    "tails": 0.5,
+    "notation": 0.97,
+    "potential-control-arms": 0.4,
+    "potential-control-arms-half": 0.6,
+    "potential-control-arms-one": 0.03,
+    "orders-of-potentials": 1.2,
+    "water-filling": 0.99,
+    "heteroskedastic-potential": 0.04,
+    "exact-identity": 1.05,
+    "fluid-bound": 0.99,
+    "potential-reduction-arms": 0.12,
+    "theorem-arms": 0.01,
+    "heteroskedastic-arms": 0.01,
+    "instance-arms": 0.1,
+    "heteroskedastic-instance": 0.07,
+    "instance-count": 0.9,
+    "wald-bound": 0.9,
+    "scaling-dimension": 1.2,
+    "scaling-horizon": 1.2,
+    "scaling-instance": 1.25,
+    "arm-splitting": 1.1,
+    "inverse-moments": 5.0,
+    "offline-equivalent": 1.05,
+    "adaptivity-gain": 1.05,
+    "single-monitoring": 1.2,
+    "optimism-linear": 0.4,
+    "optimism-linear-proof": 0.15,
+    "censoring-linear": 0.005,
+    "censoring-linear-sharp": 0.9,
+    "potential-control-linear": 0.3,
+    "pmin-bound": 0.9,
+    "elliptical-potential": 0.9,
+    "elliptical-potential-one": 0.9,
+    "uniform-model": 0.95,
+    "log-scaling": 0.8,
+    "potential-reduction-linear": 0.05,
+    "law-sphere": 1.2,
+    "law-fixed": 1.2,
+    "law-ties": 1.1,
+    "law-contexts": 1.15,
+}
+# Factors that would make true what is printed and is not.
+KIND = {
+    "tails": 1e6,
+    "notation": 3.0,
+    "potential-control-arms-half": 2.0,
+    "heteroskedastic-potential": 1.05,
+    "optimism-linear-proof": 10.0,
+    "elliptical-potential-one": 20.0,
+    "scaling-dimension": 0.5,
+}
+
+
+@pytest.fixture(scope="session")
+def findings():
+    return {finding.claim.name: finding for finding in verify(quick=True)}
+
+
+def test_no_claim_goes_unwatched():
+    assert list(WRONG) == list(claims())
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_verdict_is_as_recorded(name, findings):
+    assert findings[name].verdict == claims()[name].expected
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_constant_is_refuted(name, findings):
+    assert findings[name].evidence.verdict(distort=WRONG[name]) == REFUTED
+
+
+@pytest.mark.parametrize("name", KIND)
+def test_a_constant_large_enough_would_have_held(name, findings):
+    assert findings[name].verdict != HOLDS
+    assert findings[name].evidence.verdict(distort=KIND[name]) == HOLDS
+
+
+def test_equalities_are_measured_finely_enough(findings):
+    for finding in findings.values():
+        for one in (*finding.evidence.printed, *finding.evidence.corrected):
+            assert one.decided, (finding.claim.name, one.where)
+
+
+def test_corrections_are_needed_and_enough(findings):
+    for name, finding in findings.items():
+        corrected = finding.evidence.corrected
+        assert bool(corrected) == (claims()[name].expected == CORRECTED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_other_seeds_give_the_same_verdicts(seed):
+    wrong = [f.claim.name for f in verify(quick=True, seed=seed) if not f.as_recorded]
+    assert wrong == []
+
+
+def test_a_laboratory_of_other_seed_plays_other_numbers():
+    claim = claims()["optimism-linear-proof"]
+    first, second = (claim.run(Laboratory(seed=seed)).printed[0] for seed in (1, 2))
+    assert first.measured != second.measured
