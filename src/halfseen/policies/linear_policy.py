@@ -94,6 +94,11 @@ class LinearPolicy(ABC):
     def table(self, setting: LinearSetting) -> Vector:
         """Return the constants of the kernels."""
 
+    def failure(self, setting: LinearSetting) -> float:
+        """Return the delta in use: the policy's own, or 1 over the horizon."""
+        delta: float | None = getattr(self, "delta", None)
+        return 1.0 / max(setting.horizon, 2) if delta is None else delta
+
     def kernels(self) -> LinearKernels:
         """Return the algorithm without its parameters."""
         return LinearKernels(self.index, self.radius, self.samples, self.imputes, self.waits)
