@@ -26,15 +26,9 @@ from halfseen.engine.designs import (
     record_designs,
     restart,
 )
-from halfseen.engine.glm_steps import (
-    GROWTH,
-    SEEN_ONCE,
-    form,
-    longer,
-    shake_by_curve,
-    without_ridge,
-)
+from halfseen.engine.glm_steps import form, longer, shake_by_curve, without_ridge
 from halfseen.engine.jacobi import eigen
+from halfseen.policies.glm_policy import GROWTH, SEEN_ONCE
 from halfseen.ridge import accumulate, next_refactor, observe_action, refactor
 
 if TYPE_CHECKING:

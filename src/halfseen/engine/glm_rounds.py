@@ -27,8 +27,9 @@ from halfseen.engine.designs import (
     shortage,
 )
 from halfseen.engine.feedback import HALF_RATE, MEAN, NOISE, WAIT_SCALE, waiting
-from halfseen.engine.glm_steps import SEEN_ONCE, shake_by_curve, squared_error
+from halfseen.engine.glm_steps import shake_by_curve, squared_error
 from halfseen.engine.jacobi import eigen
+from halfseen.policies.glm_policy import SEEN_ONCE
 from halfseen.ridge import (
     gather,
     next_refactor,

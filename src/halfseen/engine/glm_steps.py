@@ -8,9 +8,6 @@ from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.problems.contexts import fill_normals
 
-SEEN_ONCE = 1.0 - 1e-9  # exploration ends when the smallest eigenvalue exceeds it
-GROWTH = 0.25  # how much the determinant grows until changing actions ask for a new fit
-
 
 def shake_by_curve(stream: Stream, clock: int, curve: Vector, noise: Vector, shake: Vector) -> None:
     """Write a normal vector whose covariance is the inverse of L L', L being `curve`."""

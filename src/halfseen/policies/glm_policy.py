@@ -9,6 +9,8 @@ from halfseen.errors import InvalidInput
 from halfseen.policies.linear_policy import LinearKernels, LinearPolicy, LinearSetting
 from halfseen.problems.links import Link
 
+SEEN_ONCE = 1.0 - 1e-9  # exploration ends when the smallest eigenvalue exceeds it
+GROWTH = 0.25  # how much the determinant grows until changing actions ask for a new fit
 FLATTEST = 1e-100  # curvatures below are as good as 0
 
 

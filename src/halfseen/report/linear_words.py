@@ -8,9 +8,26 @@ from typing import Any
 
 from halfseen.censorship import LinkModel, MultiThreshold
 from halfseen.censorship.link_models import LinkedCensorship
-from halfseen.problems import FiniteActions, LinearBandit, RandomActions, SequenceOfActions
+from halfseen.problems import (
+    FiniteActions,
+    GeneralizedLinearBandit,
+    LinearBandit,
+    RandomActions,
+    SequenceOfActions,
+)
 
 LISTED = 6  # coordinates written out one by one
+MEANS = {
+    "logistic": "1/(1 + exp(−⟨a, θ⟩))",
+    "probit": "Φ(⟨a, θ⟩)",
+    "poisson": "exp⟨a, θ⟩",
+    "identity": "⟨a, θ⟩",
+}
+REWARDS = {
+    "bernoulli": "of 0 or 1",
+    "poisson": "that are Poisson counts",
+    "gaussian": "that are normal with noise {noise}",
+}
 LAWS = {
     "sphere": "uniform on the unit sphere",
     "gaussian": "normal, shortened to length 1 where longer",
@@ -22,6 +39,14 @@ POLICIES = {
     "lin-thompson": "Draws θ from what is believed of it, plays the best action for it.",
     "lin-epsilon-greedy": "Plays the best estimated mean, and sometimes any action.",
     "lin-random": "Plays any action: what no learning costs.",
+    "glm-ucb": "Explores until every direction was seen once, then plays the action that could be"
+    " best, by maximum likelihood on seen rewards alone.",
+    "ridge-glm-ucb": "Plays the action that could be best, by penalised likelihood on seen rewards"
+    " alone.",
+    "glm-thompson": "Draws θ from a normal approximation of its posterior, plays the best action"
+    " for it.",
+    "impute-zero-glm-ucb": "A common mistake: GLMUCB that learns a reward of 0 where feedback is"
+    " missing.",
     "design": "Always plays the most uncertain action: what pure exploration costs.",
 }
 
@@ -39,8 +64,14 @@ def linear_problem_in_words(problem: LinearBandit) -> str:
     else:
         offered = f"actions of kind {actions.kind}"
     many = "1 dimension" if problem.dimension == 1 else f"{problem.dimension:,} dimensions"
+    pays = f"⟨a, θ⟩ plus normal noise of {problem.noise:.4g}"
+    if isinstance(problem, GeneralizedLinearBandit):
+        curve = problem.curve
+        law = REWARDS.get(curve.law, "of its own law").format(noise=f"{problem.noise:.4g}")
+        mean = MEANS.get(curve.name, f"μ(⟨a, θ⟩), μ the curve “{curve.name}”")
+        pays = f"rewards {law} with mean {mean}"
     return (
-        f"An action a pays ⟨a, θ⟩ plus normal noise of {problem.noise:.4g}; {many},"
+        f"An action a pays {pays}; {many},"
         f" θ = {_vector(problem.theta)}, of length {problem.norm:.3g}; {offered}."
     )
 

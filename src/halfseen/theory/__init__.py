@@ -20,6 +20,13 @@ if TYPE_CHECKING:
         event_frequencies,
         optimism_failure_probability,
     )
+    from halfseen.theory.glm_bounds import (
+        glm_confidence_factor,
+        glm_potential_bound,
+        glm_regret_bounds,
+        papers_order,
+    )
+    from halfseen.theory.glm_exploration import Exploration, exploration, exploration_rounds
     from halfseen.theory.linear_bounds import (
         confidence_factor,
         linear_regret_bounds,
@@ -46,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound",
+    "Exploration",
     "FarthestPoint",
     "MonitoredPotential",
     "MonitoringConstant",
@@ -64,9 +72,14 @@ __all__ = [
     "event_frequencies",
     "expected_potential_bound",
     "expected_slope",
+    "exploration",
+    "exploration_rounds",
     "farthest_point",
     "feedback_value",
     "fluid_potential",
+    "glm_confidence_factor",
+    "glm_potential_bound",
+    "glm_regret_bounds",
     "instance_dimension",
     "joint_potential",
     "linear_regret_bounds",
@@ -74,6 +87,7 @@ __all__ = [
     "offline_potential",
     "optimism_failure_probability",
     "papers_censoring_factor",
+    "papers_order",
     "papers_potential",
     "papers_potential_control",
     "potential_control_factor",
@@ -98,6 +112,13 @@ _HOMES = {
         "event_frequencies",
         "optimism_failure_probability",
     ),
+    "glm_bounds": (
+        "glm_confidence_factor",
+        "glm_potential_bound",
+        "glm_regret_bounds",
+        "papers_order",
+    ),
+    "glm_exploration": ("Exploration", "exploration", "exploration_rounds"),
     "linear_bounds": (
         "confidence_factor",
         "linear_regret_bounds",

@@ -13,7 +13,7 @@ from halfseen import checks
 from halfseen.censorship import Censorship, LinearCensorship
 from halfseen.errors import InvalidInput
 from halfseen.policies import UCB, LinearPolicy, Policy
-from halfseen.problems import ArmedBandit, LinearBandit
+from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
 from halfseen.theory import bound_terms, inputs
 from halfseen.theory.bound_terms import Terms, World
 from halfseen.theory.dimension import has_fixed_arms
@@ -204,11 +204,12 @@ def regret_bounds(
     Parameters
     ----------
     problem
-        The arms, or a linear bandit. With `FixedArms` only those that can be played count.
+        The arms, or a linear or generalized linear bandit. With `FixedArms` only those that can be played count.
     censorship
         The probability that each action's reward is observed.
     policy
-        A `UCB` or `LinUCB` gets all bounds; any other policy only the trivial one.
+        A `UCB`, `LinUCB`, `GLMUCB` or `RidgeGLMUCB` gets all bounds; any other policy only the
+        trivial one.
     horizon
         Number of rounds T, at least 1.
     potential
@@ -244,6 +245,10 @@ def regret_bounds(
     >>> bounds["trivial"].value
     4000.0
     """
+    if isinstance(problem, GeneralizedLinearBandit):
+        from halfseen.theory.glm_bounds import bounds_of_glm
+
+        return bounds_of_glm(problem, censorship, policy, horizon, potential)
     if isinstance(problem, LinearBandit):
         from halfseen.theory.linear_bounds import bounds_of_linear
 
