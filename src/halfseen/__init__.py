@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from halfseen.errors import HalfseenError as HalfseenError
     from halfseen.errors import InvalidInput as InvalidInput
     from halfseen.errors import StorageError as StorageError
+    from halfseen.glm_agent import GLMAgent as GLMAgent
     from halfseen.linear_agent import LinearAgent as LinearAgent
     from halfseen.policies import GLMUCB as GLMUCB
     from halfseen.policies import UCB as UCB
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agent": ("Agent",),
+    "glm_agent": ("GLMAgent",),
     "linear_agent": ("LinearAgent",),
     "censorship": (
         "AnyFunction",

@@ -97,7 +97,7 @@ def maximise(
             if share > 0.0:
                 for i in range(d):
                     along += share * (rows[k, i] * step[i])
-            inside = min(max(along, -limit), limit)
+            inside = limit if along > limit else -limit if along < -limit else along
             pull = score(counts[k], sums[k], inside)
             if along != inside:
                 pull -= curvature(counts[k], sums[k], inside) * (along - inside)
@@ -124,7 +124,7 @@ def maximise(
                     for j in range(d):
                         hessian[i, j] = prior[i, j]
                 for k in range(size):
-                    inside = min(max(z[k], -limit), limit)
+                    inside = limit if z[k] > limit else -limit if z[k] < -limit else z[k]
                     weight = curvature(counts[k], sums[k], inside)
                     if weight > 0.0:
                         for i in range(d):
@@ -136,7 +136,7 @@ def maximise(
                     trace = 0.0
                     for i in range(d):
                         trace += hessian[i, i]
-                    jitter = max(10.0 * jitter, 1e-12 * trace, 1e-300)
+                    jitter = 10.0 * jitter + 1e-12 * trace + 1e-300
             for i in range(d):
                 total = gradient[i]
                 for j in range(i):

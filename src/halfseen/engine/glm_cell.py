@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.engine.decide_glm import choose_glm, learn_glm, reset_glm, with_link
 from halfseen.engine.glm_context_rounds import play_glm_contexts
 from halfseen.engine.glm_rounds import play_glm
 from halfseen.engine.linear_cell import LinearCell
@@ -33,9 +34,13 @@ class GLMCell(LinearCell):
     @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
-        kernels = self.problem.curve.kernels
-        link = {"fit": maximiser(kernels), "mean": kernels.mean, "reward": kernels.reward}
-        return super().open_names | link
+        link, kernels = self.problem.curve.kernels, self.policy.kernels()
+        names = super().open_names | {"reward": link.reward}
+        if self.same_actions:
+            return names | {"fit": maximiser(link)}
+        parts = {"choose": choose_glm, "learn": learn_glm, "reset": reset_glm}
+        filled = {name: with_link(part, kernels, link) for name, part in parts.items()}
+        return names | filled | {"mean": link.mean}
 
     @property
     def setting(self) -> GLMSetting:

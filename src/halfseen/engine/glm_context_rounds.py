@@ -11,37 +11,39 @@ O(n d^3 / GROWTH), a round O(K d^2) beside that.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, unit, words
-from halfseen.engine.designs import (
-    ROUNDING,
-    exceeds,
-    powered_width,
-    record_designs,
-    restart,
+from halfseen.draws import AVAILABILITY, ENVIRONMENT, unit, words
+from halfseen.engine.decide_glm import (
+    LIMIT,
+    MATRICES,
+    NUMBERS,
+    PRIOR,
+    REPLICATION,
+    TOLD,
+    VECTORS,
 )
-from halfseen.engine.glm_steps import form, longer, shake_by_curve, without_ridge
+from halfseen.engine.decide_linear import DESIGN, ESTIMATE, INVERSE, LEARNED, REGULARIZATION
+from halfseen.engine.designs import ROUNDING, exceeds, powered_width, record_designs
+from halfseen.engine.glm_steps import form, longer
 from halfseen.engine.jacobi import eigen
-from halfseen.policies.glm_policy import GROWTH, SEEN_ONCE
-from halfseen.ridge import accumulate, next_refactor, observe_action, refactor
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
-    from halfseen.glm_fit import maximise as fit
-    from halfseen.policies.glm_ucb import index, radius
+    from halfseen.engine.decide_glm import choose_glm as choose
+    from halfseen.engine.decide_glm import learn_glm as learn
+    from halfseen.engine.decide_glm import reset_glm as reset
+    from halfseen.policies.glm_ucb import radius
     from halfseen.problems.contexts import draw_action as draw
     from halfseen.problems.links import draw_bernoulli as reward
     from halfseen.problems.links import logistic_mean as mean
 
 DRAWN = True  # actions are drawn, not read from a sequence
 IMPUTES = False
-SAMPLES = False
 EXPLORES = False
 HAS_RADIUS = False
 
@@ -76,15 +78,13 @@ def play_glm_contexts(
 ) -> None:
     """Play replications `first` to `last` (excluded) and write their tracks, row by row."""
     d = theta.size
-    inverse, factor, scratch = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
-    design, rest, expected = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
-    vectors, other, older = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
-    hessian, curve = np.zeros((d, d)), np.zeros((d, d))
+    matrices, vectors = np.zeros((MATRICES, d, d)), np.zeros((VECTORS, d))
+    numbers = np.zeros(NUMBERS)
+    inverse, design, estimate = matrices[INVERSE], matrices[DESIGN], vectors[ESTIMATE]
+    expected, scratch, basis = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     # What a policy learns from is not what was observed when it makes up what is missing.
     honest = np.zeros((d, d)) if IMPUTES else design
-    estimate, target, target_rest = np.zeros(d), np.zeros(d), np.zeros(d)
-    v, noise, shake, inverse_values = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
-    gradient, off = np.zeros(d), np.zeros(d)
+    inverse_values, off = np.zeros(d), np.zeros(d)
     menu = np.zeros((count, d))
     kept, paid, ones, z = np.zeros((256, d)), np.zeros(256), np.ones(256), np.zeros(256)
     pulled, seen = np.zeros(cuts.size + 1), np.zeros(cuts.size + 1)
@@ -93,33 +93,29 @@ def play_glm_contexts(
     powers = False
     for k in range(alphas.size):
         powers = powers or alphas[k] != 1.0
+    numbers[REGULARIZATION] = regularization
+    numbers[LIMIT] = limit
+    for i in range(d):
+        for j in range(d):
+            matrices[PRIOR, i, j] = prior[i, j]
 
     for replication in range(first, last):
         row = replication - first
         world = (key[0], key[1], replication, ENVIRONMENT)
         doors = (key[0], key[1], replication, AVAILABILITY)
-        mind = (key[0], key[1], replication, POLICY)
-        restart(regularization, inverse, design, rest, expected, estimate, target, target_rest)
+        numbers[REPLICATION] = replication
+        reset(matrices, vectors, numbers)
         for i in range(d):
             for j in range(d):
-                older[i, j] = inverse[i, j]
-                if IMPUTES:
-                    honest[i, j] = design[i, j]
-        if SAMPLES:  # the factor of the prior
-            fit(kept, 0, ones, paid, limit, prior, estimate, z, gradient, v, hessian, curve)
+                honest[i, j] = design[i, j]
+                expected[i, j] = design[i, j]
         for j in range(pulled.size):
             pulled[j] = 0.0
             seen[j] = 0.0
         for k in range(alphas.size):
             spent[k] = 0.0
-        exploring = EXPLORES
         lost = 0.0
-        spread = 0.0  # log det of the design, and what the kernels were last told
-        told = 0.0
-        fitted_at = 0.0
         unsure = 0.0  # how much the expected design may have grown since it was last compared
-        learned = 0
-        due = next_refactor(0, d)
         optimism = 0
         censoring = 0
         checkpoint = 0
@@ -130,43 +126,25 @@ def play_glm_contexts(
                 for i in range(d):
                     for j in range(d):
                         scratch[i, j] = inverse[i, j]
-                eigen(scratch, inverse_values, vectors)
-            if SAMPLES:
-                shake_by_curve(mind, clock, curve, noise, shake)
+                eigen(scratch, inverse_values, basis)
             changed = False
-            top = -np.inf
             best = -np.inf
-            chosen = 0
-            truth = 0.0
             for k in range(count):
                 if DRAWN:
                     draw(doors, clock, k, menu[k])
                 else:
                     for i in range(d):
                         menu[k, i] = offered[(clock - 1) % offered.shape[0], k, i]
-                guess = 0.0
                 reality = 0.0
-                shift = 0.0
                 for i in range(d):
-                    guess += menu[k, i] * estimate[i]
                     reality += menu[k, i] * theta[i]
-                    if SAMPLES:
-                        shift += menu[k, i] * shake[i]
                 if reality > best:
                     best = reality
-                square = form(inverse if exploring else older, menu[k])
-                if exploring:
-                    value = square
-                else:
-                    value = index(guess, square, told, shift, k, clock, mind, table)
-                if value > top:
-                    top = value
-                    chosen = k
-                    truth = reality
-
-            x = menu[chosen]
+            x = menu[choose(menu, matrices, vectors, numbers, clock, key[0], key[1], table)]
+            truth = 0.0
             along = 0.0
             for i in range(d):
+                truth += x[i] * theta[i]
                 along += x[i] * direction[i]
             region = 0
             while region < cuts.size and along >= cuts[region]:
@@ -178,9 +156,9 @@ def play_glm_contexts(
                 if alphas[k] == 1.0:
                     spent[k] += form(inverse, x)
                 else:
-                    spent[k] += powered_width(x, inverse_values, vectors, alphas[k])
-            mean_played = mean(truth)
-            lost += mean(best) - mean_played
+                    spent[k] += powered_width(x, inverse_values, basis, alphas[k])
+            pays = mean(truth)
+            lost += mean(best) - pays
             pulled[region] += 1.0
             for i in range(d):
                 for j in range(d):
@@ -201,60 +179,20 @@ def play_glm_contexts(
                         for i in range(d):
                             for j in range(d):
                                 honest[i, j] += x[i] * x[j]
-                    gained = reward(mean_played, noise_scale, world, clock, 0)
-                if learned == paid.size:
-                    kept, paid = longer(kept, paid)
-                    ones, z = np.ones(paid.size), np.zeros(paid.size)
-                for i in range(d):
-                    kept[learned, i] = x[i]
-                paid[learned] = gained
-                learned += 1
-                s = observe_action(inverse, x, v)
-                accumulate(design, rest, target, target_rest, x, gained)
-                spread += math.log1p(s)
-                left = False  # exploration ends with this round
-                if EXPLORES and exploring:
-                    without_ridge(design, regularization, prior, other)
-                    left = exceeds(other, other, 0.0, SEEN_ONCE, factor)
-                    exploring = not left
-                if learned == due or left:
-                    if EXPLORES and not exploring:
-                        without_ridge(design, regularization, prior, other)
-                        spread = refactor(other, target, scratch, inverse, v)
-                    else:
-                        spread = refactor(design, target, scratch, inverse, v)
-                    spread -= d * math.log(regularization)
-                    due = next_refactor(learned, d)
+                    gained = reward(pays, noise_scale, world, clock, 0)
+                if numbers[LEARNED] == paid.size:
+                    kept, paid, ones, z = longer(kept, paid)
+                fresh = learn(x, gained, matrices, vectors, numbers, kept, paid, ones, z)
                 changed = True
-                grown = left or learned == 1 or spread > fitted_at + math.log1p(GROWTH)
-                if not exploring and grown:
-                    fit(
-                        kept,
-                        learned,
-                        ones,
-                        paid,
-                        limit,
-                        prior,
-                        estimate,
-                        z,
-                        gradient,
-                        v,
-                        hessian,
-                        curve,
-                    )
-                    fitted_at = spread
-                    told = d * math.log1p(2.0 * learned / d) if EXPLORES else spread
+                if HAS_RADIUS and fresh and optimism == 0:
                     for i in range(d):
                         off[i] = estimate[i] - theta[i]
-                        for j in range(d):
-                            older[i, j] = inverse[i, j]
-                    if HAS_RADIUS:
-                        error = form(design, off)
-                        if EXPLORES:
-                            for i in range(d):
-                                error -= regularization * off[i] * off[i]
-                        if error > ROUNDING * radius(told, table) ** 2:
-                            optimism = 1
+                    error = form(design, off)
+                    if EXPLORES:
+                        for i in range(d):
+                            error -= regularization * (off[i] * off[i])
+                    if error > ROUNDING * radius(numbers[TOLD], table) ** 2:
+                        optimism = 1
 
             if clock == checkpoints[checkpoint]:
                 regret[row, checkpoint] = lost
@@ -270,8 +208,9 @@ def play_glm_contexts(
                     expected,
                     regularization,
                     scratch,
-                    other,
+                    basis,
                     spread_track[row, checkpoint],
                     eigenvalues[row, checkpoint],
                 )
+                changed = True  # the basis was written over
                 checkpoint += 1

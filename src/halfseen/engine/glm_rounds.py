@@ -22,6 +22,7 @@ from halfseen.engine.designs import (
     ROUNDING,
     exceeds,
     gather_both,
+    lower_factor,
     powered_width,
     record_designs,
     shortage,
@@ -117,21 +118,8 @@ def play_glm(
             seen[k] = 0.0
             _, _, high, low = words(world, 0, k)
             wait[k] = waiting(facts[k, WAIT_SCALE], high, low, world, 0, k)
-        if SAMPLES:  # the factor of the prior
-            fit(
-                rows,
-                actions,
-                counts,
-                sums,
-                limit,
-                prior,
-                estimate,
-                means,
-                gradient,
-                v,
-                hessian,
-                curve,
-            )
+        if SAMPLES:
+            lower_factor(prior, curve)
         for k in range(alphas.size):
             spent[k] = 0.0
         exploring = EXPLORES

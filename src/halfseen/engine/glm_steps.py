@@ -55,10 +55,12 @@ def without_ridge(design: Vector, regularization: float, prior: Vector, out: Vec
         out[i, i] -= regularization
 
 
-def longer(kept: Vector, paid: Vector) -> tuple[Vector, Vector]:
-    """Return copies with room for twice as many rounds."""
+def longer(kept: Vector, paid: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return actions and rewards with room for twice as many, as many ones, and scratch."""
     size, d = kept.shape
     rows, sums = np.zeros((2 * size, d)), np.zeros(2 * size)
-    rows[:size] = kept
-    sums[:size] = paid
-    return rows, sums
+    for k in range(size):
+        sums[k] = paid[k]
+        for i in range(d):
+            rows[k, i] = kept[k, i]
+    return rows, sums, np.ones(2 * size), np.zeros(2 * size)
