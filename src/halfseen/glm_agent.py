@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.engine import decide_glm as live
+from halfseen.engine.decide_linear import LEARNED, REGULARIZATION
 from halfseen.engine.glm_steps import longer
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
@@ -81,10 +81,13 @@ class GLMAgent(LinearAgent):
         length = checks.number("GLMAgent.bound", bound, at_least=0.0)
         curve.check("GLMAgent.link", length)
         if noise is None:
-            noise = {"bernoulli": 0.5, "poisson": math.sqrt(abs(curve.mean(length)))}.get(
-                curve.law, 1.0
-            )
-        told = {"dimension": dimension, "noise": noise, "bound": bound, "horizon": horizon}
+            noise = curve.usual_noise(length)
+        told: dict[str, Any] = {
+            "dimension": dimension,
+            "noise": noise,
+            "bound": bound,
+            "horizon": horizon,
+        }
         told = self._checked(told)
         self._told = told | {"link": curve.name}
         self.policy = policy
@@ -96,7 +99,7 @@ class GLMAgent(LinearAgent):
         self._forget = compiled(live.reset_glm, kernels)
         self._matrices = np.zeros((live.MATRICES, d, d))
         self._vectors, self._numbers = np.zeros((live.VECTORS, d)), np.zeros(live.NUMBERS)
-        self._numbers[live.REGULARIZATION] = policy.regularization
+        self._numbers[REGULARIZATION] = policy.regularization
         self._numbers[live.LIMIT] = policy.limit(self.setting)
         if not policy.explores:
             self._matrices[live.PRIOR] = policy.penalty(self.setting) * np.eye(d)
@@ -112,18 +115,18 @@ class GLMAgent(LinearAgent):
         self._forget(*self._state)
 
     def _learn(self, action: Vector, reward: float) -> None:
-        if self._numbers[live.LEARNED] == len(self._rounds[1]):
+        if self._numbers[LEARNED] == len(self._rounds[1]):
             self._rounds = longer(*self._rounds[:2])
         self._absorb(action, reward, *self._state, *self._rounds)
 
     def _history(self) -> dict[str, Any]:
-        learned = int(self._numbers[live.LEARNED])
+        learned = int(self._numbers[LEARNED])
         kept, paid, _, _ = self._rounds
         return {"kept": kept[:learned].tolist(), "paid": paid[:learned].tolist()}
 
     def _restore(self, saved: _Saved, seen: Any) -> None:
         super()._restore(saved, seen)
-        learned, d = int(self._numbers[live.LEARNED]), self.setting.dimension
+        learned, d = int(self._numbers[LEARNED]), self.setting.dimension
         kept, paid = np.array(saved.kept).reshape(-1, d), np.array(saved.paid)
         if len(kept) != learned or len(paid) != learned:
             raise ValueError("rounds")

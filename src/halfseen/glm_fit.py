@@ -9,8 +9,8 @@ where the link gives the score :math:`\ell'` and the curvature :math:`-\ell''` i
 are all there is to know of a fixed set of K actions, so a Newton step costs O(K d^2) whatever the
 number of rounds.
 
-Beyond a limit Z, which no :math:`|\langle a,\theta\rangle|` exceeds, the score goes on as a straight
-line. This changes nothing where the estimate lies inside. It keeps the estimate finite where the
+Beyond a limit Z, which no :math:`|\langle a,\theta\rangle|` exceeds, the score goes on as a
+straight line. This changes nothing where the estimate lies inside. It keeps the estimate finite where the
 likelihood is largest at infinity (rewards that a plane separates, counts that are all 0), keeps the
 exponential from overflowing, and keeps the curvature above its smallest value on [-Z, Z], which is
 what the width of `GLMUCB` rests on.

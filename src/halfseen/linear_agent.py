@@ -107,8 +107,8 @@ class LinearAgent:
                 "Use LinUCB(), or GLMAgent for a generalized linear one.",
             )
         self.policy = policy
-        self._told = {"dimension": dimension, "noise": noise, "bound": bound, "horizon": horizon}
-        self._told = self._checked(self._told)
+        told = {"dimension": dimension, "noise": noise, "bound": bound, "horizon": horizon}
+        self._told: dict[str, Any] = self._checked(told)
         self.setting = LinearSetting(**self._told)
         d = self.setting.dimension
         kernels = policy.kernels()

@@ -27,7 +27,9 @@ from halfseen.problems import (
 if TYPE_CHECKING:
     from halfseen.study import Study
 
-PROBLEMS: dict[str, type[Any]] = {c.kind: c for c in (ArmedBandit, LinearBandit, GeneralizedLinearBandit)}
+PROBLEMS: dict[str, type[Any]] = {
+    c.kind: c for c in (ArmedBandit, LinearBandit, GeneralizedLinearBandit)
+}
 _ACTIONS: dict[type[Any], dict[str, Any]] = {
     ArmedBandit: dict(ACTION_SETS),
     LinearBandit: dict(LINEAR_ACTIONS),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
 from halfseen.checks import Vector
@@ -41,14 +42,26 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     >>> from halfseen import LinRandom
     >>> check_linear_policy(LinRandom(), horizon=20)
     """
-    _check_kernels(policy)
-    for cell in linear_cells(policy, horizon, seed):
+    cells = list(linear_cells(policy, horizon, seed))
+    check_kernels(cells[0])
+    for cell in cells:
         check_linear_cell(cell)
 
 
 def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[LinearCell]:
     """Yield what a policy is tried on, with as few different loops to compile as will do."""
-    checkpoints = np.unique(np.array([1, max(1, horizon // 3), horizon]))
+    for actions, censorship in playgrounds(horizon):
+        problem = LinearBandit(_THETA, 0.4, actions)
+        yield LinearCell(problem, censorship, policy, horizon, seed, *looks(horizon))
+
+
+def looks(horizon: int) -> tuple[NDArray[np.int64], Vector]:
+    """Return the checkpoints and the orders of the potential that cells are tried with."""
+    return np.unique(np.array([1, max(1, horizon // 3), horizon])), np.array(_ALPHAS)
+
+
+def playgrounds(horizon: int) -> list[tuple[Any, Any]]:
+    """Return pairs of actions and censorship."""
     steps = MultiThreshold([-0.3, 0.4], observe=[0.9, 0.5, 0.1], direction=_DIRECTION)
     smooth = Logistic(_DIRECTION, slope=-2.0, offset=0.3)
     rows = _vectors(7)
@@ -57,7 +70,7 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
         RandomActions(4, 3),
         SequenceOfActions(_vectors(4 * horizon).reshape(horizon, 4, 3)),
     )
-    grid: list[tuple[Any, Any]] = [
+    return [
         (fixed, Uniform(0.3)),
         (fixed, Uniform(1.0)),
         (fixed, steps),
@@ -69,9 +82,6 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
         (sphere, steps),
         (given, smooth),
     ]
-    for actions, censorship in grid:
-        problem = LinearBandit(_THETA, 0.4, actions)
-        yield LinearCell(problem, censorship, policy, horizon, seed, checkpoints, np.array(_ALPHAS))
 
 
 def check_linear_cell(cell: LinearCell) -> None:
@@ -88,13 +98,11 @@ def check_linear_cell(cell: LinearCell) -> None:
         _same(plain, fast, f"compiled with {workers} workers", cell)
 
 
-def _check_kernels(policy: LinearPolicy) -> None:
+def check_kernels(cell: LinearCell) -> None:
+    """Raise AssertionError unless the kernels of a cell's policy behave."""
+    policy = cell.policy
     kernels = policy.kernels()
-    problem = LinearBandit(_THETA, 0.4, FiniteActions(_vectors(4)))
-    setting = LinearCell(
-        problem, Uniform(1.0), policy, 50, 0, np.array([50]), np.array(_ALPHAS)
-    ).setting
-    table = np.ascontiguousarray(policy.table(setting), dtype=float)
+    table = np.ascontiguousarray(policy.table(cell.setting), dtype=float)
     assert table.ndim == 1, "table() must return a vector of constants"
     assert policy.regularization > 0.0, "regularization must be above 0"
     kept = table.copy()
@@ -114,7 +122,7 @@ def _check_kernels(policy: LinearPolicy) -> None:
 
 
 def _check_rounds(cell: LinearCell, expected: Track) -> None:
-    loop = fitted(cell.loop, cell.policy.kernels(), JUMPS=False)
+    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names | {"JUMPS": False})
     track = _blank(cell)
     loop(0, _REPLICATIONS, *cell.arguments(), *track.rows(0, _REPLICATIONS))
     for name, array in track.arrays().items():

@@ -182,8 +182,6 @@ def learn_glm(
 
 
 @cache
-def with_link(
-    function: FunctionType, kernels: GLMKernels, link: LinkKernels
-) -> FunctionType:
+def with_link(function: FunctionType, kernels: GLMKernels, link: LinkKernels) -> FunctionType:
     """Return one of these functions with a policy's and a link's own filled in."""
     return fitted(function, kernels, fit=maximiser(link))

@@ -184,9 +184,7 @@ def play_glm(
             after = shortage(rate, pulled[chosen], seen[chosen])
             deficit += after - before
             if deficit > regularization * (1.0 - 1.0 / censoring_factor) and censoring == 0:
-                gather_both(
-                    columns, facts, pulled, seen, regularization, design, other, target, g
-                )
+                gather_both(columns, facts, pulled, seen, regularization, design, other, target, g)
                 if not exceeds(design, other, 1.0 / censoring_factor, 0.0, factor):
                     censoring = 1
             if observed:
@@ -262,9 +260,7 @@ def play_glm(
                 for k in range(actions):
                     pulls[row, checkpoint, k] = int(pulled[k])
                     observations[row, checkpoint, k] = int(seen[k])
-                gather_both(
-                    columns, facts, pulled, seen, regularization, design, other, target, g
-                )
+                gather_both(columns, facts, pulled, seen, regularization, design, other, target, g)
                 record_designs(
                     design,
                     other,

@@ -181,9 +181,7 @@ def play_linear(
             after = shortage(rate, pulled[chosen], seen[chosen])
             deficit += after - before
             if deficit > regularization * (1.0 - 1.0 / censoring_factor) and censoring == 0:
-                gather_both(
-                    columns, facts, pulled, seen, regularization, design, other, target, g
-                )
+                gather_both(columns, facts, pulled, seen, regularization, design, other, target, g)
                 if not exceeds(design, other, 1.0 / censoring_factor, 0.0, factor):
                     censoring = 1
                 changed = changed or SAMPLES
@@ -234,9 +232,7 @@ def play_linear(
                 for k in range(actions):
                     pulls[row, checkpoint, k] = int(pulled[k])
                     observations[row, checkpoint, k] = int(seen[k])
-                gather_both(
-                    columns, facts, pulled, seen, regularization, design, other, target, g
-                )
+                gather_both(columns, facts, pulled, seen, regularization, design, other, target, g)
                 record_designs(
                     design,
                     other,

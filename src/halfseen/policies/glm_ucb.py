@@ -10,11 +10,11 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.draws import Stream
 from halfseen.policies.glm_policy import GLMPolicy
 from halfseen.policies.lin_ucb import index as ridge_index
 from halfseen.policies.lin_ucb import radius as ridge_radius
 from halfseen.policies.linear_policy import LinearSetting
-from halfseen.draws import Stream
 
 WIDTHS = {"proved": math.sqrt(3.0), "paper": 1.0}
 SCALE, LOG = 0, 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -85,9 +84,8 @@ class GeneralizedLinearBandit(LinearBandit):
                 "Use FiniteActions, RandomActions or SequenceOfActions.",
             )
         chosen.check(f"{name}.link", self.reach * self.norm)
-        if noise is None and chosen.law != "gaussian":
-            scale = 0.5 if chosen.law == "bernoulli" else math.sqrt(abs(self.best_mean()))
-            object.__setattr__(self, "noise", 1.0 if chosen.law == "custom" else scale)
+        if noise is None:
+            object.__setattr__(self, "noise", chosen.usual_noise(self.reach * self.norm))
 
     @property
     def curve(self) -> Link:

@@ -223,6 +223,11 @@ class Link:
         """The law of the rewards by name, ``"custom"`` where it is a function."""
         return self.reward if isinstance(self.reward, str) else "custom"
 
+    def usual_noise(self, limit: float) -> float:
+        """Return the scale of rewards around their mean, where none is given."""
+        scales = {"bernoulli": 0.5, "poisson": math.sqrt(abs(self.mean(limit)))}
+        return scales.get(self.law, 1.0)
+
     def means(self, z: Any) -> Vector:
         """Return the curve at each number of an array."""
         flat = np.ravel(np.asarray(z, dtype=np.float64))
@@ -247,7 +252,7 @@ class Link:
         return least, max(score(1.0, 1.0, z) - score(1.0, 0.0, z) for z in grid)
 
     def check(self, field: str, limit: float) -> None:
-        """Refuse a curve that does not increase on [-limit, limit] or whose slope is not its own."""
+        """Refuse a curve that does not increase on [-limit, limit], or another curve's slope."""
         grid = _grid(max(limit, 1e-3))
         means, slopes = self.means(grid), np.array([self.slope(z) for z in grid])
         fine = bool(np.isfinite(means).all() and np.isfinite(slopes).all())

@@ -46,7 +46,7 @@ class Midway(bound_terms.World):
 
 
 def proved(place: Place) -> bool:
-    """Tell whether something is proved of the policy and what it was told of the problem is true."""
+    """Tell whether something is proved of the policy, and what it was told is true."""
     if place.generalized:
         try:
             table = bounds_of_glm(place.problem, place.censorship, place.policy, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from halfseen.report.answers import times
 from halfseen.report.bounds import (
     bounded_policies,
@@ -74,7 +76,8 @@ def _bound_table(result: Result, problem: int, policy: str) -> Html:
         row: list[object] = [bound.name]
         for entry in tables:
             each = entry.bounds[k]
-            text = show(each.value) if each.applies else "–"
+            text = show(each.value) if math.isfinite(each.value) else "–"
+            text = text if each.applies or text == "–" else f"({text})"
             best = each.name == smallest_proved(entry).name
             row.append(tag("strong", text) if best else text)
         rows.append([*row, bound.reference if bound.applies else bound.reason])

@@ -30,7 +30,7 @@ class Bound:
     name
         What it is called in the table.
     value
-        The bound; infinity where it does not apply.
+        The bound; infinity where it does not apply. Finite and not applying: an order, no bound.
     terms
         The parts it is the sum of, by name.
     reference
@@ -52,10 +52,10 @@ class Bound:
     reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values; None for a bound that does not apply."""
+        """Return plain values; None for what has no value."""
         return {
             "name": self.name,
-            "value": self.value if self.applies else None,
+            "value": self.value if math.isfinite(self.value) else None,
             "terms": dict(self.terms),
             "reference": self.reference,
             "paper": self.paper,
@@ -110,7 +110,7 @@ class RegretBounds:
         rounds = f"{self.horizon:,} round" + ("" if self.horizon == 1 else "s")
         lines = [f"Expected regret after {rounds} is at most"]
         for bound in self.bounds:
-            value = f"{bound.value:>16,.6g}" if bound.applies else f"{'-':>16}"
+            value = f"{bound.value:>16,.6g}" if math.isfinite(bound.value) else f"{'-':>16}"
             mark = "<" if bound is best else " "
             note = bound.reference if bound.applies else bound.reason
             lines.append(f"  {bound.name:<{width}} {value} {mark} {note}")
@@ -204,7 +204,8 @@ def regret_bounds(
     Parameters
     ----------
     problem
-        The arms, or a linear or generalized linear bandit. With `FixedArms` only those that can be played count.
+        The arms, or a linear or generalized linear bandit. With `FixedArms` only those that can
+        be played count.
     censorship
         The probability that each action's reward is observed.
     policy

@@ -172,9 +172,8 @@ def _explored(rows: Vector) -> list[int] | None:
         seen[chosen] += 1.0
         s = observe_action(inverse, rows[chosen], v)
         update_actions(columns, v, s, 0.0, g, means, widths)
-        if len(played) >= d - empty.shape[1]:
-            if np.linalg.eigvalsh(columns * seen @ rows + fill)[0] > SEEN_ONCE:
-                return played
+        if np.linalg.eigvalsh(columns * seen @ rows + fill)[0] > SEEN_ONCE:
+            return played
         if len(played) == due:
             gather(columns, seen, seen, 1.0, design, target)
             refactor(design, target, factor, inverse, v)
