@@ -10,10 +10,10 @@ are all there is to know of a fixed set of K actions, so a Newton step costs O(K
 number of rounds.
 
 Beyond a limit Z, which no :math:`|\langle a,\theta\rangle|` exceeds, the score goes on as a
-straight line. This changes nothing where the estimate lies inside. It keeps the estimate finite where the
-likelihood is largest at infinity (rewards that a plane separates, counts that are all 0), keeps the
-exponential from overflowing, and keeps the curvature above its smallest value on [-Z, Z], which is
-what the width of `GLMUCB` rests on.
+straight line. This changes nothing where the estimate lies inside. It keeps the estimate finite
+where the likelihood is largest at infinity (rewards that a plane separates, counts that are all 0),
+keeps the exponential from overflowing, and keeps the curvature above its smallest value on [-Z, Z],
+which is what the width of `GLMUCB` rests on.
 
 The kernel is plain Python on arrays that are passed in. It allocates nothing and runs as it is or
 compiled, with the link's ``score`` and ``curvature`` filled in.

@@ -24,7 +24,7 @@ GRID = 2001  # points at which slopes are looked at; the ends and 0 are among th
 LARGEST_MEAN = 1e9
 _ROOT_HALF = math.sqrt(0.5)
 _DENSITY_AT_0 = 1.0 / math.sqrt(2.0 * math.pi)
-_FAR = 700.0  # exp overflows at 710
+_FAR = 300.0  # beyond, products overflow
 
 
 def logistic_mean(z: float) -> float:
@@ -40,7 +40,7 @@ def logistic_slope(z: float) -> float:
 
 
 def exponential(z: float) -> float:
-    """Return exp(z), which is also its slope; constant beyond 700."""
+    """Return exp(z), which is also its slope; constant beyond 300."""
     return math.exp(z if z < _FAR else _FAR)
 
 
