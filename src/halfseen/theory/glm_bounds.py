@@ -47,9 +47,19 @@ def glm_confidence_factor(
     width
         ``"proved"``, c = sqrt 3, or ``"paper"``, c = 1.
 
+    Returns
+    -------
+    float
+        The factor; in every round after exploration it is at least the one in use.
+
     Notes
     -----
     Printed with c = 1, which is false: see `GLMUCB`.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section "Extension to Generalized Linear Contextual Bandits";
+    Li, Lu, Zhou (2017), lemma 9.
 
     Examples
     --------
@@ -83,6 +93,15 @@ def glm_potential_bound(dimension: int, horizon: float, observe_min: float) -> f
         Number of rounds T.
     observe_min
         The smallest probability of being observed, over the actions that can be played.
+
+    Returns
+    -------
+    float
+        The bound, on the rounds of exploration too if their widths are those of I + W.
+
+    References
+    ----------
+    Proved here; see `expected_potential_bound` for the right-hand side.
 
     Examples
     --------
@@ -137,6 +156,11 @@ def glm_regret_bounds(
     lag
         How much wider the widths in use may be than the current ones: 1 for a fixed set, the root
         of 1.25 where the likelihood is fitted anew after the determinant grew by a quarter.
+
+    Returns
+    -------
+    RegretBounds
+        The bounds by name, each with its terms, source, and whether it applies.
 
     Notes
     -----
@@ -220,6 +244,15 @@ def papers_order(
         The smallest probability of being observed.
     steepest, kappa
         The largest and the smallest slope of the link.
+
+    Returns
+    -------
+    float
+        The order, which is not a bound.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section "Extension to Generalized Linear Contextual Bandits".
 
     Examples
     --------

@@ -65,6 +65,11 @@ def exploration_rounds(dimension: int, diversity: float, observe_min: float) -> 
     observe_min
         The smallest probability of being observed.
 
+    Returns
+    -------
+    float
+        The bound.
+
     Notes
     -----
     Let s be the squared width, in V = I + W, of the widest action on offer. It is on average at
@@ -72,6 +77,10 @@ def exploration_rounds(dimension: int, diversity: float, observe_min: float) -> 
     :math:`\sigma_0^2/\lambda_{\min}(V)>\sigma_0^2/2` as long as exploration lasts. The widths of
     the observed rounds add up to at most :math:`\log\det V/\log2`. The paper has
     T_init / p_min, with T_init from Li, Lu, Zhou (2017) and constants left open.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section "Extension to Generalized Linear Contextual Bandits".
 
     Examples
     --------
@@ -104,6 +113,15 @@ def exploration(problem: GeneralizedLinearBandit, censorship: Any) -> Exploratio
         A generalized linear bandit.
     censorship
         The probability that each action's reward is observed.
+
+    Returns
+    -------
+    Exploration
+        Observations, rounds and regret, and whether they are exact.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section "Extension to Generalized Linear Contextual Bandits".
 
     Examples
     --------
