@@ -219,7 +219,7 @@ def test_actions_in_a_plane_are_as_good_as_two_coordinates(policy):
         arguments = [(1, 2) if isinstance(p, tuple) else p for p in cell.arguments()]
         if isinstance(policy, GLMUCB):  # its width knows the dimension
             place = next(i for i, p in enumerate(arguments) if isinstance(p, tuple)) - 1
-            arguments[place] = np.array([0.0, 1.0])
+            arguments[place] = np.array([0.0, 1.0, 0.0])
         track = cell.blank(1, cell.groups, cell.problem.dimension)
         loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
         loop(0, 1, *arguments, *track.rows(0, 1))

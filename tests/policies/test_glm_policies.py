@@ -38,10 +38,11 @@ def test_identity_gives_linucb_its_table():
 def test_constants_can_be_given():
     policy = GLMUCB(bound=2.0, noise=0.4, kappa=0.1, delta=0.5, width="paper")
     assert policy.limit(setting()) == 1.6
-    assert policy.table(setting())[0] == pytest.approx(4.0)
+    assert policy.table(setting())[0] == pytest.approx(4.0 / math.sqrt(2))
     probit = GLMUCB(delta=0.5, width="paper")
     least, weight = LINKS["probit"].bends(0.8)
-    assert probit.table(setting("probit"))[0] == pytest.approx(0.5 * weight / least)
+    ratio = 0.5 * weight / least
+    assert probit.table(setting("probit"))[0] == pytest.approx(ratio / math.sqrt(2))
     assert GLMThompson(inflation=2.0).table(setting()).tolist() == [2.0]
     assert ImputeZeroGLMUCB().imputes
     assert ImputeZeroGLMUCB().penalty(setting()) == 0.0

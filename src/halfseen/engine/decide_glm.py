@@ -43,7 +43,7 @@ from halfseen.ridge import accumulate, next_refactor, observe_action, refactor
 
 if TYPE_CHECKING:
     from halfseen.glm_fit import maximise as fit
-    from halfseen.policies.glm_ucb import index
+    from halfseen.policies.lin_ucb import index
 
 SAMPLES = False
 EXPLORES = False

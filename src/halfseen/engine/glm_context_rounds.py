@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from halfseen.engine.decide_glm import choose_glm as choose
     from halfseen.engine.decide_glm import learn_glm as learn
     from halfseen.engine.decide_glm import reset_glm as reset
-    from halfseen.policies.glm_ucb import radius
+    from halfseen.policies.lin_ucb import radius
     from halfseen.problems.contexts import draw_action as draw
     from halfseen.problems.links import draw_bernoulli as reward
     from halfseen.problems.links import logistic_mean as mean

@@ -42,7 +42,7 @@ from halfseen.ridge import (
 
 if TYPE_CHECKING:
     from halfseen.glm_fit import maximise as fit
-    from halfseen.policies.glm_ucb import index, radius
+    from halfseen.policies.lin_ucb import index, radius
     from halfseen.problems.links import draw_bernoulli as reward
 
 JUMPS = False  # the choice changes only on an observation

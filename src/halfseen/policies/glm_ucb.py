@@ -10,33 +10,11 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.draws import Stream
 from halfseen.policies.glm_policy import GLMPolicy
-from halfseen.policies.lin_ucb import index as ridge_index
-from halfseen.policies.lin_ucb import radius as ridge_radius
+from halfseen.policies.lin_ucb import index, radius
 from halfseen.policies.linear_policy import LinearSetting
 
 WIDTHS = {"proved": math.sqrt(3.0), "paper": 1.0}
-SCALE, LOG = 0, 1
-
-
-def radius(spread: float, table: Vector) -> float:
-    """Return c sigma/kappa sqrt((d/2) log(1+2n/d) + log(1/delta)); spread is d log(1+2n/d)."""
-    return table[SCALE] * math.sqrt(0.5 * spread + table[LOG])
-
-
-def index(
-    mean: float,
-    square: float,
-    spread: float,
-    shift: float,
-    action: int,
-    clock: int,
-    stream: Stream,
-    table: Vector,
-) -> float:
-    """Return the estimate of <a, theta> plus the radius times the width."""
-    return mean + radius(spread, table) * math.sqrt(square)
 
 
 @dataclass(frozen=True)
@@ -100,9 +78,10 @@ class GLMUCB(GLMPolicy):
         return 0.0
 
     def table(self, setting: LinearSetting) -> Vector:
-        """Return c sigma/kappa and log(1/delta)."""
+        """Return what `LinUCB`'s kernels make the width of: their spread is d log(1+2n/d) here."""
         ratio = WIDTHS[self.width] * self.scale(setting) / self.curvature(setting)
-        return np.array([ratio, math.log(1.0 / self.failure(setting))])
+        log = 2.0 * math.log(1.0 / self.failure(setting))
+        return np.array([ratio / math.sqrt(2.0), log, 0.0])
 
 
 @dataclass(frozen=True)
@@ -157,8 +136,8 @@ class RidgeGLMUCB(GLMPolicy):
     noise: float | None = None
     kappa: float | None = None
     waits = True
-    index = staticmethod(ridge_index)
-    radius = staticmethod(ridge_radius)
+    index = staticmethod(index)
+    radius = staticmethod(radius)
 
     def __post_init__(self) -> None:
         self._keep("regularization", above=0.0, fix="Use 1.0.")

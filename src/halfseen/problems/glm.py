@@ -83,6 +83,7 @@ class GeneralizedLinearBandit(LinearBandit):
                 actions,
                 "Use FiniteActions, RandomActions or SequenceOfActions.",
             )
+        object.__setattr__(self, "_reach", self._longest())
         chosen.check(f"{name}.link", self.reach * self.norm)
         if noise is None:
             object.__setattr__(self, "noise", chosen.usual_noise(self.reach * self.norm))
@@ -95,6 +96,9 @@ class GeneralizedLinearBandit(LinearBandit):
     @property
     def reach(self) -> float:
         """The length of the longest action, at most 1; 1 where actions are drawn."""
+        return self._reach  # type: ignore[attr-defined]
+
+    def _longest(self) -> float:
         if isinstance(self.actions, FiniteActions):
             return float(np.linalg.norm(self.actions.actions, axis=1).max())
         if isinstance(self.actions, SequenceOfActions):
