@@ -1,13 +1,14 @@
 """Every figure of speed and memory, measured in one run and printed as one table.
 
 `make bench` runs all of it; name some of the parts to run only those:
-loop, arms, linear, command, memory, live, peers, linear-peers.
+loop, arms, linear, glm, command, memory, live, peers, linear-peers.
 """
 
 import sys
 
 import command
 import decisions
+import glm
 import linear
 import loop
 import peers
@@ -65,6 +66,7 @@ PARTS = {
     "loop": loop.against_c,
     "arms": loop.many_arms,
     "linear": linear.against_c,
+    "glm": glm.generalized,
     "command": command.startup,
     "memory": command.memory,
     "live": decisions.live,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from halfseen import cli, testing, theory
-from halfseen.policies import LINEAR_POLICIES, POLICIES
+from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES
 from halfseen.spec import study_from
 
 ROOT = Path(__file__).parent.parent
@@ -100,7 +100,7 @@ def test_links_between_documents_lead_somewhere():
 
 def test_readme_names_every_policy():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for policy in (POLICIES | LINEAR_POLICIES).values():
+    for policy in (POLICIES | LINEAR_POLICIES | GLM_POLICIES).values():
         if policy.__module__.startswith("halfseen."):
             assert f"`{policy.__name__}`" in text
 

@@ -55,7 +55,12 @@ SENTENCES = [
     ("problems", [], "`problems` is not right", "got []."),
     ("problems", {}, "`problems` must be a dictionary of names", "got {}."),
     ("problems/offers", 5, "`problems.offers` is not right", "got 5."),
-    ("problems/offers/kind", ..., "`problems.offers.kind` is missing", "Add one of: arms, linear."),
+    (
+        "problems/offers/kind",
+        ...,
+        "`problems.offers.kind` is missing",
+        "Add one of: arms, linear, generalized-linear.",
+    ),
     ("problems/offers/kind", "arm", "`problems.offers.kind` must be one", "you mean 'arms'?"),
     ("problems/offers/kind", 5, "`problems.offers.kind` must be one of", "got 5."),
     ("problems/offers/means", ..., "`problems.offers.means` is missing", "Add means = ..."),

@@ -21,15 +21,20 @@ if TYPE_CHECKING:
     from halfseen.errors import HalfseenError as HalfseenError
     from halfseen.errors import InvalidInput as InvalidInput
     from halfseen.errors import StorageError as StorageError
+    from halfseen.glm_agent import GLMAgent as GLMAgent
     from halfseen.linear_agent import LinearAgent as LinearAgent
+    from halfseen.policies import GLMUCB as GLMUCB
     from halfseen.policies import UCB as UCB
     from halfseen.policies import UCB1 as UCB1
     from halfseen.policies import BernoulliThompson as BernoulliThompson
     from halfseen.policies import DesignExploration as DesignExploration
     from halfseen.policies import EpsilonGreedy as EpsilonGreedy
     from halfseen.policies import GaussianThompson as GaussianThompson
+    from halfseen.policies import GLMPolicy as GLMPolicy
+    from halfseen.policies import GLMThompson as GLMThompson
     from halfseen.policies import ImputeMean as ImputeMean
     from halfseen.policies import ImputeZero as ImputeZero
+    from halfseen.policies import ImputeZeroGLMUCB as ImputeZeroGLMUCB
     from halfseen.policies import ImputeZeroLinUCB as ImputeZeroLinUCB
     from halfseen.policies import InformationGreedy as InformationGreedy
     from halfseen.policies import LinearPolicy as LinearPolicy
@@ -41,13 +46,16 @@ if TYPE_CHECKING:
     from halfseen.policies import OptimalOrder as OptimalOrder
     from halfseen.policies import Policy as Policy
     from halfseen.policies import RandomChoice as RandomChoice
+    from halfseen.policies import RidgeGLMUCB as RidgeGLMUCB
     from halfseen.policies import RobustUCB as RobustUCB
     from halfseen.policies import register as register
     from halfseen.problems import AllArms as AllArms
     from halfseen.problems import ArmedBandit as ArmedBandit
     from halfseen.problems import FiniteActions as FiniteActions
     from halfseen.problems import FixedArms as FixedArms
+    from halfseen.problems import GeneralizedLinearBandit as GeneralizedLinearBandit
     from halfseen.problems import LinearBandit as LinearBandit
+    from halfseen.problems import Link as Link
     from halfseen.problems import RandomActions as RandomActions
     from halfseen.problems import RandomArms as RandomArms
     from halfseen.problems import SampledActions as SampledActions
@@ -61,6 +69,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "agent": ("Agent",),
+    "glm_agent": ("GLMAgent",),
     "linear_agent": ("LinearAgent",),
     "censorship": (
         "AnyFunction",
@@ -87,6 +96,11 @@ _HOMES = {
         "RobustUCB",
         "register",
         "DesignExploration",
+        "GLMPolicy",
+        "GLMThompson",
+        "GLMUCB",
+        "ImputeZeroGLMUCB",
+        "RidgeGLMUCB",
         "ImputeZeroLinUCB",
         "LinEpsilonGreedy",
         "LinRandom",
@@ -102,7 +116,9 @@ _HOMES = {
         "ArmedBandit",
         "FiniteActions",
         "FixedArms",
+        "GeneralizedLinearBandit",
         "LinearBandit",
+        "Link",
         "RandomActions",
         "RandomArms",
         "SampledActions",

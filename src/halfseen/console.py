@@ -169,14 +169,15 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
                 "bound": bound["name"] + (" *" if bound["name"] == found["smallest"] else ""),
                 "at most": bound["value"],
                 "/ measured": bound["value"] / regret if regret else None,
-                "from": bound["reference"],
+                "from": bound["reference"] or bound["reason"],
             }
             for bound in found["bounds"]
-            if bound["applies"]
+            if bound["value"] is not None
         ]
         print(table(rows))
-        for reason in sorted({b["reason"] for b in found["bounds"] if not b["applies"]}):
-            others = [b["name"] for b in found["bounds"] if b["reason"] == reason]
+        absent = [b for b in found["bounds"] if b["value"] is None]
+        for reason in sorted({b["reason"] for b in absent}):
+            others = [b["name"] for b in absent if b["reason"] == reason]
             print(f"not here ({reason}): {', '.join(others)}")
         print()
     print("* the smallest")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,7 +17,7 @@ from halfseen.draws import stream_key
 from halfseen.engine import decide_linear as live
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
-from halfseen.policies import LinearPolicy
+from halfseen.policies import GLMPolicy, LinearPolicy
 from halfseen.policies.linear_policy import LinearSetting
 from halfseen.problems.arms import LARGEST
 from halfseen.spec import describe, linear_policy_from
@@ -40,6 +40,8 @@ class _Saved(BaseModel):
     vectors: _Matrix
     numbers: list[float]
     pending: list[tuple[int, int, list[float]]]
+    kept: _Matrix = []
+    paid: list[float] = []
 
 
 class LinearDecision(NamedTuple):
@@ -97,35 +99,57 @@ class LinearAgent:
         horizon: int = 100_000,
         seed: int = 0,
     ) -> None:
-        if not isinstance(policy, LinearPolicy):
+        if not isinstance(policy, LinearPolicy) or isinstance(policy, GLMPolicy):
             raise InvalidInput(
-                "LinearAgent.policy", "must be a linear policy", policy, "Use LinUCB()."
+                "LinearAgent.policy",
+                "must be a linear policy",
+                policy,
+                "Use LinUCB(), or GLMAgent for a generalized linear one.",
             )
-        limits: Any = {"at_least": 0.0, "at_most": LARGEST}
-        d = checks.whole("LinearAgent.dimension", dimension, at_least=1, at_most=10_000)
         self.policy = policy
-        self.setting = LinearSetting(
-            dimension=d,
-            noise=checks.number("LinearAgent.noise", noise, **limits),
-            bound=checks.number("LinearAgent.bound", bound, **limits),
-            horizon=checks.whole("LinearAgent.horizon", horizon, at_least=1, at_most=2**48),
-        )
-        self.seed = checks.seed("LinearAgent.seed", seed)
+        told = {"dimension": dimension, "noise": noise, "bound": bound, "horizon": horizon}
+        self._told: dict[str, Any] = self._checked(told)
+        self.setting = LinearSetting(**self._told)
+        d = self.setting.dimension
         kernels = policy.kernels()
         self._select = compiled(live.select_action, kernels)
         self._absorb = compiled(live.absorb_action, kernels)
-        self._imputes = kernels.imputes
-        self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)
         self._matrices, self._vectors = np.zeros((4, d, d)), np.zeros((6, d))
         self._numbers = np.array([0.0, 0.0, 0.0, policy.regularization])
+        self._begin(seed)
+
+    def _checked(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Check what the agent is told of its problem."""
+        name = type(self).__name__
+        limits: Any = {"at_least": 0.0, "at_most": LARGEST}
+        d, horizon = told["dimension"], told["horizon"]
+        return {
+            "dimension": checks.whole(f"{name}.dimension", d, at_least=1, at_most=10_000),
+            "noise": checks.number(f"{name}.noise", told["noise"], **limits),
+            "bound": checks.number(f"{name}.bound", told["bound"], **limits),
+            "horizon": checks.whole(f"{name}.horizon", horizon, at_least=1, at_most=2**48),
+        }
+
+    def _begin(self, seed: int) -> None:
+        """Start from nothing, with everything compiled."""
+        self.seed = checks.seed(f"{type(self).__name__}.seed", seed)
+        self._imputes = self.policy.imputes
+        self._table = np.ascontiguousarray(self.policy.table(self.setting), dtype=float)
         self._key = stream_key(self.seed, "agent")
         self._clock = 0
         self._pending: dict[int, tuple[int, Vector]] = {}
         self._seen = 0
-        live.reset(self._matrices, self._vectors, self._numbers)
+        d = self.setting.dimension
+        self._reset()
         self._select(np.zeros((1, d)), *self._state, 1, *self._key, self._table)
-        self._absorb(np.zeros(d), 0.0, *self._state)
+        self._learn(np.zeros(d), 0.0)
+        self._reset()
+
+    def _reset(self) -> None:
         live.reset(self._matrices, self._vectors, self._numbers)
+
+    def _learn(self, action: Vector, reward: float) -> None:
+        self._absorb(action, reward, self._matrices, self._vectors, self._numbers)
 
     @property
     def _state(self) -> tuple[Vector, Vector, Vector]:
@@ -185,7 +209,7 @@ class LinearAgent:
         if value is None:
             return self.miss(decision)
         _, action = settle(self._pending, self._clock, decision)
-        self._absorb(action, value, self._matrices, self._vectors, self._numbers)
+        self._learn(action, value)
         self._seen += 1
         return None
 
@@ -193,7 +217,7 @@ class LinearAgent:
         """Settle a decision whose reward will not come."""
         _, action = settle(self._pending, self._clock, decision)
         if self._imputes:
-            self._absorb(action, 0.0, *self._state)
+            self._learn(action, 0.0)
 
     def expire(self, age: int) -> int:
         """Miss every unsettled decision made at least `age` decisions ago; return how many."""
@@ -205,16 +229,10 @@ class LinearAgent:
 
     def save(self, path: Path | str) -> None:
         """Write the whole state as JSON; `load` continues from it bit for bit."""
-        setting = self.setting
         content = {
             "format": FORMAT,
             "policy": describe(self.policy),
-            "setting": {
-                "dimension": setting.dimension,
-                "noise": setting.noise,
-                "bound": setting.bound,
-                "horizon": setting.horizon,
-            },
+            "setting": self._told,
             "seed": self.seed,
             "decisions": self._clock,
             "observations": self._seen,
@@ -225,11 +243,15 @@ class LinearAgent:
                 [number, chosen, action.tolist()]
                 for number, (chosen, action) in self._pending.items()
             ],
-        }
+        } | self._history()
         write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
 
-    @staticmethod
-    def load(path: Path | str) -> LinearAgent:
+    def _history(self) -> dict[str, Any]:
+        """Return what is to be saved beside the arrays."""
+        return {}
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
         """Read an agent that `save` wrote; a damaged or altered file is refused."""
         content = read_json(Path(path))
         refusal = StorageError(
@@ -242,7 +264,7 @@ class LinearAgent:
             raise StorageError(f"{path} was written by another version. Use that version.")
         try:
             saved = _Saved.model_validate_json(json.dumps(content))
-            agent = LinearAgent(linear_policy_from(saved.policy), seed=saved.seed, **saved.setting)
+            agent = cls(linear_policy_from(saved.policy), seed=saved.seed, **saved.setting)
             agent._restore(saved, content["observations"])
         except InvalidInput as error:
             raise StorageError(f"{path} cannot be used: {error}")

@@ -16,16 +16,25 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from halfseen import checks
 from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError
-from halfseen.policies import LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
-from halfseen.problems import ACTION_SETS, LINEAR_ACTIONS, ArmedBandit, LinearBandit
+from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
+from halfseen.problems import (
+    ACTION_SETS,
+    LINEAR_ACTIONS,
+    ArmedBandit,
+    GeneralizedLinearBandit,
+    LinearBandit,
+)
 
 if TYPE_CHECKING:
     from halfseen.study import Study
 
-PROBLEMS: dict[str, type[Any]] = {c.kind: c for c in (ArmedBandit, LinearBandit)}
+PROBLEMS: dict[str, type[Any]] = {
+    c.kind: c for c in (ArmedBandit, LinearBandit, GeneralizedLinearBandit)
+}
 _ACTIONS: dict[type[Any], dict[str, Any]] = {
     ArmedBandit: dict(ACTION_SETS),
     LinearBandit: dict(LINEAR_ACTIONS),
+    GeneralizedLinearBandit: dict(LINEAR_ACTIONS),
 }
 Tables = dict[str, dict[str, Any]]
 
@@ -104,7 +113,7 @@ def _study(spec: _Spec) -> Study:
     groups: dict[str, dict[str, Any]] = {
         "problems": PROBLEMS,
         "censorships": CENSORSHIPS,
-        "policies": POLICIES | LINEAR_POLICIES,
+        "policies": POLICIES | LINEAR_POLICIES | GLM_POLICIES,
     }
     built: dict[str, Any] = {
         group: {
@@ -155,7 +164,7 @@ def policy_from(content: Any) -> Policy:
 
 def linear_policy_from(content: Any) -> LinearPolicy:
     """Build a linear policy from what `describe` returned."""
-    policy: LinearPolicy = _build("policy", content, LINEAR_POLICIES)
+    policy: LinearPolicy = _build("policy", content, LINEAR_POLICIES | GLM_POLICIES)
     return policy
 
 

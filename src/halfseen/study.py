@@ -15,16 +15,22 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.censorship import Censorship, LinearCensorship, Uniform
 from halfseen.engine.cell import Cell
+from halfseen.engine.glm_cell import GLMCell
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.errors import InvalidInput
-from halfseen.policies import LinearPolicy, Policy
-from halfseen.problems import ArmedBandit, LinearBandit
+from halfseen.policies import GLMPolicy, LinearPolicy, Policy
+from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
 from halfseen.spec import describe, functions_in
 
 Problem = ArmedBandit | LinearBandit
 AnyCensorship = Censorship | LinearCensorship
 AnyPolicy = Policy | LinearPolicy
 AnyCell = Cell | LinearCell
+_FITTING: dict[type[Any], tuple[type[Any], str, str]] = {
+    ArmedBandit: (Policy, "armed", "Use UCB() or another policy for arms."),
+    LinearBandit: (LinearPolicy, "linear", "Use LinUCB() or another linear policy."),
+    GeneralizedLinearBandit: (GLMPolicy, "generalized linear", "Use GLMUCB() or another of those."),
+}
 EVERYTHING_SEEN = "everything seen"
 TRACK_FORMAT = 2  # raise when the loop would give other numbers for the same study
 
@@ -119,26 +125,21 @@ class Study:
         if len(kinds) > 1:
             raise InvalidInput(
                 "Study.problems",
-                "must be all armed or all linear bandits",
+                "must be all armed, all linear or all generalized linear bandits",
                 sorted(kind.__name__ for kind in kinds),
                 "Make two studies.",
             )
-        wanted = LinearPolicy if self.linear else Policy
+        wanted, what, fix = _FITTING[kinds.pop()]
         for name, policy in self.policies.items():
-            if not isinstance(policy, wanted):
-                what = "linear" if self.linear else "armed"
+            apart = isinstance(policy, GLMPolicy) and wanted is LinearPolicy
+            if apart or not isinstance(policy, wanted):
                 raise InvalidInput(
-                    f"Study.policies[{name!r}]",
-                    f"must be a policy for {what} bandits",
-                    policy,
-                    "Use LinUCB() or another linear policy."
-                    if self.linear
-                    else "Use UCB() or another policy for arms.",
+                    f"Study.policies[{name!r}]", f"must be a policy for {what} bandits", policy, fix
                 )
 
     @property
     def linear(self) -> bool:
-        """True when the problems are linear bandits."""
+        """True when the problems are linear or generalized linear bandits."""
         return isinstance(next(iter(self.problems.values())), LinearBandit)
 
     @property
@@ -162,8 +163,10 @@ class Study:
     def cells(self) -> Iterator[tuple[tuple[int, int, int], AnyCell]]:
         """Yield the position and the content of every cell."""
         recorded, alphas = self.rounds_recorded, np.array(self.alphas)
-        build: Any = LinearCell if self.linear else Cell
         for i, problem in enumerate(self.problems.values()):
+            build: Any = LinearCell if self.linear else Cell
+            if isinstance(problem, GeneralizedLinearBandit):
+                build = GLMCell
             for j, censorship in enumerate(self.censorships.values()):
                 for k, policy in enumerate(self.policies.values()):
                     cell = build(

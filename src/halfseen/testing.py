@@ -20,9 +20,10 @@ from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
 from halfseen.policies.policy import COUNT
 from halfseen.problems import ArmedBandit, FixedArms, RandomArms, SequenceOfArms
+from halfseen.testing_glm import check_glm_policy
 from halfseen.testing_linear import check_linear_policy
 
-__all__ = ["check_linear_policy", "check_policy"]
+__all__ = ["check_glm_policy", "check_linear_policy", "check_policy"]
 
 _MEANS = (0.5, 0.7, 0.2, 0.6)
 _REPLICATIONS = 2

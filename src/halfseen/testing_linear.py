@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
 from halfseen.checks import Vector
@@ -51,16 +52,33 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     >>> from halfseen import LinRandom
     >>> check_linear_policy(LinRandom(), horizon=20)
     """
-    _check_kernels(policy)
+    cells = list(linear_cells(policy, horizon, seed))
+    check_kernels(cells[0])
     if policy.on_ball is not None:
         _check_ball(policy)
-    for cell in linear_cells(policy, horizon, seed):
+    for cell in cells:
         check_linear_cell(cell)
 
 
 def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[LinearCell]:
     """Yield what a policy is tried on, with as few different loops to compile as will do."""
-    checkpoints = np.unique(np.array([1, max(1, horizon // 3), horizon]))
+    grid = playgrounds(horizon)
+    if policy.on_ball is not None:
+        grid += [(UnitBall(3), censorship) for _, censorship in grid[6:9:2]]
+    for actions, censorship in grid:
+        if policy.knows_observe and not isinstance(actions, FiniteActions):
+            continue
+        problem = LinearBandit(_THETA, 0.4, actions)
+        yield LinearCell(problem, censorship, policy, horizon, seed, *looks(horizon))
+
+
+def looks(horizon: int) -> tuple[NDArray[np.int64], Vector]:
+    """Return the checkpoints and the orders of the potential that cells are tried with."""
+    return np.unique(np.array([1, max(1, horizon // 3), horizon])), np.array(_ALPHAS)
+
+
+def playgrounds(horizon: int) -> list[tuple[Any, Any]]:
+    """Return pairs of actions and censorship."""
     steps = MultiThreshold([-0.3, 0.4], observe=[0.9, 0.5, 0.1], direction=_DIRECTION)
     smooth = Logistic(_DIRECTION, slope=-2.0, offset=0.3)
     rows = _vectors(7)
@@ -69,7 +87,7 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
         RandomActions(4, 3),
         SequenceOfActions(_vectors(4 * horizon).reshape(horizon, 4, 3)),
     )
-    grid: list[tuple[Any, Any]] = [
+    return [
         (fixed, Uniform(0.3)),
         (fixed, Uniform(1.0)),
         (fixed, steps),
@@ -81,13 +99,6 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
         (sphere, steps),
         (given, smooth),
     ]
-    if policy.on_ball is not None:
-        grid += [(UnitBall(3), Uniform(1.0)), (UnitBall(3), steps)]
-    for actions, censorship in grid:
-        if policy.knows_observe and not isinstance(actions, FiniteActions):
-            continue
-        problem = LinearBandit(_THETA, 0.4, actions)
-        yield LinearCell(problem, censorship, policy, horizon, seed, checkpoints, np.array(_ALPHAS))
 
 
 def check_linear_cell(cell: LinearCell) -> None:
@@ -104,13 +115,11 @@ def check_linear_cell(cell: LinearCell) -> None:
         _same(plain, fast, f"compiled with {workers} workers", cell)
 
 
-def _check_kernels(policy: LinearPolicy) -> None:
+def check_kernels(cell: LinearCell) -> None:
+    """Raise AssertionError unless the kernels of a cell's policy behave."""
+    policy = cell.policy
     kernels = policy.kernels()
-    problem = LinearBandit(_THETA, 0.4, FiniteActions(_vectors(4)))
-    setting = LinearCell(
-        problem, Uniform(1.0), policy, 50, 0, np.array([50]), np.array(_ALPHAS)
-    ).setting
-    table = np.ascontiguousarray(policy.table(setting), dtype=float)
+    table = np.ascontiguousarray(policy.table(cell.setting), dtype=float)
     assert table.ndim == 1, "table() must return a vector of constants"
     assert policy.regularization > 0.0, "regularization must be above 0"
     kept = table.copy()
@@ -167,8 +176,7 @@ def _check_ball(policy: LinearPolicy) -> None:
 
 
 def _check_rounds(cell: LinearCell, expected: Track) -> None:
-    names = cell.open_names | {"JUMPS": False}
-    loop = fitted(cell.loop, cell.policy.kernels(), **names)
+    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names | {"JUMPS": False})
     track = _blank(cell)
     loop(0, _REPLICATIONS, *cell.arguments(), *track.rows(0, _REPLICATIONS))
     for name, array in track.arrays().items():

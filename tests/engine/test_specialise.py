@@ -30,7 +30,7 @@ def test_fingerprint_sees_kernels_callees_and_constants():
     changed.__globals__["feedback"] = fitted(
         changed.__globals__["feedback"], UCB().kernels(), JUMPS=True
     )
-    changed.__globals__["feedback"].__globals__["LONGEST_WAIT"] = 7.0
+    changed.__globals__["feedback"].__globals__["NOISE"] = 7
     assert fingerprint(base) != fingerprint(changed)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from halfseen.checks import Vector
+from halfseen.engine.feedback import HALF_RATE
 from halfseen.engine.jacobi import eigen
+from halfseen.ridge import gather
 
 OBSERVED, EXPECTED = 0, 1
 ROUNDING = 1.0 + 1e-9  # without noise theta may lie exactly on the edge of the ellipsoid
@@ -48,6 +50,30 @@ def record_designs(
     spreads[EXPECTED] = record_design(
         expected, regularization, scratch, vectors, eigenvalues[EXPECTED]
     )
+
+
+def gather_both(
+    columns: Vector,
+    facts: Vector,
+    pulled: Vector,
+    seen: Vector,
+    regularization: float,
+    observed: Vector,
+    expected: Vector,
+    target: Vector,
+    g: Vector,
+) -> None:
+    """Write the observed and the expected design of a fixed set; `target` and `g` are scratch."""
+    gather(columns, seen, seen, regularization, observed, target)
+    for k in range(g.size):
+        g[k] = 2.0 * facts[k, HALF_RATE] * pulled[k]
+    gather(columns, g, g, regularization, expected, target)
+
+
+def shortage(rate: float, pulled: float, seen: float) -> float:
+    """Return by how much an action was seen less often than `rate` per pull."""
+    missing = rate * pulled - seen
+    return missing if missing > 0.0 else 0.0
 
 
 def restart(

@@ -32,12 +32,15 @@ def feedback(facts: Vector, arm: int, count: int, law: int, stream: Stream) -> t
         reward = mean + facts[arm, NOISE] * (math.sqrt(3.0) * (2.0 * unit(high, low) - 1.0))
     else:
         reward = mean + facts[arm, NOISE] * (1.0 - 2.0 * (high & 1))
-    wait = 1.0
-    scale = facts[arm, WAIT_SCALE]
-    if scale > 0.0:
-        missed = scale * exponential_from(wait_high, wait_low, stream, count, arm)
-        wait = LONGEST_WAIT if missed > LONGEST_WAIT else 1.0 + math.floor(missed)
-    return reward, wait
+    return reward, waiting(facts[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
+
+
+def waiting(scale: float, high: int, low: int, stream: Stream, count: int, arm: int) -> float:
+    """Return the number of pulls until an observation; `scale` is -1/log(1-p), 0 where p = 1."""
+    if not scale > 0.0:
+        return 1.0
+    missed = scale * exponential_from(high, low, stream, count, arm)
+    return LONGEST_WAIT if missed > LONGEST_WAIT else 1.0 + math.floor(missed)
 
 
 def open_menu(

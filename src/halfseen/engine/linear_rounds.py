@@ -19,9 +19,11 @@ from halfseen.draws import ENVIRONMENT, POLICY
 from halfseen.engine.designs import (
     ROUNDING,
     exceeds,
+    gather_both,
     lower_factor,
     powered_width,
     record_designs,
+    shortage,
 )
 from halfseen.engine.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
 from halfseen.engine.jacobi import eigen
@@ -174,23 +176,19 @@ def play_linear(
             observed = wait[chosen] == 0.0
 
             rate = 2.0 * facts[chosen, HALF_RATE] / censoring_factor
-            before = rate * pulled[chosen] - seen[chosen]
+            before = shortage(rate, pulled[chosen], seen[chosen])
             pulled[chosen] += span - 1.0 if observed else span  # a reward seen counts further down
-            after = rate * pulled[chosen] - seen[chosen]
-            deficit += (after if after > 0.0 else 0.0) - (before if before > 0.0 else 0.0)
+            after = shortage(rate, pulled[chosen], seen[chosen])
+            deficit += after - before
             if deficit > regularization * (1.0 - 1.0 / censoring_factor) and censoring == 0:
-                gather(columns, seen, seen, regularization, design, target)
-                for k in range(actions):
-                    g[k] = 2.0 * facts[k, HALF_RATE] * pulled[k]
-                gather(columns, g, g, regularization, other, target)
+                gather_both(columns, facts, pulled, seen, regularization, design, other, target, g)
                 if not exceeds(design, other, 1.0 / censoring_factor, 0.0, factor):
                     censoring = 1
                 changed = changed or SAMPLES
             if observed:
                 pulled[chosen] += 1.0
                 seen[chosen] += 1.0
-                before = rate * pulled[chosen] - seen[chosen]
-                deficit += (before if before > 0.0 else 0.0) - (after if after > 0.0 else 0.0)
+                deficit += shortage(rate, pulled[chosen], seen[chosen]) - after
 
             if observed or IMPUTES:
                 gained = reward[chosen] if observed else 0.0
@@ -234,10 +232,7 @@ def play_linear(
                 for k in range(actions):
                     pulls[row, checkpoint, k] = int(pulled[k])
                     observations[row, checkpoint, k] = int(seen[k])
-                gather(columns, seen, seen, regularization, design, target)
-                for k in range(actions):
-                    g[k] = 2.0 * facts[k, HALF_RATE] * pulled[k]
-                gather(columns, g, g, regularization, other, target)
+                gather_both(columns, facts, pulled, seen, regularization, design, other, target, g)
                 record_designs(
                     design,
                     other,

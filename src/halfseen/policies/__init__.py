@@ -4,6 +4,9 @@ from typing import TypeVar
 
 from halfseen.policies.adversaries import InformationGreedy, MostCensored, OptimalOrder
 from halfseen.policies.epsilon_greedy import EpsilonGreedy
+from halfseen.policies.glm_policy import GLMPolicy
+from halfseen.policies.glm_thompson import GLMThompson
+from halfseen.policies.glm_ucb import GLMUCB, ImputeZeroGLMUCB, RidgeGLMUCB
 from halfseen.policies.impute import ImputeMean, ImputeZero
 from halfseen.policies.lin_ucb import ImputeZeroLinUCB, LinUCB
 from halfseen.policies.linear_baselines import (
@@ -23,12 +26,15 @@ from halfseen.policies.ucb1 import UCB1
 
 POLICIES: dict[str, type[Policy]] = {}
 LINEAR_POLICIES: dict[str, type[LinearPolicy]] = {}
+GLM_POLICIES: dict[str, type[GLMPolicy]] = {}
 Kind = TypeVar("Kind", bound=type[Policy] | type[LinearPolicy])
 
 
 def register(policy: Kind) -> Kind:
     """Make a policy known to specs by its `kind`; usable as a class decorator."""
-    if issubclass(policy, LinearPolicy):
+    if issubclass(policy, GLMPolicy):
+        GLM_POLICIES[policy.kind] = policy
+    elif issubclass(policy, LinearPolicy):
         LINEAR_POLICIES[policy.kind] = policy
     else:
         POLICIES[policy.kind] = policy
@@ -54,10 +60,16 @@ for _policy in (
     InformationGreedy,
     MostCensored,
     OptimalOrder,
+    GLMUCB,
+    RidgeGLMUCB,
+    GLMThompson,
+    ImputeZeroGLMUCB,
 ):
     register(_policy)
 
 __all__ = [
+    "GLMUCB",
+    "GLM_POLICIES",
     "LINEAR_POLICIES",
     "POLICIES",
     "UCB",
@@ -65,9 +77,12 @@ __all__ = [
     "BernoulliThompson",
     "DesignExploration",
     "EpsilonGreedy",
+    "GLMPolicy",
+    "GLMThompson",
     "GaussianThompson",
     "ImputeMean",
     "ImputeZero",
+    "ImputeZeroGLMUCB",
     "ImputeZeroLinUCB",
     "InformationGreedy",
     "Kernels",
@@ -80,6 +95,7 @@ __all__ = [
     "OptimalOrder",
     "Policy",
     "RandomChoice",
+    "RidgeGLMUCB",
     "RobustUCB",
     "register",
 ]

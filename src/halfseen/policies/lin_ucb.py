@@ -96,10 +96,6 @@ class LinUCB(LinearPolicy):
         self._keep("bound", at_least=0.0)
         self._keep("noise", at_least=0.0)
 
-    def failure(self, setting: LinearSetting) -> float:
-        """Return the delta in use."""
-        return 1.0 / max(setting.horizon, 2) if self.delta is None else self.delta
-
     def table(self, setting: LinearSetting) -> Vector:
         """Return sigma, 2 log(1/delta) and sqrt(lambda) S."""
         bound = setting.bound if self.bound is None else self.bound

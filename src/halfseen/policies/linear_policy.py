@@ -41,8 +41,8 @@ class LinearSetting:
     noise: float
     bound: float
     horizon: int
-    actions: Vector | None = field(default=None, compare=False, repr=False)
-    observe: Vector | None = field(default=None, compare=False, repr=False)
+    actions: Vector | None = field(default=None, compare=False, repr=False, kw_only=True)
+    observe: Vector | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class LinearKernels:
     samples: bool
     imputes: bool
     waits: bool
-    on_ball: BallKernel | None = None
-    spectral: bool = False
+    on_ball: BallKernel | None = field(default=None, kw_only=True)
+    spectral: bool = field(default=False, kw_only=True)
 
     def names(self) -> dict[str, Any]:
         """Return what the loop's open names stand for."""
@@ -122,6 +122,11 @@ class LinearPolicy(ABC):
     def table(self, setting: LinearSetting) -> Vector:
         """Return the constants of the kernels."""
 
+    def failure(self, setting: LinearSetting) -> float:
+        """Return the delta in use: the policy's own, or 1 over the horizon."""
+        delta: float | None = getattr(self, "delta", None)
+        return 1.0 / max(setting.horizon, 2) if delta is None else delta
+
     def kernels(self) -> LinearKernels:
         """Return the algorithm without its parameters."""
         return LinearKernels(
@@ -130,8 +135,8 @@ class LinearPolicy(ABC):
             self.samples,
             self.imputes,
             self.waits,
-            self.on_ball,
-            self.spectral,
+            on_ball=self.on_ball,
+            spectral=self.spectral,
         )
 
     def _keep(self, name: str, **limits: Any) -> None:

@@ -18,20 +18,25 @@ from halfseen.problems.contexts import (
     SequenceOfActions,
     UnitBall,
 )
+from halfseen.problems.glm import GeneralizedLinearBandit
 from halfseen.problems.linear import LinearBandit
+from halfseen.problems.links import LINKS, Link
 from halfseen.problems.setting import Setting
 
 __all__ = [
     "ACTION_SETS",
     "LINEAR_ACTIONS",
+    "LINKS",
     "REWARDS",
     "ActionSet",
     "AllArms",
     "ArmedBandit",
     "FiniteActions",
     "FixedArms",
+    "GeneralizedLinearBandit",
     "LinearActions",
     "LinearBandit",
+    "Link",
     "RandomActions",
     "RandomArms",
     "SampledActions",

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from halfseen.policies import (
+    GLMUCB,
     UCB,
     UCB1,
     ImputeMean,
     ImputeZero,
+    ImputeZeroGLMUCB,
     ImputeZeroLinUCB,
     LinUCB,
     RobustUCB,
 )
+from halfseen.report.bounds import bounded_policies
 from halfseen.report.linear_measures import rarely_seen_best
 from halfseen.report.measures import (
     Estimate,
@@ -30,6 +33,7 @@ from halfseen.report.measures import (
 from halfseen.result import Result
 from halfseen.study import sees_everything
 
+MADE_UP = (ImputeZero, ImputeMean, ImputeZeroLinUCB, ImputeZeroGLMUCB)
 ASSUMPTION = (
     "Every number here assumes that, given the {one}, whether a reward is seen does not depend on"
     " the reward. If, say, unhappy users answer less often, none of them hold."
@@ -164,7 +168,7 @@ def surprise(answer: Answer) -> str | None:
         return None
     place = answer.place
     if place.linear:
-        rare = type(place.policy) is LinUCB and rarely_seen_best(place)
+        rare = type(place.policy) in bounded_policies(place.problem) and rarely_seen_best(place)
     else:
         best = place.problem.gaps[place.problem.playable] == 0.0
         optimistic = isinstance(place.policy, UCB | UCB1 | RobustUCB)
@@ -184,7 +188,7 @@ def imputation(result: Result, problem: int) -> list[str]:
     names = list(study.policies)
     sentences = []
     for k, policy in enumerate(study.policies.values()):
-        if not isinstance(policy, ImputeZero | ImputeMean | ImputeZeroLinUCB):
+        if not isinstance(policy, MADE_UP):
             continue
         zero = not isinstance(policy, ImputeMean)
         value = "0" if zero else "the arm’s mean so far"
@@ -208,9 +212,10 @@ def imputation(result: Result, problem: int) -> list[str]:
 
 def _without_making_up(policy: Any) -> Any:
     """Return the policy that differs only in that it leaves missing rewards out."""
-    if not isinstance(policy, ImputeZeroLinUCB):
+    if isinstance(policy, ImputeZero | ImputeMean):
         return policy.base
-    return LinUCB(policy.regularization, policy.delta, policy.bound, policy.noise)
+    honest = GLMUCB if isinstance(policy, ImputeZeroGLMUCB) else LinUCB
+    return honest(**vars(policy))
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.policies import UCB, LinUCB
+from halfseen.policies import GLMUCB, UCB, LinUCB, RidgeGLMUCB
 from halfseen.policies.linear_policy import LinearSetting
+from halfseen.problems import GeneralizedLinearBandit, LinearBandit
 from halfseen.report.measures import Place
 from halfseen.theory import (
     Bound,
@@ -22,6 +24,8 @@ from halfseen.theory import (
     regret_bounds,
 )
 from halfseen.theory.dimension import has_fixed_arms
+from halfseen.theory.glm_bounds import bounds_of_glm, glm_potential_bound
+from halfseen.theory.glm_exploration import exploration
 from halfseen.theory.linear_bounds import linear_regret_bounds, smallest_observe
 from halfseen.theory.linear_potential import expected_potential_bound, potential_control_factor
 from halfseen.theory.potential_limits import worst_case_along
@@ -43,7 +47,13 @@ class Midway(bound_terms.World):
 
 
 def proved(place: Place) -> bool:
-    """Tell whether the policy is UCB or LinUCB and what it was told of the problem is true."""
+    """Tell whether something is proved of the policy, and what it was told is true."""
+    if place.generalized:
+        try:
+            table = bounds_of_glm(place.problem, place.censorship, place.policy, 2)
+        except InvalidInput:
+            return False
+        return any(bound.applies and bound.name != "trivial" for bound in table)
     if place.linear:
         if type(place.policy) is not LinUCB:
             return False
@@ -53,6 +63,23 @@ def proved(place: Place) -> bool:
         return False
     largest = float(np.abs(np.array(place.problem.means)[place.problem.playable]).max())
     return place.policy.bound is None or place.policy.bound >= largest
+
+
+def bounded_policies(problem: Any) -> tuple[type[Any], ...]:
+    """Return the policies whose regret is bounded in problems of this kind."""
+    if isinstance(problem, GeneralizedLinearBandit):
+        return GLMUCB, RidgeGLMUCB
+    return (LinUCB,) if isinstance(problem, LinearBandit) else (UCB,)
+
+
+def in_words(policies: tuple[type[Any], ...]) -> str:
+    """Write the names of some policies.
+
+    >>> in_words((LinUCB,)), in_words((GLMUCB, RidgeGLMUCB))
+    ('the policy LinUCB', 'the policies GLMUCB and RidgeGLMUCB')
+    """
+    names = " and ".join(policy.__name__ for policy in policies)
+    return f"the polic{'y' if len(policies) == 1 else 'ies'} {names}"
 
 
 def bounds_at_horizon(
@@ -69,9 +96,9 @@ def bounds_at_horizon(
     potential
         The mean potential of order 1 of a linear bandit, if it was measured.
     """
-    wanted = LinUCB if place.linear else UCB
-    if type(place.policy) is not wanted:
-        return f"The bounds are proved for the policy {wanted.__name__}."
+    wanted = bounded_policies(place.problem)
+    if type(place.policy) not in wanted:
+        return f"The bounds are proved for {in_words(wanted)}."
     try:
         return regret_bounds(place.problem, place.censorship, place.policy, horizon, potential)
     except InvalidInput as error:
@@ -100,6 +127,8 @@ def bounds_along(place: Place, horizon: int, rounds: NDArray[np.int64]) -> dict[
     """
     if not proved(place):
         return {}
+    if place.generalized:
+        return _generalized_along(place, horizon, rounds)
     if place.linear:
         return _linear_along(place, horizon, rounds)
     fixed = has_fixed_arms(place.problem)
@@ -122,11 +151,13 @@ def potential_along(place: Place, alpha: float, rounds: NDArray[np.int64]) -> Ve
     """
     lam = float(place.policy.regularization)
     if place.linear:
+        least = smallest_observe(place.problem, place.censorship)
+        d = place.problem.dimension
+        if place.generalized and place.policy.explores:
+            return np.array([glm_potential_bound(d, float(t), least) for t in rounds])
         worst = worst_case_along(place.problem, place.censorship, lam, rounds)
         if worst is not None:
             return potential_control_factor(lam) * worst
-        least = smallest_observe(place.problem, place.censorship)
-        d = place.problem.dimension
         if math.isnan(least):
             return np.full(len(rounds), np.inf)
         return np.array([expected_potential_bound(d, float(t), lam, least) for t in rounds])
@@ -168,6 +199,17 @@ def _linear_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[st
         )
         for at, time in enumerate(rounds)
     ]
+    return _curves(tables)
+
+
+def _generalized_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[str, Vector]:
+    """Evaluate the bounds of generalized linear policies for fewer rounds than they were told."""
+    triple = (place.problem, place.censorship, place.policy)
+    known = exploration(*triple[:2]) if place.policy.explores else None
+    return _curves([bounds_of_glm(*triple, int(t), told=told, explored=known) for t in rounds])
+
+
+def _curves(tables: list[RegretBounds]) -> dict[str, Vector]:
     return {
         SMALLEST: np.array([smallest_proved(table).value for table in tables]),
         PAPER: np.array([min(b.value for b in table if b.paper) for table in tables]),

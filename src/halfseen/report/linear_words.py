@@ -10,6 +10,7 @@ from halfseen.censorship import AnyFunction, LinkModel, MultiThreshold
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.problems import (
     FiniteActions,
+    GeneralizedLinearBandit,
     LinearBandit,
     RandomActions,
     SampledActions,
@@ -17,6 +18,17 @@ from halfseen.problems import (
 )
 
 LISTED = 6  # coordinates written out one by one
+MEANS = {
+    "logistic": "1/(1 + exp(−⟨a, θ⟩))",
+    "probit": "Φ(⟨a, θ⟩)",
+    "poisson": "exp⟨a, θ⟩",
+    "identity": "⟨a, θ⟩",
+}
+REWARDS = {
+    "bernoulli": "of 0 or 1",
+    "poisson": "that are Poisson counts",
+    "gaussian": "that are normal with noise {noise}",
+}
 LAWS = {
     "sphere": "uniform on the unit sphere",
     "gaussian": "normal, shortened to length 1 where longer",
@@ -28,6 +40,14 @@ POLICIES = {
     "lin-thompson": "Draws θ from what is believed of it, plays the best action for it.",
     "lin-epsilon-greedy": "Plays the best estimated mean, and sometimes any action.",
     "lin-random": "Plays any action: what no learning costs.",
+    "glm-ucb": "Explores until every direction was seen once, then plays the action that could be"
+    " best, by maximum likelihood on seen rewards alone.",
+    "ridge-glm-ucb": "Plays the action that could be best, by penalised likelihood on seen rewards"
+    " alone.",
+    "glm-thompson": "Draws θ from a normal approximation of its posterior, plays the best action"
+    " for it.",
+    "impute-zero-glm-ucb": "A common mistake: GLMUCB that learns a reward of 0 where feedback is"
+    " missing.",
     "design": "Always plays the most uncertain action: what pure exploration costs.",
     "information-greedy": "An adversary that knows p: plays the largest gain per observation.",
     "most-censored": "An adversary that knows p: explores among the least seen actions only.",
@@ -51,8 +71,14 @@ def linear_problem_in_words(problem: LinearBandit) -> str:
     else:
         offered = "every vector of length at most 1"
     many = "1 dimension" if problem.dimension == 1 else f"{problem.dimension:,} dimensions"
+    pays = f"⟨a, θ⟩ plus normal noise of {problem.noise:.4g}"
+    if isinstance(problem, GeneralizedLinearBandit):
+        curve = problem.curve
+        law = REWARDS.get(curve.law, "of its own law").format(noise=f"{problem.noise:.4g}")
+        mean = MEANS.get(curve.name, f"μ(⟨a, θ⟩), μ the curve “{curve.name}”")
+        pays = f"rewards {law} with mean {mean}"
     return (
-        f"An action a pays ⟨a, θ⟩ plus normal noise of {problem.noise:.4g}; {many},"
+        f"An action a pays {pays}; {many},"
         f" θ = {_vector(problem.theta)}, of length {problem.norm:.3g}; {offered}."
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.problems import FiniteActions, LinearBandit
+from halfseen.problems import FiniteActions, GeneralizedLinearBandit, LinearBandit
 from halfseen.result import Result
 from halfseen.study import Study, sees_everything
 from halfseen.theory import effective_dimension
@@ -37,8 +37,13 @@ class Place:
 
     @property
     def linear(self) -> bool:
-        """True for a linear bandit."""
+        """True for a linear or generalized linear bandit."""
         return isinstance(self.problem, LinearBandit)
+
+    @property
+    def generalized(self) -> bool:
+        """True for a generalized linear bandit."""
+        return isinstance(self.problem, GeneralizedLinearBandit)
 
     @property
     def observe(self) -> Vector:

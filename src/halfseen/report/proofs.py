@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from halfseen.policies import UCB, LinUCB
+import math
+
 from halfseen.report.answers import times
-from halfseen.report.bounds import bounds_at_horizon, failure_of, proved, smallest_proved
+from halfseen.report.bounds import (
+    bounded_policies,
+    bounds_at_horizon,
+    failure_of,
+    in_words,
+    proved,
+    smallest_proved,
+)
 from halfseen.report.linear_measures import final_potential
 from halfseen.report.markup import Html, table, tag
 from halfseen.report.measures import Place, final_regret, places
@@ -21,12 +29,13 @@ TABLES = 4  # of bounds, per problem
 
 
 def bounds_section(result: Result) -> Html:
-    """Return proved bounds beside what was measured, for every UCB or LinUCB policy."""
+    """Return proved bounds beside what was measured, for every policy that has some."""
     study = result.study
-    kind, one = (LinUCB, "action") if study.linear else (UCB, "arm")
-    policies = [name for name, policy in study.policies.items() if type(policy) is kind]
+    one = "action" if study.linear else "arm"
+    kinds = bounded_policies(next(iter(study.problems.values())))
+    policies = [name for name, policy in study.policies.items() if type(policy) in kinds]
     intro = (
-        f"What is proved about the expected regret of {kind.__name__}, next to what was measured."
+        f"What is proved about the expected regret of {in_words(kinds)}, next to what was measured."
         f" Bold: the smallest. A bound covers the worst that can happen with these {one}s and these"
         " chances of being seen, so what does happen is usually several times smaller."
     )
@@ -36,7 +45,8 @@ def bounds_section(result: Result) -> Html:
             " shows how much of the bound is due to the worst case, and is not known beforehand."
         )
     if not policies:
-        intro = f"The bounds are proved for the policy {kind.__name__}, which was not run."
+        ran = "which was not run" if len(kinds) == 1 else "which were not run"
+        intro = f"The bounds are proved for {in_words(kinds)}, {ran}."
     blocks: list[object] = []
     several = len(study.problems) * len(policies) > 1
     for i, problem in enumerate(study.problems):
@@ -66,7 +76,8 @@ def _bound_table(result: Result, problem: int, policy: str) -> Html:
         row: list[object] = [bound.name]
         for entry in tables:
             each = entry.bounds[k]
-            text = show(each.value) if each.applies else "–"
+            text = show(each.value) if math.isfinite(each.value) else "–"
+            text = text if each.applies or text == "–" else f"({text})"
             best = each.name == smallest_proved(entry).name
             row.append(tag("strong", text) if best else text)
         rows.append([*row, bound.reference if bound.applies else bound.reason])

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
         event_frequencies,
         optimism_failure_probability,
     )
+    from halfseen.theory.glm_bounds import (
+        glm_confidence_factor,
+        glm_potential_bound,
+        glm_regret_bounds,
+        papers_order,
+    )
+    from halfseen.theory.glm_exploration import Exploration, exploration, exploration_rounds
     from halfseen.theory.linear_bounds import (
         confidence_factor,
         linear_regret_bounds,
@@ -63,6 +70,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound",
+    "Exploration",
     "FarthestPoint",
     "InformationPath",
     "MonitoredPotential",
@@ -90,9 +98,14 @@ __all__ = [
     "event_frequencies",
     "expected_potential_bound",
     "expected_slope",
+    "exploration",
+    "exploration_rounds",
     "farthest_point",
     "feedback_value",
     "fluid_potential",
+    "glm_confidence_factor",
+    "glm_potential_bound",
+    "glm_regret_bounds",
     "information_path",
     "instance_dimension",
     "joint_potential",
@@ -102,6 +115,7 @@ __all__ = [
     "optimal_design_dimension",
     "optimism_failure_probability",
     "papers_censoring_factor",
+    "papers_order",
     "papers_potential",
     "papers_potential_control",
     "potential_bounds",
@@ -132,6 +146,13 @@ _HOMES = {
         "event_frequencies",
         "optimism_failure_probability",
     ),
+    "glm_bounds": (
+        "glm_confidence_factor",
+        "glm_potential_bound",
+        "glm_regret_bounds",
+        "papers_order",
+    ),
+    "glm_exploration": ("Exploration", "exploration", "exploration_rounds"),
     "linear_bounds": (
         "confidence_factor",
         "linear_regret_bounds",

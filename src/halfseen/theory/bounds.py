@@ -13,7 +13,7 @@ from halfseen import checks
 from halfseen.censorship import Censorship, LinearCensorship
 from halfseen.errors import InvalidInput
 from halfseen.policies import UCB, LinearPolicy, Policy
-from halfseen.problems import ArmedBandit, LinearBandit
+from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
 from halfseen.theory import bound_terms, inputs
 from halfseen.theory.bound_terms import Terms, World
 from halfseen.theory.dimension import has_fixed_arms
@@ -30,7 +30,7 @@ class Bound:
     name
         What it is called in the table.
     value
-        The bound; infinity where it does not apply.
+        The bound; infinity where it does not apply. Finite and not applying: an order, no bound.
     terms
         The parts it is the sum of, by name.
     reference
@@ -52,10 +52,10 @@ class Bound:
     reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values; None for a bound that does not apply."""
+        """Return plain values; None for what has no value."""
         return {
             "name": self.name,
-            "value": self.value if self.applies else None,
+            "value": self.value if math.isfinite(self.value) else None,
             "terms": dict(self.terms),
             "reference": self.reference,
             "paper": self.paper,
@@ -110,7 +110,7 @@ class RegretBounds:
         rounds = f"{self.horizon:,} round" + ("" if self.horizon == 1 else "s")
         lines = [f"Expected regret after {rounds} is at most"]
         for bound in self.bounds:
-            value = f"{bound.value:>16,.6g}" if bound.applies else f"{'-':>16}"
+            value = f"{bound.value:>16,.6g}" if math.isfinite(bound.value) else f"{'-':>16}"
             mark = "<" if bound is best else " "
             note = bound.reference if bound.applies else bound.reason
             lines.append(f"  {bound.name:<{width}} {value} {mark} {note}")
@@ -204,11 +204,13 @@ def regret_bounds(
     Parameters
     ----------
     problem
-        The arms, or a linear bandit. With `FixedArms` only those that can be played count.
+        The arms, or a linear or generalized linear bandit. With `FixedArms` only those that can
+        be played count.
     censorship
         The probability that each action's reward is observed.
     policy
-        A `UCB` or `LinUCB` gets all bounds; any other policy only the trivial one.
+        A `UCB`, `LinUCB`, `GLMUCB` or `RidgeGLMUCB` gets all bounds; any other policy only the
+        trivial one.
     horizon
         Number of rounds T, at least 1.
     potential
@@ -244,6 +246,10 @@ def regret_bounds(
     >>> bounds["trivial"].value
     4000.0
     """
+    if isinstance(problem, GeneralizedLinearBandit):
+        from halfseen.theory.glm_bounds import bounds_of_glm
+
+        return bounds_of_glm(problem, censorship, policy, horizon, potential)
     if isinstance(problem, LinearBandit):
         from halfseen.theory.linear_bounds import bounds_of_linear
 

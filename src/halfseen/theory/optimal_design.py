@@ -1,9 +1,9 @@
 r"""The D-optimal design under censorship, found without following any path.
 
 Where an observation of action a costs 1 / p(a) rounds, the design that spreads information most
-evenly is :math:`M^\star=\operatorname{argmax}\log\det` over the convex hull of :math:`aa'/p(a)`. By Kiefer and
-Wolfowitz it is optimal exactly when no action has :math:`a'M^{-1}a/p(a)` above d, so that the
-largest excess certifies the answer.
+evenly is the :math:`M^\star` with the largest determinant in the convex hull of
+:math:`aa'/p(a)`. By Kiefer and Wolfowitz it is optimal exactly when no action has
+:math:`a'M^{-1}a/p(a)` above d, so that the largest excess certifies the answer.
 """
 
 from __future__ import annotations

@@ -186,7 +186,8 @@ def information_path(
     r"""Return the path of designs of always gaining most per observation.
 
     .. math:: \frac{dW}{dt}=p(a)\,aa',\qquad a\in\operatorname{argmax}
-              \frac{\|a\|^2_{W^{-1}}}{p(a)},\qquad J(T)=\int_0^T\|a\|^2_{W^{-1}}dt\sim d_{\mathrm{eff}}\log T
+              \frac{\|a\|^2_{W^{-1}}}{p(a)},
+              \qquad J(T)=\int_0^T\|a\|^2_{W^{-1}}dt\sim d_{\mathrm{eff}}\log T
 
     Parameters
     ----------

@@ -1,0 +1,66 @@
+"""What the loops of generalized linear bandits do beside fitting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream
+from halfseen.problems.contexts import fill_normals
+
+
+def shake_by_curve(stream: Stream, clock: int, curve: Vector, noise: Vector, shake: Vector) -> None:
+    """Write a normal vector whose covariance is the inverse of L L', L being `curve`."""
+    fill_normals(stream, clock, 0, noise)
+    d = noise.size
+    for i in range(d - 1, -1, -1):
+        total = noise[i]
+        for j in range(i + 1, d):
+            total -= curve[j, i] * shake[j]
+        shake[i] = total / curve[i, i]
+
+
+def squared_error(
+    rows: Vector, counts: Vector, regularization: float, estimate: Vector, theta: Vector
+) -> float:
+    """Return the squared length of the error in the design of a fixed set of actions."""
+    total = 0.0
+    for k in range(counts.size):
+        if counts[k] > 0.0:
+            off = 0.0
+            for i in range(theta.size):
+                off += rows[k, i] * (estimate[i] - theta[i])
+            total += counts[k] * (off * off)
+    for i in range(theta.size):
+        total += regularization * (estimate[i] - theta[i]) ** 2
+    return total
+
+
+def form(matrix: Vector, x: Vector) -> float:
+    """Return x' M x, at least 0."""
+    square = 0.0
+    for i in range(x.size):
+        total = 0.0
+        for j in range(x.size):
+            total += matrix[i, j] * x[j]
+        square += total * x[i]
+    return square if square > 0.0 else 0.0
+
+
+def without_ridge(design: Vector, regularization: float, prior: Vector, out: Vector) -> None:
+    """Write W - lambda I + P: what was observed, with 1 along directions no action has."""
+    for i in range(design.shape[0]):
+        for j in range(design.shape[0]):
+            out[i, j] = design[i, j] + prior[i, j]
+        out[i, i] -= regularization
+
+
+def longer(kept: Vector, paid: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return actions and rewards with room for twice as many, as many ones, and scratch."""
+    size, d = kept.shape
+    rows, sums = np.zeros((2 * size, d)), np.zeros(2 * size)
+    for k in range(size):
+        sums[k] = paid[k]
+        for i in range(d):
+            rows[k, i] = kept[k, i]
+    return rows, sums, np.ones(2 * size), np.zeros(2 * size)

@@ -1,0 +1,132 @@
+"""Bandits whose mean reward is an increasing function of a linear one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.problems.action_arrays import row_blocks
+from halfseen.problems.contexts import (
+    FiniteActions,
+    LinearActions,
+    SequenceOfActions,
+    UnitBall,
+)
+from halfseen.problems.linear import LinearBandit
+from halfseen.problems.links import LINKS, Link, link_named
+
+
+@dataclass(frozen=True, init=False)
+class GeneralizedLinearBandit(LinearBandit):
+    r"""Actions are vectors of the unit ball and pay on average a curve of a linear function.
+
+    .. math:: \mathbb E[y\mid a]=\mu(\langle a,\theta\rangle),\qquad \mu\ \text{increasing}
+
+    The regret of a round is the best available mean minus the mean played,
+    :math:`\max_{b\in A_t}\mu(\langle b,\theta\rangle)-\mu(\langle a,\theta\rangle)`.
+
+    Parameters
+    ----------
+    theta
+        The vector the policy does not know.
+    link
+        The curve and the law of the rewards: ``"logistic"`` or ``"probit"`` (rewards 0 or 1),
+        ``"poisson"`` (counts, with mean exp<a, theta>), ``"identity"`` (normal rewards), or a
+        `Link` of your own, which is then known by its name.
+    actions
+        What may be played in each round: `FiniteActions`, `RandomActions` or
+        `SequenceOfActions`.
+    noise
+        The scale of rewards around their mean that policies are told: the standard deviation of
+        normal rewards. Left out, 1 for those, 1/2 for rewards 0 or 1, and the root of the largest
+        mean for counts, which have no sub-Gaussian scale.
+
+    Examples
+    --------
+    >>> bandit = GeneralizedLinearBandit(
+    ...     [0.6, 0.8], "logistic", FiniteActions([[1, 0], [0, 1], [0, -1]])
+    ... )
+    >>> bandit.noise, bandit.regrets([[1, 0], [0, 1]]).round(4).tolist()
+    (0.5, [0.0443, 0.0])
+    """
+
+    kind: ClassVar[str] = "generalized-linear"
+    link: str = "logistic"
+
+    def __init__(
+        self,
+        theta: Sequence[float],
+        link: str | Link = "logistic",
+        actions: LinearActions | None = None,
+        noise: float | None = None,
+    ) -> None:
+        name = "GeneralizedLinearBandit"
+        chosen = link_named(f"{name}.link", link)
+        object.__setattr__(self, "theta", theta)
+        object.__setattr__(self, "noise", 1.0 if noise is None else noise)
+        object.__setattr__(self, "actions", actions)
+        object.__setattr__(self, "link", chosen.name)
+        try:
+            super().__post_init__()
+        except InvalidInput as error:
+            field = f"{name}.{error.field.partition('.')[2]}"
+            raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+        if isinstance(self.actions, UnitBall):
+            raise InvalidInput(
+                f"{name}.actions",
+                "must be a set of vectors other than the whole ball",
+                actions,
+                "Use FiniteActions, RandomActions or SequenceOfActions.",
+            )
+        object.__setattr__(self, "_reach", self._longest())
+        chosen.check(f"{name}.link", self.reach * self.norm)
+        if noise is None:
+            object.__setattr__(self, "noise", chosen.usual_noise(self.reach * self.norm))
+
+    @property
+    def curve(self) -> Link:
+        """The link itself."""
+        return LINKS[self.link]
+
+    @property
+    def reach(self) -> float:
+        """The length of the longest action, at most 1; 1 where actions are drawn."""
+        return self._reach  # type: ignore[attr-defined]
+
+    def _longest(self) -> float:
+        if isinstance(self.actions, FiniteActions):
+            return float(np.linalg.norm(self.actions.actions, axis=1).max())
+        if isinstance(self.actions, SequenceOfActions):
+            blocks = row_blocks(self.actions.array)
+            return max(float(np.linalg.norm(block, axis=2).max()) for block in blocks)
+        return 1.0
+
+    @property
+    def largest_gap(self) -> float:
+        """A number no regret of a round exceeds: exact for given actions."""
+        if isinstance(self.actions, FiniteActions):
+            return float(np.ptp(self.means(self.actions.actions)))
+        if isinstance(self.actions, SequenceOfActions):
+            theta, mean = np.array(self.theta), self.curve.mean
+            largest = 0.0
+            for block in row_blocks(self.actions.array):
+                z = block @ theta
+                ends = zip(z.max(axis=1).tolist(), z.min(axis=1).tolist(), strict=True)
+                largest = max(largest, *(mean(high) - mean(low) for high, low in ends))
+            return largest
+        return self.curve.mean(self.norm) - self.curve.mean(-self.norm)
+
+    def means(self, actions: Any) -> Vector:
+        """Return the mean reward of each row of an array (n, d)."""
+        return self.curve.means(super().means(actions))
+
+    def best_mean(self, actions: Any = None) -> float:
+        """Return the largest mean among the rows of an array, or of any action if left out."""
+        if actions is None:
+            return self.curve.mean(self.reach * self.norm)
+        return float(self.means(actions).max())
