@@ -98,6 +98,18 @@ def test_links_between_documents_lead_somewhere():
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
 
 
+def test_anchors_in_documents_exist():
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", text):
+            there = path.parent / target if target else path
+            content = there.read_text(encoding="utf-8")
+            titles = re.findall(r"^#+ (.*)$", content, re.M)
+            slugs = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+            known = slugs | set(re.findall(r'id="([^"]+)"', content))
+            assert anchor in known, f"{path.name} links to {target}#{anchor}"
+
+
 def test_readme_names_every_policy():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for policy in (POLICIES | LINEAR_POLICIES | GLM_POLICIES).values():
