@@ -8,6 +8,7 @@ from scipy import special
 
 from halfseen import (
     GLMUCB,
+    AnyFunction,
     FiniteActions,
     GeneralizedLinearBandit,
     GLMThompson,
@@ -249,3 +250,18 @@ def test_rarely_seen_sets_are_bounded_in_closed_form():
     assert known.rounds > 1e6
     bounds = theory.regret_bounds(problem, Uniform(1.0), GLMUCB(), 1000)
     assert bounds["potential"].terms["exploration"] == 1000 * problem.largest_gap
+
+
+@pytest.mark.parametrize("policy", [GLMUCB(), RidgeGLMUCB()])
+def test_a_censorship_that_is_a_function_leaves_the_trivial_bound(policy):
+    unknown = AnyFunction(lambda action: 0.3 + 0.5 * (action[0] > 0))
+    bandit = GeneralizedLinearBandit([0.5, -0.3], "logistic", RandomActions(4, 2))
+    table = theory.regret_bounds(bandit, unknown, policy, 100)
+    assert table.smallest.name == "trivial"
+    assert "Python function" in table["potential"].reason
+
+
+def test_the_ridge_uses_the_worst_case_of_its_actions():
+    bandit = GeneralizedLinearBandit([0.5, 0.3], "logistic", FiniteActions(np.eye(2)))
+    table = theory.regret_bounds(bandit, PerAction([0.9, 0.1]), RidgeGLMUCB(), 10_000)
+    assert table["potential"].value < table["potential from d/p_min"].value

@@ -153,13 +153,13 @@ def potential_along(place: Place, alpha: float, rounds: NDArray[np.int64]) -> Ve
     if place.linear:
         least = smallest_observe(place.problem, place.censorship)
         d = place.problem.dimension
+        if math.isnan(least):
+            return np.full(len(rounds), np.inf)
         if place.generalized and place.policy.explores:
             return np.array([glm_potential_bound(d, float(t), least) for t in rounds])
         worst = worst_case_along(place.problem, place.censorship, lam, rounds)
         if worst is not None:
             return potential_control_factor(lam) * worst
-        if math.isnan(least):
-            return np.full(len(rounds), np.inf)
         return np.array([expected_potential_bound(d, float(t), lam, least) for t in rounds])
     observe = place.observe
     return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])
@@ -205,8 +205,23 @@ def _linear_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[st
 def _generalized_along(place: Place, told: int, rounds: NDArray[np.int64]) -> dict[str, Vector]:
     """Evaluate the bounds of generalized linear policies for fewer rounds than they were told."""
     triple = (place.problem, place.censorship, place.policy)
-    known = exploration(*triple[:2]) if place.policy.explores else None
-    return _curves([bounds_of_glm(*triple, int(t), told=told, explored=known) for t in rounds])
+    explored = worst = None
+    if place.policy.explores:
+        explored = exploration(*triple[:2])
+    else:
+        worst = worst_case_along(*triple[:2], float(place.policy.regularization), rounds)
+    return _curves(
+        [
+            bounds_of_glm(
+                *triple,
+                int(time),
+                told=told,
+                explored=explored,
+                worst=None if worst is None else worst[at : at + 1],
+            )
+            for at, time in enumerate(rounds)
+        ]
+    )
 
 
 def _curves(tables: list[RegretBounds]) -> dict[str, Vector]:

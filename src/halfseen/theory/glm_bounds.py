@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from halfseen import checks
+from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import GLMUCB, GLMPolicy, RidgeGLMUCB
 from halfseen.policies.glm_policy import GROWTH, GLMSetting
@@ -16,11 +17,13 @@ from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActi
 from halfseen.theory.bounds import PAPER, Bound, RegretBounds
 from halfseen.theory.glm_exploration import Exploration, exploration
 from halfseen.theory.linear_bounds import (
+    UNKNOWN,
     linear_regret_bounds,
     papers_potential_control,
     smallest_observe,
 )
 from halfseen.theory.linear_potential import expected_potential_bound
+from halfseen.theory.potential_limits import worst_case_along
 
 HALF = 0.5  # the lambda that turns the self-normalised bound into log(1 + 2T/d)
 
@@ -274,11 +277,13 @@ def bounds_of_glm(
     potential: float | None = None,
     told: int | None = None,
     explored: Exploration | None = None,
+    worst: Vector | None = None,
 ) -> RegretBounds:
     """Return the table of a problem, a censorship and a policy.
 
     GLMUCB and RidgeGLMUCB get more than the trivial bound. `told` is the horizon the policy was
-    told, where it is not `horizon`; `explored` is the cost of exploration, where it is known.
+    told, where it is not `horizon`; `explored` is the cost of exploration and `worst` the largest
+    potential, where they are known.
     """
     if not isinstance(policy, GLMPolicy):
         raise InvalidInput(
@@ -293,7 +298,10 @@ def bounds_of_glm(
         problem.curve,
         problem.reach,
     )
+    least = smallest_observe(problem, censorship)
     reason = _obstacle(problem, policy, setting)
+    if reason is None and math.isnan(least):
+        reason = UNKNOWN
     gap = problem.largest_gap
     if reason:
         nothing = [
@@ -305,7 +313,7 @@ def bounds_of_glm(
     shared: dict[str, Any] = {
         "dimension": problem.dimension,
         "horizon": rounds,
-        "observe_min": smallest_observe(problem, censorship),
+        "observe_min": least,
         "largest_gap": gap,
         "delta": policy.failure(setting),
         "potential": potential,
@@ -322,8 +330,11 @@ def bounds_of_glm(
             explored=exploration(problem, censorship) if explored is None else explored,
             lag=lag,
         )
+    if worst is None:
+        worst = worst_case_along(problem, censorship, policy.regularization, rounds)
     table = linear_regret_bounds(
         **shared,
+        worst_case=None if worst is None else float(worst[0]),
         norm=problem.norm if policy.bound is None else policy.bound,
         noise=scale / kappa,
         regularization=policy.regularization,

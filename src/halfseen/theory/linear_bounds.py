@@ -25,6 +25,8 @@ from halfseen.theory.linear_potential import (
 )
 from halfseen.theory.potential_limits import worst_case_along
 
+UNKNOWN = "needs the smallest probability of being observed, which a Python function does not tell"
+
 
 def confidence_factor(
     dimension: int,
@@ -319,11 +321,7 @@ def bounds_of_linear(
     if proved and known:
         return table
     kept = {"trivial", "measured potential"} if proved else {"trivial"}
-    reason = (
-        "needs the smallest probability of being observed, which a Python function does not tell"
-        if proved
-        else f"proved for LinUCB, not for {type(policy).__name__}"
-    )
+    reason = UNKNOWN if proved else f"proved for LinUCB, not for {type(policy).__name__}"
     rows = [
         bound
         if bound.name in kept
