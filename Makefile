@@ -16,7 +16,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n auto --dist loadfile
 
 verify: $(VENV)/.installed-test
 	$(BIN)/pytest -m slow
