@@ -158,7 +158,7 @@ def test_none_and_nan_are_misses(missing):
     "reward",
     [
         *(math.inf, -math.inf, 10**400, 1e101, np.float64("inf"), 1j),
-        *("1.0", "x", b"1", "", [1.0], {}, object(), np.array([1.0, 2.0])),
+        *("1.0", "x", b"1", "", [1.0], {}, object, np.array([1.0, 2.0])),
     ],
     ids=shorten,
 )
