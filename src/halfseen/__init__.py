@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from halfseen import datasets as datasets
     from halfseen import theory as theory
     from halfseen.agent import Agent as Agent
     from halfseen.censorship import AnyFunction as AnyFunction
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from halfseen.errors import InvalidInput as InvalidInput
     from halfseen.errors import StorageError as StorageError
     from halfseen.linear_agent import LinearAgent as LinearAgent
+    from halfseen.logs.audit import Audit as Audit
+    from halfseen.logs.audit import audit as audit
     from halfseen.policies import UCB as UCB
     from halfseen.policies import UCB1 as UCB1
     from halfseen.policies import BernoulliThompson as BernoulliThompson
@@ -71,6 +74,7 @@ _HOMES = {
         "staircase",
     ),
     "errors": ("DecisionError", "HalfseenError", "InvalidInput", "StorageError"),
+    "logs.audit": ("Audit", "audit"),
     "policies": (
         "UCB",
         "UCB1",
@@ -110,13 +114,13 @@ _HOMES = {
     "study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = ["theory", *sorted(_HOME_OF)]
+__all__ = ["datasets", "theory", *sorted(_HOME_OF)]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    if name == "theory":
-        return import_module("halfseen.theory")
+    if name in ("datasets", "theory"):
+        return import_module(f"halfseen.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'halfseen' has no attribute {name!r}")
     value = getattr(import_module(f"halfseen.{_HOME_OF[name]}"), name)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BUILT_IN = ("arms", "linear")
 
 app = typer.Typer(
-    help="Bandits when feedback goes missing: simulate, bound and report them.",
+    help="Bandits when feedback goes missing: simulate, bound and audit them.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -106,6 +106,56 @@ def bounds(
     from halfseen.console import print_bounds
 
     print_bounds(study_named(spec), out, as_json)
+
+
+@app.command()
+def audit(
+    log: Annotated[
+        str,
+        typer.Argument(
+            help="A CSV or Parquet file, a pattern or folder of them, a DuckDB database or"
+            " postgresql://user@host/base."
+        ),
+    ],
+    action: Annotated[str, typer.Option(help="Column that names the arm.")],
+    reward: Annotated[str | None, typer.Option(help="Column of rewards, empty if missing.")] = None,
+    observed: Annotated[str | None, typer.Option(help="Column: was the reward seen?")] = None,
+    time: Annotated[str | None, typer.Option(help="Column: when was it decided?")] = None,
+    feedback_time: Annotated[
+        str | None, typer.Option(help="Column: when did the reward come back?")
+    ] = None,
+    propensity: Annotated[
+        str | None, typer.Option(help="Column: how likely was this arm chosen?")
+    ] = None,
+    context: Annotated[str | None, typer.Option(help="Column: which group is it?")] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Column: who or what was it decided for?")
+    ] = None,
+    table: Annotated[str | None, typer.Option(help="Table of a database.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of a CSV file that is not UTF-8, as latin-1.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("audit"),
+    as_json: Json = False,
+) -> None:
+    """Tell what the missing feedback in a log of decisions costs."""
+    from halfseen.console import print_audit
+    from halfseen.logs.audit import audit as run
+
+    found = run(
+        log,
+        action=action,
+        reward=reward,
+        observed=observed,
+        time=time,
+        feedback_time=feedback_time,
+        propensity=propensity,
+        context=context,
+        unit=unit,
+        table=table,
+        encoding=encoding,
+    )
+    print_audit(found, out, as_json)
 
 
 def study_named(spec: str) -> Study:

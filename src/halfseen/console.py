@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
     from halfseen.result import Result
     from halfseen.study import Study
+
+JSON_ARMS = 10_000
 
 
 def present(result: Result, folder: Path, as_json: bool) -> None:
@@ -80,6 +83,15 @@ def _print_table(result: Result) -> None:
 def print_json(content: Any) -> None:
     """Print plain values as JSON."""
     print(json.dumps(content, indent=1, allow_nan=False))
+
+
+def print_audit(found: Audit, folder: Path, as_json: bool) -> None:
+    """Write the report of an audit and print its summary."""
+    page = found.report(folder)
+    if as_json:
+        print_json(found.to_dict(JSON_ARMS) | {"report": str(page)})
+        return
+    print(f"{found}\n\nReport: {page}")
 
 
 def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -70,9 +71,31 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
         The charts of each problem of that part.
     """
     rest = left_out(result.study, part.study)
-    everything = [figure for row in drawn.values() for figure in row]
-    specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in everything}
-    charts = {"specs": specs, "data": {f.key: packed(f.rows) for f in everything}}
+    body = [
+        sections.top(result),
+        tag(
+            "main",
+            sections.answer_section(part, rest),
+            sections.run_section(result),
+            sections.numbers_section(result),
+            sections.charts_section(part, drawn, rest),
+            *(
+                [growth.growth_section(part)]
+                if part.study.linear and 1.0 in part.study.alphas
+                else []
+            ),
+            proofs.bounds_section(part),
+            proofs.events_section(result),
+            sections.again_section(result),
+        ),
+    ]
+    return document(body, [figure for row in drawn.values() for figure in row])
+
+
+def document(body: Sequence[Html], drawn: Sequence[Figure]) -> str:
+    """Return a page that needs nothing else: its parts, its charts and what draws them."""
+    specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in drawn}
+    charts = {"specs": specs, "data": {f.key: packed(f.rows) for f in drawn}}
     head = join(
         [
             Html('<meta charset="utf-8">'),
@@ -83,31 +106,16 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
             Html(f"<style>\n{_resource('page.css')}</style>"),
         ]
     )
-    body = join(
+    parts = join(
         [
-            sections.top(result),
-            tag(
-                "main",
-                sections.answer_section(part, rest),
-                sections.run_section(result),
-                sections.numbers_section(result),
-                sections.charts_section(part, drawn, rest),
-                *(
-                    [growth.growth_section(part)]
-                    if part.study.linear and 1.0 in part.study.alphas
-                    else []
-                ),
-                proofs.bounds_section(part),
-                proofs.events_section(result),
-                sections.again_section(result),
-            ),
+            *body,
             tag("footer", tag("p", "Written by halfseen. This page makes no network request.")),
             data_island("chart-data", charts),
             Html(f"<script>{_drawing_code()}</script>"),
             Html(f"<script>{_resource('page.js')}</script>"),
         ]
     )
-    whole = tag("html", tag("head", head), tag("body", body), lang="en")
+    whole = tag("html", tag("head", head), tag("body", parts), lang="en")
     return f"<!doctype html>\n{whole}\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -223,41 +223,82 @@ class Panels:
         names
             The censorships drawn, if not all.
         """
-        import altair as alt
-
         names = list(self.study.censorships if names is None else names)
-        header = alt.Header(
-            title=None,
-            labelAnchor="start",
-            labelFontSize=13,
-            labelFontWeight=600,
-            labelColor=INK,
-            labelLimit=WIDTH,
-            labelPadding=6,
+        entries = list(self.study.policies) if legend else []
+        return faceted(
+            name,
+            titles,
+            layers,
+            rows,
+            key,
+            height,
+            "censorship",
+            names,
+            entries,
+            self.study.policies,
         )
-        chart = (
-            alt.layer(*layers)
-            .properties(width=WIDTH, height=height)
-            .facet(
-                facet=alt.Facet("censorship:N", sort=names, header=header),
-                columns=columns(len(names)),
-                spacing=28,
-                data=alt.NamedData(name=key),
-            )
-            .resolve_axis(x="independent")
+
+
+def faceted(
+    name: str,
+    titles: tuple[str, str, str],
+    layers: Sequence[Any],
+    rows: Rows,
+    key: str,
+    height: Any = HEIGHT,
+    field: str = "panel",
+    names: Sequence[str] = (),
+    entries: Sequence[str] = (),
+    widths: Iterable[str] = ("",),
+) -> Figure:
+    """Put layers of marks into a panel per value of a field and words around them.
+
+    Parameters
+    ----------
+    name, titles, layers, rows, key, height
+        As in `Panels.draw`.
+    field, names
+        What the panels are told apart by, and its values; without values there is one panel.
+    entries
+        What the legend names, if there is one.
+    widths
+        Names that columns of a legend must have room for.
+    """
+    import altair as alt
+
+    header = alt.Header(
+        title=None,
+        **({} if names else {"labelExpr": "''"}),
+        labelAnchor="start",
+        labelFontSize=13,
+        labelFontWeight=600,
+        labelColor=INK,
+        labelLimit=WIDTH,
+        labelPadding=6,
+    )
+    count = max(len(names), 1)
+    chart = (
+        alt.layer(*layers)
+        .properties(width=WIDTH, height=height)
+        .facet(
+            facet=alt.Facet(f"{field}:N", sort=list(names), header=header),
+            columns=columns(count),
+            spacing=28,
+            data=alt.NamedData(name=key),
         )
-        spec = chart.to_dict()
-        spec["config"] = config(list(self.study.policies))
-        title, note, problem = titles
-        spec["title"] = {"text": f"{title}: {problem}", "subtitle": _folded(note)}
-        longest = max(len(n) for n in self.study.policies) if legend else 0
-        spec["usermeta"] = {
-            "columns": columns(len(names)),
-            "panels": len(names),
-            "legend": min(longest, 34),
-            "tall": isinstance(height, int),
-        }
-        return Figure(name, title, note, spec, key, rows)
+        .resolve_axis(x="independent")
+    )
+    spec = chart.to_dict()
+    spec["config"] = config(list(widths))
+    title, note, subject = titles
+    spec["title"] = {"text": f"{title}: {subject}", "subtitle": _folded(note)}
+    spec["usermeta"] = {
+        "columns": columns(count),
+        "panels": count,
+        "legend": min(max(map(len, entries), default=0), 34),
+        "tall": isinstance(height, int),
+    }
+    return Figure(name, title, note, spec, key, rows)
 
 
 def rounds_axis(horizon: int, log: bool) -> alt.X:

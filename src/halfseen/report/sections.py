@@ -170,21 +170,23 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
     for problem, figures in drawn.items():
         if len(names) > 1:
             content.append(tag("h2", f"Problem “{names[problem]}”", class_="problem"))
-        for figure in figures:
-            caption = tag(
-                "figcaption", tag("h3", figure.title), tag("p", figure.note, class_="note")
-            )
-            place = tag(
-                "div", class_="chart", data_chart=figure.name, role="img", aria_label=figure.title
-            )
-            content.append(tag("figure", caption, place))
+        content += [chart_place(figure) for figure in figures]
     intro = (
         "One panel per censorship. Click a policy’s name to single it out, point at a curve for its"
         " numbers. The same charts are in the folder charts, as SVG and PNG."
     )
     intro = f"{intro} {rest}".strip()
-    fallback = tag("noscript", tag("p", "The charts need JavaScript; see the folder charts."))
-    return section("charts", "Charts", tag("p", intro, class_="note"), fallback, *content)
+    return section("charts", "Charts", tag("p", intro, class_="note"), NO_SCRIPT, *content)
+
+
+NO_SCRIPT = tag("noscript", tag("p", "The charts need JavaScript; see the folder charts."))
+
+
+def chart_place(figure: Figure) -> Html:
+    """Return a place for a chart, with its words."""
+    caption = tag("figcaption", tag("h3", figure.title), tag("p", figure.note, class_="note"))
+    place = tag("div", class_="chart", data_chart=figure.name, role="img", aria_label=figure.title)
+    return tag("figure", caption, place)
 
 
 def again_section(result: Result) -> Html:

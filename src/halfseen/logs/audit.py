@@ -1,0 +1,395 @@
+"""What the missing feedback in a log costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import PerArm
+from halfseen.checks import Vector
+from halfseen.logs.cautions import Caution, cautions
+from halfseen.logs.columns import Columns, is_dated
+from halfseen.logs.counts import Counts, read_decisions
+from halfseen.logs.drift import Course, follow_rates
+from halfseen.logs.effective import Dimension, estimate_dimension
+from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
+from halfseen.logs.sensitivity import Sensitivity, sensitivity
+from halfseen.logs.source import open_log
+from halfseen.tables import Table, show
+
+ASSUMPTION = (
+    "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
+    " Where it does, these numbers are false."
+)
+NAMED = 40  # characters of an arm's name in a sentence
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a log says about its missing feedback.
+
+    Attributes
+    ----------
+    log
+        The log's name.
+    columns
+        Which column means what.
+    counts
+        Decisions and rewards seen, arm by arm.
+    prior
+        The law of rates across arms.
+    effective_dimension
+        How many arms, all seen, would be as hard to learn; with its interval.
+    courses
+        Rates over time, if the log has times: all arms first, then the largest ones.
+    dated
+        Whether those times count seconds since 1970.
+    warnings
+        What would change the conclusions, the gravest first.
+    sensitivity
+        How far the best arm depends on what was not seen; None without rewards.
+    level
+        Of every interval.
+    """
+
+    log: str
+    columns: Columns
+    counts: Counts
+    prior: RatePrior
+    effective_dimension: Dimension
+    courses: tuple[Course, ...]
+    dated: bool
+    warnings: tuple[Caution, ...]
+    sensitivity: Sensitivity | None
+    level: float
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of the arms."""
+        return self.counts.names
+
+    @property
+    def rows(self) -> int:
+        """How many decisions the log holds."""
+        return int(self.counts.rows.sum())
+
+    @property
+    def seen(self) -> int:
+        """How many of their rewards were seen."""
+        return int(self.counts.seen.sum())
+
+    @cached_property
+    def observe(self) -> Vector:
+        """The share of rewards seen, per arm; of an arm never seen, borrowed from the others."""
+        rate = self.counts.seen / self.counts.rows
+        borrowed = shrunken_interval(self.counts.seen, self.counts.rows, self.prior)[0]
+        return np.where(self.counts.seen > 0, rate, np.maximum(borrowed, 1e-12))
+
+    @property
+    def censorship(self) -> PerArm:
+        """The rates as a censorship, to use in a `Study`."""
+        return PerArm(self.observe.tolist())
+
+    @cached_property
+    def rates(self) -> Table:
+        """One row per arm: counts, rate with exact and shrunken intervals, part in the whole.
+
+        ``contributes`` is 1/p, the arm's part in the effective dimension, and ``worth of 1% more``
+        is how much of it goes away when 1 in 100 more of its rewards are seen.
+        """
+        counts = self.counts
+        low, high = exact_interval(counts.seen, counts.rows, self.level)
+        rate, shrunk_low, shrunk_high = shrunken_interval(
+            counts.seen, counts.rows, self.prior, self.level
+        )
+        with np.errstate(divide="ignore"):
+            parts = counts.rows / counts.seen
+        columns: dict[str, list[Any]] = {
+            "arm": list(counts.names),
+            "rows": counts.rows.tolist(),
+            "seen": counts.seen.tolist(),
+            "rate": (counts.seen / counts.rows).tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "shrunken": rate.tolist(),
+            "shrunken low": shrunk_low.tolist(),
+            "shrunken high": shrunk_high.tolist(),
+            "mean reward": [None if math.isnan(m) else m for m in counts.mean.tolist()],
+            "contributes": parts.tolist(),
+            "worth of 1% more": (parts**2 / 100.0).tolist(),
+        }
+        return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+    @cached_property
+    def answers(self) -> tuple[str, ...]:
+        """The answer in sentences: what is seen, what that costs, where feedback is worth most."""
+        return tuple(_answers(self))
+
+    def summary(self) -> str:
+        """Return the answer, the rates and the warnings as text."""
+        parts = ["\n".join(self.answers), str(self._shown())]
+        if len(self.arms) > SHOWN:
+            parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
+        for caution in self.warnings:
+            parts.append(f"Warning: {caution}")
+        tips = self.sensitivity and tipping_in_words(self.sensitivity)
+        parts += [tips] if tips else []
+        return "\n\n".join([*parts, ASSUMPTION])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def costliest(self, most: int) -> list[int]:
+        """Return the places of the arms that cost most, in the order of the log."""
+        with np.errstate(divide="ignore"):
+            parts = self.counts.rows / self.counts.seen
+        return sorted(np.argsort(-parts, kind="stable")[:most].tolist())
+
+    def _shown(self) -> Table:
+        keep = ("arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more")
+        places = [self.rates.columns.index(name) for name in keep]
+        rows = [self.rates.rows[i] for i in self.costliest(SHOWN)]
+        return Table(keep, tuple(tuple(row[i] for i in places) for row in rows))
+
+    def report(self, folder: Path | str) -> Path:
+        """Write a page to open in a browser, its charts, and the rates as a file.
+
+        Parameters
+        ----------
+        folder
+            Where to write ``report.html``, ``rates.csv`` and ``charts``.
+        """
+        from halfseen.report.audit_page import write_audit
+
+        return write_audit(self, Path(folder))
+
+    def to_dict(self, most: int | None = None) -> dict[str, Any]:
+        """Return everything as plain values; what is infinite or unknown becomes None.
+
+        Parameters
+        ----------
+        most
+            How many arms to give at most, those that cost most.
+        """
+        whole = self.effective_dimension
+        chosen = range(len(self.arms)) if most is None else self.costliest(most)
+        found = {
+            "log": self.log,
+            "rows": self.rows,
+            "seen": self.seen,
+            "answers": list(self.answers),
+            "effective_dimension": {
+                "value": whole.value,
+                "low": whole.low,
+                "high": whole.high,
+                "arms": whole.arms,
+                "factor": whole.factor,
+                "level": whole.level,
+            },
+            "rates": [
+                {
+                    key.replace(" ", "_").replace("1%", "one_percent"): value
+                    for key, value in zip(self.rates.columns, self.rates.rows[i], strict=True)
+                }
+                for i in chosen
+            ],
+            "drift": [
+                {
+                    "arm": course.name,
+                    "changes": [float(course.starts[i]) for i in course.changes],
+                    "rates": list(course.levels),
+                }
+                for course in self.courses
+            ],
+            "warnings": [vars(caution) for caution in self.warnings],
+            "sensitivity": None
+            if self.sensitivity is None
+            else vars(self.sensitivity) | {"moves": self.sensitivity.moves.records()},
+            "assumption": ASSUMPTION,
+        }
+        return plain(found)
+
+
+SHOWN = 40
+
+
+def audit(
+    log: Any,
+    *,
+    action: str,
+    reward: str | None = None,
+    observed: str | None = None,
+    time: str | None = None,
+    feedback_time: str | None = None,
+    propensity: str | None = None,
+    context: str | None = None,
+    unit: str | None = None,
+    table: str | None = None,
+    encoding: str | None = None,
+    level: float = 0.95,
+) -> Audit:
+    """Tell what the missing feedback in a log costs.
+
+    Parameters
+    ----------
+    log
+        A CSV or Parquet file, a pattern or folder of them, a DuckDB database, the address of a
+        server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated where
+        it is; nothing is loaded whole.
+    action
+        The column that names the arm.
+    reward
+        The column of rewards, empty where missing.
+    observed
+        A column that says whether the reward was seen; left out, it was seen where there is one.
+    time, feedback_time
+        When the decision was made, and when its reward came back.
+    propensity
+        The probability with which the arm was chosen.
+    context
+        A group the decision belongs to.
+    unit
+        What the decision is about; units with several rows were measured again.
+    table
+        The table of a database that has several.
+    encoding
+        Of a CSV file that is not UTF-8.
+    level
+        Of the intervals.
+
+    Returns
+    -------
+    Audit
+        Rates, effective dimension, warnings, and a report.
+
+    Notes
+    -----
+    Everything is false if whether a reward is seen depends on its value.
+
+    Examples
+    --------
+    >>> found = audit(
+    ...     {"offer": ["a", "a", "b", "b"], "sold": [1, None, 0, 1]}, action="offer", reward="sold"
+    ... )
+    >>> found.effective_dimension.value
+    3.0
+    >>> found.censorship
+    PerArm(observe=(0.5, 1.0))
+    """
+    level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
+    columns = Columns(action, reward, observed, time, feedback_time, propensity, context, unit)
+    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)
+    counts = decisions.counts
+    courses = follow_rates(decisions)
+    return Audit(
+        log=decisions.log.name,
+        columns=columns,
+        counts=counts,
+        prior=fit_prior(counts.seen, counts.rows),
+        effective_dimension=estimate_dimension(counts.seen, counts.rows, level=level),
+        courses=courses,
+        dated=time is not None and is_dated(decisions.log, time),
+        warnings=cautions(decisions, courses),
+        sensitivity=sensitivity(counts),
+        level=level,
+    )
+
+
+def plain(value: Any) -> Any:
+    """Return a value that JSON can hold: None for what is infinite or not a number."""
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _answers(found: Audit) -> list[str]:
+    share = found.seen / found.rows
+    kinds = f"{len(found.arms):,} arm{'s' * (len(found.arms) > 1)}"
+    first = f"You see {_percent(share)} of outcomes ({found.seen:,} of {found.rows:,}, {kinds})."
+    if found.seen == 0:
+        return [first, "Nothing can be learned from this log."]
+    if found.seen == found.rows:
+        return [first, "Missing feedback costs you nothing."]
+    return [first, _cost(found), *_where(found)]
+
+
+def _cost(found: Audit) -> str:
+    whole = found.effective_dimension
+    low, high = whole.factor_interval
+    sure = f"{found.level:.0%} interval"
+    if math.isinf(whole.value):
+        never = int((found.counts.seen == 0).sum())
+        return (
+            f"{never:,} of the arms {'was' if never == 1 else 'were'} never seen, so there is no"
+            f" limit to what missing feedback can cost: at least {low:.3g} times as many"
+            " decisions as if you saw everything."
+        )
+    top = f"to {high:.3g}" if math.isfinite(high) else "and no upper end"
+    return (
+        f"To learn as surely as with all of them you need {whole.factor:.3g} times as many"
+        f" decisions ({sure} {low:.3g} {top}): {len(found.arms):,} arms are as hard to learn as"
+        f" {whole.value:,.1f} that are always seen."
+    )
+
+
+def _where(found: Audit) -> list[str]:
+    parts = 1.0 / found.observe
+    loss = parts - 1.0
+    worst = int(np.argmax(parts))
+    if len(parts) == 1 or loss.sum() == 0.0:
+        return []
+    sentence = (
+        f"More feedback is worth most on {shortened(found.arms[worst])}: seen"
+        f" {_percent(found.observe[worst])} of the time, it makes"
+        f" {_percent(loss[worst] / loss.sum())} of the loss."
+    )
+    typical = float(np.median(parts**2))
+    ratio = float(parts[worst] ** 2) / typical
+    if ratio >= 1.5:
+        sentence += f" One point more there is worth {ratio:.2g} times one on a typical arm."
+    return [sentence]
+
+
+def tipping_in_words(found: Sensitivity) -> str:
+    """Say what it takes to change which arm is best."""
+    scale = f" ({abs(found.tipping) / found.scale:.2g} standard deviations)" if found.scale else ""
+    if math.isfinite(found.tipping):
+        return (
+            f"Among rewards seen, {shortened(found.best)} is best. If missing rewards differ from"
+            f" seen ones by {found.tipping:+.3g}{scale}, {shortened(str(found.rival))} is."
+        )
+    if math.isfinite(found.tipping_each):
+        return (
+            f"Among rewards seen, {shortened(found.best)} is best, and stays so for any difference"
+            " between missing and seen rewards that is the same for all arms. Differences of"
+            f" {show(found.tipping_each)}, up for one arm and down for another, can change it."
+        )
+    return ""
+
+
+def shortened(name: str) -> str:
+    """Write an arm's name in quotes, not longer than a sentence bears."""
+    return f"“{name if len(name) <= NAMED else name[: NAMED - 1] + '…'}”"
+
+
+def _percent(share: float) -> str:
+    """Write a share: neither 0% nor 100% unless it is.
+
+    >>> _percent(0.3333), _percent(0.9999), _percent(0.0001), _percent(1.0)
+    ('33%', '99.99%', '0.01%', '100%')
+    """
+    if share in (0.0, 1.0) or 0.01 <= share <= 0.99:
+        return f"{share:.0%}"
+    return f"{100 * share:.2f}%" if 1e-4 <= share <= 1 - 1e-4 else f"{100 * share:.2g}%"
