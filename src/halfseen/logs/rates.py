@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from halfseen.checks import Vector
 
-MOST_ALIKE = 1e7  # rows a prior may be worth; beyond, arms are alike
-
 
 def exact_interval(seen: ArrayLike, rows: ArrayLike, level: float = 0.95) -> tuple[Vector, Vector]:
     r"""Return Clopper and Pearson's interval for a rate.
@@ -87,6 +85,11 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any]) -> RatePrior:
     RatePrior
         The fit; of a single arm Jeffreys' prior, which borrows next to nothing.
 
+    Notes
+    -----
+    Where arms differ no more than by chance, the most likely law is a single rate and nothing would
+    be left to chance; so no prior is worth more rows than it was fitted to.
+
     References
     ----------
     Efron, Morris (1975), Data analysis using Stein's estimator and its generalizations.
@@ -95,7 +98,7 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any]) -> RatePrior:
     --------
     >>> fit = fit_prior(np.array([10, 50, 90]), np.array([100, 100, 100]))
     >>> round(fit.mean, 3), round(fit.worth, 2)
-    (0.5, 2.05)
+    (0.5, 1.85)
     """
     from scipy.optimize import minimize
     from scipy.special import betaln, expit, logit
@@ -113,8 +116,9 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any]) -> RatePrior:
         a, b = worth * mean, worth * (1.0 - mean)
         return -float(times @ (betaln(a + hits, b + misses) - betaln(a, b)))
 
-    limits = [(-25.0, 25.0), (math.log(1e-3), math.log(MOST_ALIKE))]
-    starts = [(float(logit(pooled)), math.log(worth)) for worth in (2.0, 200.0)]
+    most = math.log(max(float(rows.sum()), 2.0))
+    limits = [(-25.0, 25.0), (math.log(1e-3), most)]
+    starts = [(float(logit(pooled)), min(math.log(worth), most)) for worth in (2.0, 200.0)]
     fits = [minimize(loss, start, method="L-BFGS-B", bounds=limits) for start in starts]
     best = min(fits, key=lambda fit: fit.fun).x
     return RatePrior(float(expit(best[0])), math.exp(best[1]))

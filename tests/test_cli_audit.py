@@ -1,0 +1,52 @@
+"""`halfseen audit`, as a user runs it."""
+
+import json
+import sys
+
+import pytest
+
+from halfseen import cli
+
+
+def run(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr(sys, "argv", ["halfseen", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    captured = capsys.readouterr()
+    return stopped.value.code, captured.out, captured.err
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("offer,sold\n" + "a,1\na,\nb,2\n" * 20)
+    return path
+
+
+def test_for_people(monkeypatch, capsys, log, tmp_path):
+    options = ("--action", "offer", "--reward", "sold", "--out", tmp_path / "out")
+    code, out, err = run(monkeypatch, capsys, "audit", log, *options)
+    assert (code, err) == (0, "")
+    assert "You see 67% of outcomes (40 of 60, 2 arms)." in out
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "You see 67% of outcomes" in page
+    assert (tmp_path / "out" / "rates.csv").read_text().startswith("arm,rows,seen,rate")
+    assert (tmp_path / "out" / "charts" / "audit-rates.svg").exists()
+
+
+def test_for_programs(monkeypatch, capsys, log, tmp_path):
+    options = ("--action", "offer", "--reward", "sold", "--out", tmp_path / "out", "--json")
+    code, out, _ = run(monkeypatch, capsys, "audit", log, *options)
+    content = json.loads(out)
+    assert code == 0
+    assert content["effective_dimension"]["value"] == 3.0
+    assert content["report"].endswith("report.html")
+
+
+def test_a_wrong_column_ends_in_a_sentence_and_leaves_nothing(monkeypatch, capsys, log, tmp_path):
+    options = ("--action", "offr", "--reward", "sold", "--out", tmp_path / "out")
+    code, out, err = run(monkeypatch, capsys, "audit", log, *options)
+    assert (code, out) == (2, "")
+    assert err.startswith("halfseen: `action` must be a column of the log (offer, sold)")
+    assert "Did you mean 'offer'?" in err
+    assert not (tmp_path / "out").exists()
