@@ -1,7 +1,7 @@
 """Every figure of speed and memory, measured in one run and printed as one table.
 
 `make bench` runs all of it; name some of the parts to run only those:
-loop, arms, linear, command, memory, live, peers.
+loop, arms, linear, command, memory, live, logs, peers.
 """
 
 import sys
@@ -9,6 +9,7 @@ import sys
 import command
 import decisions
 import linear
+import logs
 import loop
 import peers
 
@@ -52,6 +53,7 @@ PARTS = {
     "command": command.startup,
     "memory": command.memory,
     "live": decisions.live,
+    "logs": logs.audit,
     "peers": against_peers,
 }
 
