@@ -22,7 +22,7 @@ COPY (
 
 
 def audit(rows=ROWS):
-    """Return the wall-clock time and peak memory of `halfseen audit` on Parquet, report included."""
+    """Return the time and peak memory of `halfseen audit` on Parquet, report included."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "log.parquet"

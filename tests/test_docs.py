@@ -43,6 +43,8 @@ def test_readme_names_every_policy():
 def test_the_audit_in_the_readme_prints_what_it_says():
     from halfseen import audit, datasets
 
-    said = re.search(r"```text\n(You see.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    said = re.search(
+        r"```text\n(You see.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+    )
     found = audit(datasets.load_hiv_incentives().log, action="incentive", observed="collected")
     assert str(found) == said.group(1).rstrip("\n")

@@ -25,15 +25,24 @@ if TYPE_CHECKING:
     from halfseen.linear_agent import LinearAgent as LinearAgent
     from halfseen.logs.audit import Audit as Audit
     from halfseen.logs.audit import audit as audit
+    from halfseen.logs.imputation import compare_imputations as compare_imputations
+    from halfseen.logs.invest import Investment as Investment
+    from halfseen.logs.invest import invest as invest
+    from halfseen.logs.plan import Plan as Plan
+    from halfseen.logs.plan import plan as plan
+    from halfseen.logs.window import Window as Window
+    from halfseen.logs.window import feedback_window as feedback_window
     from halfseen.policies import UCB as UCB
     from halfseen.policies import UCB1 as UCB1
     from halfseen.policies import BernoulliThompson as BernoulliThompson
     from halfseen.policies import DesignExploration as DesignExploration
+    from halfseen.policies import DoublyRobust as DoublyRobust
     from halfseen.policies import EpsilonGreedy as EpsilonGreedy
     from halfseen.policies import GaussianThompson as GaussianThompson
     from halfseen.policies import ImputeMean as ImputeMean
     from halfseen.policies import ImputeZero as ImputeZero
     from halfseen.policies import ImputeZeroLinUCB as ImputeZeroLinUCB
+    from halfseen.policies import InversePropensity as InversePropensity
     from halfseen.policies import LinearPolicy as LinearPolicy
     from halfseen.policies import LinEpsilonGreedy as LinEpsilonGreedy
     from halfseen.policies import LinRandom as LinRandom
@@ -75,14 +84,20 @@ _HOMES = {
     ),
     "errors": ("DecisionError", "HalfseenError", "InvalidInput", "StorageError"),
     "logs.audit": ("Audit", "audit"),
+    "logs.imputation": ("compare_imputations",),
+    "logs.invest": ("Investment", "invest"),
+    "logs.plan": ("Plan", "plan"),
+    "logs.window": ("Window", "feedback_window"),
     "policies": (
         "UCB",
         "UCB1",
         "BernoulliThompson",
         "EpsilonGreedy",
         "GaussianThompson",
+        "DoublyRobust",
         "ImputeMean",
         "ImputeZero",
+        "InversePropensity",
         "Policy",
         "RandomChoice",
         "RobustUCB",

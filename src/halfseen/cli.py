@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -27,6 +27,19 @@ Spec = Annotated[
     str, typer.Argument(help="A TOML file, or the name of a built-in study: arms or linear.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON on stdout.")]
+Log = Annotated[
+    str,
+    typer.Argument(
+        help="A CSV or Parquet file, a pattern or folder of them, a DuckDB database or"
+        " postgresql://user@host/base."
+    ),
+]
+Action = Annotated[str, typer.Option(help="Column that names the arm.")]
+Reward = Annotated[str | None, typer.Option(help="Column of rewards, empty if missing.")]
+Observed = Annotated[str | None, typer.Option(help="Column: was the reward seen?")]
+Time = Annotated[str | None, typer.Option(help="Column: when was it decided?")]
+FeedbackTime = Annotated[str | None, typer.Option(help="Column: when did the reward come back?")]
+TableName = Annotated[str | None, typer.Option("--table", help="Table of a database.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -110,20 +123,12 @@ def bounds(
 
 @app.command()
 def audit(
-    log: Annotated[
-        str,
-        typer.Argument(
-            help="A CSV or Parquet file, a pattern or folder of them, a DuckDB database or"
-            " postgresql://user@host/base."
-        ),
-    ],
-    action: Annotated[str, typer.Option(help="Column that names the arm.")],
-    reward: Annotated[str | None, typer.Option(help="Column of rewards, empty if missing.")] = None,
-    observed: Annotated[str | None, typer.Option(help="Column: was the reward seen?")] = None,
-    time: Annotated[str | None, typer.Option(help="Column: when was it decided?")] = None,
-    feedback_time: Annotated[
-        str | None, typer.Option(help="Column: when did the reward come back?")
-    ] = None,
+    log: Log,
+    action: Action,
+    reward: Reward = None,
+    observed: Observed = None,
+    time: Time = None,
+    feedback_time: FeedbackTime = None,
     propensity: Annotated[
         str | None, typer.Option(help="Column: how likely was this arm chosen?")
     ] = None,
@@ -131,10 +136,16 @@ def audit(
     unit: Annotated[
         str | None, typer.Option(help="Column: who or what was it decided for?")
     ] = None,
-    table: Annotated[str | None, typer.Option(help="Table of a database.")] = None,
+    table: TableName = None,
     encoding: Annotated[
         str | None, typer.Option(help="Of a CSV file that is not UTF-8, as latin-1.")
     ] = None,
+    traffic: Annotated[
+        float | None, typer.Option(help="Decisions per day: adds a forecast to the report.")
+    ] = None,
+    imputations: Annotated[
+        bool, typer.Option(help="Also simulate what made-up rewards would cost.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("audit"),
     as_json: Json = False,
 ) -> None:
@@ -155,7 +166,121 @@ def audit(
         table=table,
         encoding=encoding,
     )
-    print_audit(found, out, as_json)
+    forecast = None if traffic is None else found.plan(traffic)
+    compared = found.compare_imputations() if imputations else None
+    print_audit(found, out, as_json, forecast, compared)
+
+
+@app.command()
+def plan(
+    traffic: Annotated[float, typer.Option(help="Decisions per day.")],
+    means: Annotated[
+        str | None, typer.Option(help="Mean reward of each arm, as 0.6,0.5; or name a log.")
+    ] = None,
+    observe: Annotated[
+        str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
+    ] = None,
+    noise: Annotated[
+        str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")
+    ] = None,
+    days: Annotated[float, typer.Option(help="Length of the plan.")] = 365.0,
+    target: Annotated[
+        float | None,
+        typer.Option(help="Reward lost per day to get under; else wait for the best arm."),
+    ] = None,
+    log: Annotated[str | None, typer.Option(help="A log to take means and rates from.")] = None,
+    action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
+    reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
+    table: TableName = None,
+    as_json: Json = False,
+) -> None:
+    """Forecast how many days a bandit needs, with this feedback and with all of it."""
+    from halfseen.console import print_found, progress_bar
+    from halfseen.logs.audit import audit as run
+    from halfseen.logs.plan import plan as forecast
+
+    scales = _numbers("noise", noise)
+    options: dict[str, Any] = {"traffic": traffic, "days": days, "target": target}
+    with progress_bar() as progress:
+        if log is not None:
+            arms, rewards = _given("action", action), _given("reward", reward)
+            known = run(log, action=arms, reward=rewards, table=table)
+            found = known.plan(**options, progress=progress)
+        else:
+            found = forecast(
+                _numbers("means", _given("means", means)) or [],
+                _numbers("observe", _given("observe", observe)) or [],
+                noise=1.0 if scales is None else scales[0] if len(scales) == 1 else scales,
+                progress=progress,
+                **options,
+            )
+    print_found(found, as_json)
+
+
+@app.command()
+def invest(
+    cost: Annotated[
+        str, typer.Option(help="Cost of seeing all of an arm instead of none, one or per arm.")
+    ],
+    budget: Annotated[float, typer.Option(help="Money to spend.")],
+    observe: Annotated[
+        str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
+    ] = None,
+    log: Annotated[str | None, typer.Option(help="A log to take the rates from.")] = None,
+    action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
+    reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
+    observed: Observed = None,
+    table: TableName = None,
+    as_json: Json = False,
+) -> None:
+    """Split a budget for more feedback among the arms, so that it does most."""
+    from halfseen.console import print_found
+    from halfseen.logs.audit import audit as run
+    from halfseen.logs.invest import invest as split
+
+    costs = _numbers("cost", cost) or []
+    price = costs[0] if len(costs) == 1 else costs
+    if log is not None:
+        found = run(
+            log, action=_given("action", action), reward=reward, observed=observed, table=table
+        )
+        print_found(found.invest(price, budget), as_json)
+        return
+    rates = _numbers("observe", _given("observe", observe)) or []
+    print_found(split(rates, price, budget), as_json)
+
+
+@app.command()
+def window(
+    log: Log,
+    action: Action,
+    time: Annotated[str, typer.Option(help="Column: when was it decided?")],
+    feedback_time: Annotated[str, typer.Option(help="Column: when did the reward come back?")],
+    reward: Reward = None,
+    observed: Observed = None,
+    gap: Annotated[
+        float | None, typer.Option(help="How much worse a wrong arm is: names the best wait.")
+    ] = None,
+    noise: Annotated[float, typer.Option(help="Standard deviation of the rewards.")] = 1.0,
+    table: TableName = None,
+    as_json: Json = False,
+) -> None:
+    """Tell how long to wait for feedback: waiting longer sees more and learns later."""
+    from halfseen.console import print_found
+    from halfseen.logs.window import feedback_window
+
+    found = feedback_window(
+        log,
+        action=action,
+        time=time,
+        feedback_time=feedback_time,
+        reward=reward,
+        observed=observed,
+        gap=gap,
+        noise=noise,
+        table=table,
+    )
+    print_found(found, as_json)
 
 
 def study_named(spec: str) -> Study:
@@ -179,6 +304,12 @@ def main() -> NoReturn:
         print(f"halfseen: {error}", file=sys.stderr)
         sys.exit(2)
     sys.exit(0)
+
+
+def _given(field: str, text: str | None) -> str:
+    if text is None:
+        raise InvalidInput(f"--{field}", "must be given", None, "Or name a --log to take it from.")
+    return text
 
 
 def _numbers(field: str, text: str | None) -> list[float] | None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
-from halfseen.logs.cautions import Caution, cautions
+from halfseen.errors import InvalidInput
+from halfseen.logs.cautions import Caution, cautions, listed
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import Counts, read_decisions
 from halfseen.logs.drift import Course, follow_rates
@@ -22,6 +24,11 @@ from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_i
 from halfseen.logs.sensitivity import Sensitivity, sensitivity
 from halfseen.logs.source import open_log
 from halfseen.tables import Table, show
+
+if TYPE_CHECKING:
+    from halfseen.logs.invest import Investment
+    from halfseen.logs.plan import Plan
+    from halfseen.result import Result
 
 ASSUMPTION = (
     "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
@@ -157,17 +164,84 @@ class Audit:
         rows = [self.rates.rows[i] for i in self.costliest(SHOWN)]
         return Table(keep, tuple(tuple(row[i] for i in places) for row in rows))
 
-    def report(self, folder: Path | str) -> Path:
+    def report(
+        self,
+        folder: Path | str,
+        forecast: Plan | None = None,
+        imputations: Result | None = None,
+    ) -> Path:
         """Write a page to open in a browser, its charts, and the rates as a file.
 
         Parameters
         ----------
         folder
             Where to write ``report.html``, ``rates.csv`` and ``charts``.
+        forecast
+            What `plan` returned, to show it too.
+        imputations
+            What `compare_imputations` returned, to show it too.
         """
         from halfseen.report.audit_page import write_audit
 
-        return write_audit(self, Path(folder))
+        return write_audit(self, Path(folder), forecast, imputations)
+
+    def plan(self, traffic: float, **options: Any) -> Plan:
+        """Forecast how long a bandit needs with the means, noise and rates of this log.
+
+        Parameters
+        ----------
+        traffic
+            Decisions per day.
+        options
+            Those of `halfseen.logs.plan.plan`.
+        """
+        from halfseen.logs.plan import plan
+
+        return plan(self.means(), self.observe, traffic=traffic, noise=self.noise(), **options)
+
+    def invest(self, cost: float | Sequence[float], budget: float) -> Investment:
+        """Split a budget for more feedback among the arms of this log.
+
+        Parameters
+        ----------
+        cost
+            What seeing all of an arm instead of none of it would cost, one number or one per arm.
+        budget
+            Money to spend.
+        """
+        from halfseen.logs.invest import invest
+
+        return invest(self.observe, cost, budget, names=self.arms)
+
+    def compare_imputations(self, **options: Any) -> Result:
+        """Simulate five ways to treat missing rewards with this log's means, noise and rates.
+
+        Parameters
+        ----------
+        options
+            Those of `halfseen.compare_imputations`, such as ``horizon``.
+        """
+        from halfseen.logs.imputation import compare_imputations
+
+        return compare_imputations(self.means(), self.observe, noise=self.noise(), **options)
+
+    def means(self) -> Vector:
+        """Return the mean reward of every arm, or say that some have none."""
+        if np.isnan(self.counts.mean).any():
+            unknown = [self.arms[i] for i in np.flatnonzero(np.isnan(self.counts.mean))]
+            raise InvalidInput(
+                "log",
+                "must hold a reward of every arm",
+                f"none of {listed(unknown)}",
+                "Name the column of rewards, or leave those arms out.",
+            )
+        return self.counts.mean
+
+    def noise(self) -> list[float]:
+        """Return the standard deviation of every arm's rewards; that of all where there is one."""
+        spread = np.sqrt(self.counts.variance)
+        known = spread[~np.isnan(spread)]
+        return np.where(np.isnan(spread), known.mean() if len(known) else 1.0, spread).tolist()
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None.

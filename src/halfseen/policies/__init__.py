@@ -19,6 +19,7 @@ from halfseen.policies.thompson_bernoulli import BernoulliThompson
 from halfseen.policies.thompson_gaussian import GaussianThompson
 from halfseen.policies.ucb import UCB
 from halfseen.policies.ucb1 import UCB1
+from halfseen.policies.weighted import DoublyRobust, InversePropensity
 
 POLICIES: dict[str, type[Policy]] = {}
 LINEAR_POLICIES: dict[str, type[LinearPolicy]] = {}
@@ -44,6 +45,8 @@ for _policy in (
     RandomChoice,
     ImputeZero,
     ImputeMean,
+    InversePropensity,
+    DoublyRobust,
     LinUCB,
     ImputeZeroLinUCB,
     LinThompson,
@@ -60,11 +63,13 @@ __all__ = [
     "UCB1",
     "BernoulliThompson",
     "DesignExploration",
+    "DoublyRobust",
     "EpsilonGreedy",
     "GaussianThompson",
     "ImputeMean",
     "ImputeZero",
     "ImputeZeroLinUCB",
+    "InversePropensity",
     "Kernels",
     "LinEpsilonGreedy",
     "LinRandom",

@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from halfseen.report.counts import axis_of_shares
-from halfseen.report.panels import FILL, MUTED, PALETTE, Figure, Rows, axis, faceted
+from halfseen.report.panels import FILL, MUTED, PALETTE, Figure, Rows, axis, decades, faceted
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
+    from halfseen.logs.plan import Plan
 
 ARMS = 30  # drawn one by one
 STEP = 26
@@ -240,4 +241,44 @@ def sensitivity_chart(found: Audit, name: str) -> Figure:
     titles = ("If missing rewards differ", note, name)
     return faceted(
         "audit-differ", titles, layers, rows, "audit-differ", entries=names, widths=names
+    )
+
+
+def forecast_chart(forecast: Plan, name: str) -> Figure:
+    """Return the reward lost per day over the days of a plan, in both worlds."""
+    import altair as alt
+
+    worlds = (forecast.yours, forecast.everything)
+    names = [world.name for world in worlds]
+    rows: Rows = [
+        {"panel": "all", "world": world.name, "day": day, "low": low, "lost": mid, "high": high}
+        for world in worlds
+        for day, low, mid, high in world.curve.T.tolist()
+        if day >= forecast.length / 1000.0
+    ]
+    days = alt.Scale(type="log", nice=False)
+    first, last = forecast.length / 1000.0, forecast.length
+    x = alt.X("day:Q", title="day", scale=days, axis=axis(decades(first, last)))
+    legend = alt.Legend(title=None, orient="top", symbolLimit=0)
+    colour = alt.Color(
+        "world:N", sort=names, scale=alt.Scale(domain=names, range=PALETTE[1::-1]), legend=legend
+    )
+    title = "reward lost per day"
+    base = alt.Chart().encode(x=x, color=colour)
+    layers = [
+        base.mark_area(opacity=0.18).encode(
+            y=alt.Y("low:Q", title=title, axis=axis()), y2="high:Q"
+        ),
+        base.mark_line(strokeWidth=2).encode(
+            y=alt.Y("lost:Q", title=title),
+            tooltip=[alt.Tooltip("world:N"), alt.Tooltip("lost:Q", format=".3~g")],
+        ),
+    ]
+    note = (
+        "Reward lost per day compared with always playing the best arm: the median of simulated"
+        " futures, and the band that holds 8 of 10 of them."
+    )
+    titles = ("Forecast", note, name)
+    return faceted(
+        "audit-forecast", titles, layers, rows, "audit-forecast", entries=names, widths=names
     )

@@ -7,7 +7,8 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from halfseen.report.audit_charts import audit_figures, short
+from halfseen.report.audit_charts import audit_figures, forecast_chart, short
+from halfseen.report.charts import regret_figures
 from halfseen.report.html import document, write_images
 from halfseen.report.markup import Html, aligned, table, tag
 from halfseen.report.panels import Figure
@@ -17,6 +18,8 @@ from halfseen.tables import show
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
+    from halfseen.logs.plan import Plan
+    from halfseen.result import Result
 
 CHAPTERS = {
     "answer": "Answer",
@@ -24,23 +27,39 @@ CHAPTERS = {
     "rates": "Rates",
     "time": "Over time",
     "differ": "If missing rewards differ",
+    "forecast": "Forecast",
+    "imputations": "Made-up rewards",
     "how": "How it was computed",
 }
 
 
-def write_audit(found: Audit, folder: Path) -> Path:
+def write_audit(
+    found: Audit,
+    folder: Path,
+    forecast: Plan | None = None,
+    imputations: Result | None = None,
+) -> Path:
     """Write an audit's page, its charts as SVG and PNG, and every arm's rates as a CSV file."""
     drawn = audit_figures(found)
+    if forecast is not None:
+        drawn["forecast"] = [forecast_chart(forecast, short(found.log))]
+    if imputations is not None:
+        drawn["imputations"] = regret_figures(imputations, 0)[:1]
     everything = [figure for figures in drawn.values() for figure in figures]
     for figure in everything:
         write_images(figure, folder / "charts")
     write_text(folder / "rates.csv", found.rates.to_csv())
     path = folder / "report.html"
-    write_text(path, document(body(found, drawn), everything))
+    write_text(path, document(body(found, drawn, forecast, imputations), everything))
     return path
 
 
-def body(found: Audit, drawn: dict[str, list[Figure]]) -> list[Html]:
+def body(
+    found: Audit,
+    drawn: dict[str, list[Figure]],
+    forecast: Plan | None,
+    imputations: Result | None,
+) -> list[Html]:
     """Return the parts of the page."""
     sections = {
         "answer": answer_section(found),
@@ -48,6 +67,10 @@ def body(found: Audit, drawn: dict[str, list[Figure]]) -> list[Html]:
         "rates": rates_section(found, drawn["rates"]),
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
+        "forecast": forecast_section(forecast, drawn["forecast"]) if forecast else None,
+        "imputations": imputations_section(imputations, drawn["imputations"])
+        if imputations
+        else None,
         "how": how_section(found),
     }
     links = [tag("a", CHAPTERS[name], href=f"#{name}") for name in sections if sections[name]]
@@ -180,6 +203,55 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
         tag("p", tipping_in_words(found.sensitivity)),
         *(chart_place(figure) for figure in drawn),
         table(("missing minus seen", "best arm", "its mean"), rows, words=(1,)),
+    )
+
+
+def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
+    """Return how long it takes, with this feedback and with all of it."""
+    records = forecast.worlds.records()
+    rows = [
+        (r["world"], *("–" if v is None else show(v) for k, v in r.items() if k != "world"))
+        for r in records
+    ]
+    intro = (
+        f"Days until {forecast.goal}, with {forecast.traffic:,.6g} decisions a day for"
+        f" {forecast.length:,.6g} days, if the means of the rewards seen are the true ones."
+    )
+    return section(
+        "forecast",
+        "How long it takes",
+        tag("p", intro),
+        table(forecast.worlds.columns, rows, label="Forecast"),
+        *([tag("p", forecast.surprise)] if forecast.surprise else []),
+        *(chart_place(figure) for figure in drawn),
+    )
+
+
+def imputations_section(result: Result, drawn: list[Figure]) -> Html:
+    """Return what five ways to treat a missing reward lose on these rates."""
+    records = result.summary().records()
+    first = records[0]["regret"]
+    columns = {
+        "missing rewards are": [r["policy"] for r in records],
+        "regret": aligned([r["regret"] for r in records]),
+        "± 95%": aligned([r["± 95%"] for r in records]),
+        "times that of skipping": aligned(
+            [r["regret"] / first if first else None for r in records], "×"
+        ),
+    }
+    intro = (
+        f"UCB on the means, noise and rates of this log for {result.study.horizon:,} decisions,"
+        f" {result.study.replications:,} times. Skipping is right and simple. Zero and the mean so"
+        " far are mistakes, even where they happen to lose less: which way they err depends on what"
+        " you do not know yet, which arm is best. Inverse propensity and doubly robust are told the"
+        " true rates."
+    )
+    return section(
+        "imputations",
+        "What made-up rewards cost",
+        tag("p", intro),
+        table(tuple(columns), list(zip(*columns.values(), strict=True)), label="Imputations"),
+        *(chart_place(figure) for figure in drawn),
     )
 
 
