@@ -94,8 +94,10 @@ def print_audit(
     imputations: Result | None = None,
 ) -> None:
     """Write the report of an audit and print its summary."""
+    from halfseen.logs.imputation import imputation_table
+
     page = found.report(folder, forecast, imputations)
-    compared = None if imputations is None else imputations.summary()
+    compared = None if imputations is None else imputation_table(imputations)
     if as_json:
         more: dict[str, Any] = {"report": str(page)}
         if forecast is not None:

@@ -11,6 +11,7 @@ from halfseen.problems import ArmedBandit
 from halfseen.result import Result
 from halfseen.simulation import simulate
 from halfseen.study import Study
+from halfseen.tables import Table, table
 
 
 def compare_imputations(
@@ -67,3 +68,20 @@ def compare_imputations(
         baseline=False,
     )
     return simulate(study, progress=progress)
+
+
+def imputation_table(result: Result) -> Table:
+    """Return what each way loses, next to skipping."""
+    records = result.summary().records()
+    skipped = records[0]["regret"]
+    return table(
+        [
+            {
+                "missing rewards": record["policy"],
+                "regret": record["regret"],
+                "± 95%": record["± 95%"],
+                "times that of skipping": record["regret"] / skipped if skipped else None,
+            }
+            for record in records
+        ]
+    )

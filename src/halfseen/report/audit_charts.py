@@ -127,7 +127,7 @@ def worth_chart(rows: Rows, name: str) -> Figure:
     )
     note = (
         "How much the effective dimension falls when 1 in 100 more of that arm’s rewards are seen:"
-        " spend on the longest bars first. `halfseen invest` also knows what feedback costs."
+        " spend on the longest bars first. “halfseen invest” also knows what feedback costs."
     )
     titles = ("Where more feedback is worth most", note, name)
     return _arms("worth", titles, [bars.encode(y=_arm_axis(rows), x=x, tooltip=hints)], rows)
@@ -259,7 +259,7 @@ def forecast_chart(forecast: Plan, name: str) -> Figure:
     days = alt.Scale(type="log", nice=False)
     first, last = forecast.length / 1000.0, forecast.length
     x = alt.X("day:Q", title="day", scale=days, axis=axis(decades(first, last)))
-    legend = alt.Legend(title=None, orient="top", symbolLimit=0)
+    legend = alt.Legend(title=None, orient="top", symbolLimit=0, symbolOpacity=1)
     colour = alt.Color(
         "world:N", sort=names, scale=alt.Scale(domain=names, range=PALETTE[1::-1]), legend=legend
     )

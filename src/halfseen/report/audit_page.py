@@ -120,6 +120,7 @@ def answer_section(found: Audit) -> Html:
         "answer",
         "The answer",
         tag("ul", *items, class_="answers"),
+        tag("h3", "When this holds"),
         tag("p", ASSUMPTION, class_="caution"),
     )
 
@@ -229,16 +230,11 @@ def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
 
 def imputations_section(result: Result, drawn: list[Figure]) -> Html:
     """Return what five ways to treat a missing reward lose on these rates."""
-    records = result.summary().records()
-    first = records[0]["regret"]
-    columns = {
-        "missing rewards are": [r["policy"] for r in records],
-        "regret": aligned([r["regret"] for r in records]),
-        "± 95%": aligned([r["± 95%"] for r in records]),
-        "times that of skipping": aligned(
-            [r["regret"] / first if first else None for r in records], "×"
-        ),
-    }
+    from halfseen.logs.imputation import imputation_table
+
+    found = imputation_table(result)
+    names, *numbers = zip(*found.rows, strict=True)
+    cells = [names, *map(aligned, numbers)]
     intro = (
         f"UCB on the means, noise and rates of this log for {result.study.horizon:,} decisions,"
         f" {result.study.replications:,} times. Skipping is right and simple. Zero and the mean so"
@@ -250,7 +246,7 @@ def imputations_section(result: Result, drawn: list[Figure]) -> Html:
         "imputations",
         "What made-up rewards cost",
         tag("p", intro),
-        table(tuple(columns), list(zip(*columns.values(), strict=True)), label="Imputations"),
+        table(found.columns, list(zip(*cells, strict=True)), label="Imputations"),
         *(chart_place(figure) for figure in drawn),
     )
 
