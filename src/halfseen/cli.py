@@ -124,7 +124,7 @@ def bounds(
 @app.command()
 def audit(
     log: Log,
-    action: Action,
+    action: Annotated[str | None, typer.Option(help="Column that names the arm.")] = None,
     reward: Reward = None,
     observed: Observed = None,
     time: Time = None,
@@ -135,6 +135,9 @@ def audit(
     context: Annotated[str | None, typer.Option(help="Column: which group is it?")] = None,
     unit: Annotated[
         str | None, typer.Option(help="Column: who or what was it decided for?")
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Columns of numbers that describe the action, as x,y,z.")
     ] = None,
     table: TableName = None,
     encoding: Annotated[
@@ -163,6 +166,7 @@ def audit(
         propensity=propensity,
         context=context,
         unit=unit,
+        features=() if features is None else features.split(","),
         table=table,
         encoding=encoding,
     )

@@ -15,7 +15,7 @@ ARMS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(ARMS, st.floats(0.0, 60.0))
 def test_no_other_split_is_better(arms, budget):
     p, cost, noise = map(np.array, zip(*arms, strict=True))
@@ -29,7 +29,7 @@ def test_no_other_split_is_better(arms, budget):
     if budget < most and inside.any():
         level = rate[inside]
         assert level == pytest.approx(level[0], rel=1e-6)
-        assert (rate[found.after <= p + 1e-9] <= level[0] * (1 + 1e-6)).all()
+        assert (rate[(found.after <= p + 1e-9) & (p < 1)] <= level[0] * (1 + 1e-6)).all()
         assert (rate[found.after >= 1 - 1e-9] >= level[0] * (1 - 1e-6)).all()
 
 

@@ -18,6 +18,7 @@ from halfseen.errors import InvalidInput
 from halfseen.logs.cautions import Caution, cautions, listed
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import Counts, read_decisions
+from halfseen.logs.direction import DirectionFit, fit_log
 from halfseen.logs.drift import Course, follow_rates
 from halfseen.logs.effective import Dimension, estimate_dimension
 from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
@@ -61,6 +62,8 @@ class Audit:
         What would change the conclusions, the gravest first.
     sensitivity
         How far the best arm depends on what was not seen; None without rewards.
+    direction
+        How feedback thins out along the features, if they were named.
     level
         Of every interval.
     """
@@ -74,6 +77,7 @@ class Audit:
     dated: bool
     warnings: tuple[Caution, ...]
     sensitivity: Sensitivity | None
+    direction: DirectionFit | None
     level: float
 
     @property
@@ -147,6 +151,7 @@ class Audit:
             parts.append(f"Warning: {caution}")
         tips = self.sensitivity and tipping_in_words(self.sensitivity)
         parts += [tips] if tips else []
+        parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
         return "\n\n".join([*parts, ASSUMPTION])
 
     def __str__(self) -> str:
@@ -285,6 +290,7 @@ class Audit:
             "sensitivity": None
             if self.sensitivity is None
             else vars(self.sensitivity) | {"moves": self.sensitivity.moves.records()},
+            "direction": None if self.direction is None else self.direction.to_dict(),
             "assumption": ASSUMPTION,
         }
         return plain(found)
@@ -296,7 +302,7 @@ SHOWN = 40
 def audit(
     log: Any,
     *,
-    action: str,
+    action: str | None = None,
     reward: str | None = None,
     observed: str | None = None,
     time: str | None = None,
@@ -304,6 +310,7 @@ def audit(
     propensity: str | None = None,
     context: str | None = None,
     unit: str | None = None,
+    features: Sequence[str] = (),
     table: str | None = None,
     encoding: str | None = None,
     level: float = 0.95,
@@ -317,7 +324,7 @@ def audit(
         server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated where
         it is; nothing is loaded whole.
     action
-        The column that names the arm.
+        The column that names the arm; without it, all rows are one arm.
     reward
         The column of rewards, empty where missing.
     observed
@@ -330,6 +337,9 @@ def audit(
         A group the decision belongs to.
     unit
         What the decision is about; units with several rows were measured again.
+    features
+        Columns of numbers that describe the action: how feedback thins out along them is fitted.
+        With them, the action need not be named.
     table
         The table of a database that has several.
     encoding
@@ -357,7 +367,9 @@ def audit(
     PerArm(observe=(0.5, 1.0))
     """
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
-    columns = Columns(action, reward, observed, time, feedback_time, propensity, context, unit)
+    columns = Columns(
+        action, reward, observed, time, feedback_time, propensity, context, unit, tuple(features)
+    )
     decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)
     counts = decisions.counts
     courses = follow_rates(decisions)
@@ -371,6 +383,7 @@ def audit(
         dated=time is not None and is_dated(decisions.log, time),
         warnings=cautions(decisions, courses),
         sensitivity=sensitivity(counts),
+        direction=fit_log(decisions),
         level=level,
     )
 

@@ -38,9 +38,11 @@ class Columns:
         A group the decision belongs to.
     unit
         What the decision is about; one that stands in several rows was measured again.
+    features
+        Numbers that describe the action; with them, the action need not be named.
     """
 
-    action: str
+    action: str | None
     reward: str | None = None
     observed: str | None = None
     time: str | None = None
@@ -48,11 +50,15 @@ class Columns:
     propensity: str | None = None
     context: str | None = None
     unit: str | None = None
+    features: tuple[str, ...] = ()
 
     def check(self, log: Log) -> None:
         """Refuse columns the log does not have, and a log that cannot tell what was seen."""
+        for name in self.features:
+            log.column("features", name)
         for field, name in vars(self).items():
-            if name is not None or field == "action":
+            needed = field == "action" and not self.features
+            if field != "features" and (name is not None or needed):
                 log.column(field, name)
         if self.reward is None and self.observed is None:
             raise InvalidInput(
@@ -128,14 +134,16 @@ def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str,
 
     The table has the columns ``action``, ``reward`` (null unless seen), ``seen``, ``hidden`` (a
     reward that stands where none was seen), ``contradicts`` and, where named, ``time``,
-    ``feedback_time``, ``propensity``, ``context`` and ``unit``; ``bad_0``, ``bad_1``, ... mark the
-    rows whose cell cannot be read.
+    ``feedback_time``, ``propensity``, ``feature_0``, ..., ``context`` and ``unit``;
+    ``bad_0``, ``bad_1``, ... mark the rows whose cell cannot be read.
     """
-    parts = [f"{identifier(columns.action)} AS action"]
+    action = "'all'" if columns.action is None else identifier(columns.action)
+    parts = [f"{action} AS action"]
     bad: list[tuple[str, str, str]] = []
 
-    def read(field: str, how: Any, wanted: str) -> str:
-        name = getattr(columns, field)
+    def read(field: str, how: Any, wanted: str, name: str | None = None) -> str:
+        name = name or getattr(columns, field)
+        assert name is not None
         value, wrong = how(log, field, name)
         if wrong != "false":
             parts.append(f"{wrong} AS bad_{len(bad)}")
@@ -162,6 +170,8 @@ def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str,
             parts.append(f"{read(field, time_sql, 'times')} AS {field}")
     if columns.propensity:
         parts.append(f"{read('propensity', number_sql, 'numbers')} AS propensity")
+    for i, name in enumerate(columns.features):
+        parts.append(f"{read('features', number_sql, 'numbers', name)} AS feature_{i}")
     for field in ("context", "unit"):
         if getattr(columns, field):
             parts.append(f"{identifier(getattr(columns, field))} AS {field}")

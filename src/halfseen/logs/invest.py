@@ -171,6 +171,8 @@ def _fill(p: Vector, price: Vector, weight: Vector, money: float) -> Vector:
         low, high = (middle, high) if spent(corners[middle]) <= money else (low, middle)
     below, above = corners[low], corners[high]
     gone, slope = spent(below), spent(above) - spent(below)
+    if slope <= 0.0:  # nothing left to buy that numbers can tell apart
+        return rates(below)
     return rates(below + (money - gone) / slope * (above - below))
 
 

@@ -11,6 +11,7 @@ from halfseen.report.panels import FILL, MUTED, PALETTE, Figure, Rows, axis, dec
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
+    from halfseen.logs.direction import DirectionFit
     from halfseen.logs.plan import Plan
 
 ARMS = 30  # drawn one by one
@@ -26,6 +27,7 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
         "rates": [rates_chart(found, rows, name), parts_chart(rows, name), worth_chart(rows, name)],
         "time": [time_chart(found, name)] if found.courses else [],
         "differ": [sensitivity_chart(found, name)] if _tips(found) else [],
+        "direction": [direction_chart(found.direction, name)] if found.direction else [],
     }
 
 
@@ -282,3 +284,37 @@ def forecast_chart(forecast: Plan, name: str) -> Figure:
     return faceted(
         "audit-forecast", titles, layers, rows, "audit-forecast", entries=names, widths=names
     )
+
+
+def direction_chart(fit: DirectionFit, name: str) -> Figure:
+    """Return the share seen along the fitted direction: the best falling curve and the steps."""
+    import altair as alt
+
+    curve = fit.curve
+    low, high = float(curve.first[0]), float(curve.last[-1])
+    edges = [low, *fit.thresholds.tolist(), high]
+    rows: Rows = [
+        {"panel": "all", "kind": "curve", "along": float(at), "share": float(share)}
+        for first, last, share in zip(curve.first, curve.last, curve.rates, strict=True)
+        for at in (first, last)
+    ]
+    for j, share in enumerate(fit.rates.tolist()):
+        rows += [
+            {"panel": "all", "kind": "steps", "along": at, "share": share}
+            for at in edges[j : j + 2]
+        ]
+    x = alt.X(
+        "along:Q", title="features along the direction", axis=axis(), scale=alt.Scale(zero=False)
+    )
+    y = alt.Y("share:Q", **axis_of_shares())
+    base = alt.Chart().encode(x=x, y=y)
+    layers = [
+        base.transform_filter("datum.kind == 'curve'").mark_line(strokeWidth=1.5, color=MUTED),
+        base.transform_filter("datum.kind == 'steps'").mark_line(strokeWidth=2.5, color=PALETTE[0]),
+    ]
+    note = (
+        "Share of feedback seen as features point further along the direction where it thins out."
+        " Thin: the best falling curve of any shape. Thick: the steps that BIC pays for."
+    )
+    titles = ("Feedback along a direction", note, name)
+    return faceted("audit-direction", titles, layers, rows, "audit-direction")

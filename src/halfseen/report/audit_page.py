@@ -27,6 +27,7 @@ CHAPTERS = {
     "rates": "Rates",
     "time": "Over time",
     "differ": "If missing rewards differ",
+    "direction": "Along a direction",
     "forecast": "Forecast",
     "imputations": "Made-up rewards",
     "how": "How it was computed",
@@ -67,6 +68,7 @@ def body(
         "rates": rates_section(found, drawn["rates"]),
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
+        "direction": direction_section(found, drawn["direction"]) if drawn["direction"] else None,
         "forecast": forecast_section(forecast, drawn["forecast"]) if forecast else None,
         "imputations": imputations_section(imputations, drawn["imputations"])
         if imputations
@@ -207,6 +209,24 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     )
 
 
+def direction_section(found: Audit, drawn: list[Figure]) -> Html:
+    """Return how feedback thins out along the features."""
+    fit = found.direction
+    assert fit is not None
+    weights = zip(found.columns.features, fit.direction.tolist(), strict=True)
+    regions = fit.regions
+    cells = [tuple("–" if v is None else show(v) for v in row) for row in regions.rows]
+    facts = [line for line in str(fit).splitlines()[-4:] if line]
+    return section(
+        "direction",
+        "Along a direction",
+        table(("feature", "weight"), [(name, f"{w:+.3f}") for name, w in weights]),
+        *(chart_place(figure) for figure in drawn),
+        table(regions.columns, cells, words=(), label="Regions"),
+        *(tag("p", fact, class_="note") for fact in facts),
+    )
+
+
 def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
     """Return how long it takes, with this feedback and with all of it."""
     records = forecast.worlds.records()
@@ -253,7 +273,9 @@ def imputations_section(result: Result, drawn: list[Figure]) -> Html:
 
 def how_section(found: Audit) -> Html:
     """Return what every number means and how to get it again."""
-    named = {k: v for k, v in vars(found.columns).items() if v is not None}
+    named = {k: v for k, v in vars(found.columns).items() if v}
+    if found.columns.features:
+        named["features"] = ",".join(found.columns.features)
     options = " ".join(f"--{k.replace('_', '-')} {quote(v)}" for k, v in named.items())
     log = "LOG" if found.log.startswith("the ") else quote(short(found.log))
     return section(
