@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study test verify bench clean
+.PHONY: study test test-postgres verify bench clean
 
 study: $(VENV)/.installed
 	$(BIN)/halfseen study arms --out study
@@ -12,7 +12,10 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow and not postgres"
+
+test-postgres: $(VENV)/.installed-test
+	$(BIN)/pytest -m postgres
 
 verify: $(VENV)/.installed-test
 	$(BIN)/pytest -m slow

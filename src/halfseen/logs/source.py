@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from halfseen.errors import InvalidInput, StorageError, shorten
+from halfseen.errors import InvalidInput, StorageError, one_line, shorten
 
 if TYPE_CHECKING:
     import duckdb
@@ -136,8 +136,16 @@ def text(value: str) -> str:
 
 
 @contextmanager
-def explained(name: str) -> Iterator[None]:
-    """Turn DuckDB's errors into a sentence; a wrong guess of types passes through."""
+def explained(name: str, server: str | None = None) -> Iterator[None]:
+    """Turn DuckDB's errors into a sentence; a wrong guess of types passes through.
+
+    Parameters
+    ----------
+    name
+        What to call the log.
+    server
+        Its address if it is on a server: with a password in it, perhaps, so it is not repeated.
+    """
     import duckdb
 
     try:
@@ -145,7 +153,7 @@ def explained(name: str) -> Iterator[None]:
     except duckdb.ConversionException:
         raise
     except (duckdb.Error, UnicodeError) as error:
-        said = str(error)
+        said = str(error).replace(server or "\0", name)
         if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
             raise InvalidInput(
                 "log",
@@ -154,9 +162,9 @@ def explained(name: str) -> Iterator[None]:
                 "Say which encoding it has: --encoding latin-1, or encoding='latin-1'.",
             )
         first = next((line.strip() for line in said.splitlines() if line.strip()), "unknown error")
+        check = "the address" if server else "that the file is whole and of the kind its name says"
         raise StorageError(
-            f"Cannot read {shorten(name)}: {shorten(first, 200)[1:-1]}."
-            " Check that the file is whole and of the kind its name says."
+            f"Cannot read {one_line(name)}: {one_line(first[:200]).rstrip('.')}. Check {check}."
         )
 
 
@@ -216,23 +224,19 @@ def _attached(
 ) -> str:
     """Attach a database and return SQL for the one table asked for."""
     name = address.partition("://")[0] if kind else address
-    with explained(name):
+    with explained(name, address if kind else None):
         if kind is not None:
             _load_extension(connection, kind)
         how = f"TYPE {kind}, READ_ONLY" if kind else "READ_ONLY"
         connection.execute(f"ATTACH {text(address)} AS halfseen_source ({how})")
         found = connection.execute(
-            "SELECT schema_name, table_name FROM duckdb_tables()"
-            " WHERE database_name = 'halfseen_source' UNION ALL"
-            " SELECT schema_name, view_name FROM duckdb_views()"
-            " WHERE database_name = 'halfseen_source' AND NOT internal ORDER BY 1, 2"
+            "SELECT schema_name, name FROM (SELECT *, table_name AS name FROM duckdb_tables()"
+            " UNION ALL BY NAME SELECT *, view_name AS name FROM duckdb_views() WHERE NOT internal)"
+            " WHERE database_name = 'halfseen_source'"
+            " AND schema_name NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL"
         ).fetchall()
-    written = {f"{schema}.{name}": (schema, name) for schema, name in found}
-    known = {}
-    for long, (schema, short) in written.items():
-        known[long] = (schema, short)
-        if sum(other == short for _, other in found) == 1:
-            known[short] = (schema, short)
+    known = {short: (schema, short) for schema, short in found}
+    known |= {f"{schema}.{short}": (schema, short) for schema, short in found}
     if table is None and len(found) == 1:
         schema, chosen = found[0]
     elif table in known:
