@@ -1,19 +1,9 @@
 """`halfseen audit`, as a user runs it."""
 
 import json
-import sys
 
 import pytest
-
-from halfseen import cli
-
-
-def run(monkeypatch, capsys, *arguments):
-    monkeypatch.setattr(sys, "argv", ["halfseen", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    captured = capsys.readouterr()
-    return stopped.value.code, captured.out, captured.err
+from test_cli_theory import run
 
 
 @pytest.fixture

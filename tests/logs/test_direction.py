@@ -79,6 +79,7 @@ def test_in_an_audit(tmp_path):
     assert found.arms == ("all",)
     assert found.direction.direction @ direction > 0.99
     assert "Along the features" in str(found)
+    assert "Feedback falls from 9" in found.answers[-1]
     assert len(found.to_dict()["direction"]["thresholds"]) == 2
     page = found.report(tmp_path).read_text()
     assert "Along a direction" in page

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.logs.counts import Decisions
+from halfseen.logs.steps import binomial_likelihood
 
 BINS = 128
 ARMS = 12  # whose rates are followed one by one
@@ -129,7 +130,7 @@ def change_points(seen: NDArray[Any], rows: NDArray[Any]) -> tuple[tuple[int, ..
     before = np.zeros(bins + 1, dtype=np.int64)
     for end in range(1, bins + 1):
         size, sum_ = total[end] - total[:end], hits[end] - hits[:end]
-        gains = best[:end] + _likelihood(sum_, size) / spread - price
+        gains = best[:end] + binomial_likelihood(sum_, size) / spread - price
         before[end] = int(np.argmax(gains))
         best[end] = gains[before[end]]
     changes = []
@@ -138,12 +139,6 @@ def change_points(seen: NDArray[Any], rows: NDArray[Any]) -> tuple[tuple[int, ..
         changes.append(end)
         end = int(before[end])
     return tuple(reversed(changes)), spread
-
-
-def _likelihood(k: Vector, n: Vector) -> Vector:
-    from scipy.special import xlogy
-
-    return np.asarray(xlogy(k, k / n) + xlogy(n - k, 1.0 - k / n))
 
 
 def _spread(k: Vector, n: Vector) -> float:

@@ -182,12 +182,14 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
             source = pd.DataFrame(dict(source))
         except (ValueError, TypeError):
             raise wrong
-    if isinstance(source, duckdb.DuckDBPyRelation):
-        source = source.arrow()  # its own connection may be closed by then
     if type(source).__module__.split(".")[0] == "pandas":
         source = source.rename(columns=str)
     try:
+        if isinstance(source, duckdb.DuckDBPyRelation):
+            source = source.arrow()  # its own connection may be closed by then
         connection.register("halfseen_log", source)
+    except ImportError:
+        raise StorageError(f"Reading {kind} needs pyarrow. Run: pip install pyarrow.")
     except (duckdb.Error, TypeError, ValueError):
         raise wrong
     return f"the {kind}", "halfseen_log"

@@ -68,7 +68,9 @@ def isotonic(along: Vector, seen: Vector, rows: Vector) -> Curve:
 def log_likelihood(curve: Curve, edges: NDArray[Any]) -> float:
     """Return the binomial log-likelihood when blocks are joined from each edge to the next."""
     return float(
-        _block(np.add.reduceat(curve.seen, edges), np.add.reduceat(curve.rows, edges)).sum()
+        binomial_likelihood(
+            np.add.reduceat(curve.seen, edges), np.add.reduceat(curve.rows, edges)
+        ).sum()
     )
 
 
@@ -93,7 +95,7 @@ def merge_blocks(curve: Curve, most: int) -> list[NDArray[np.int64]]:
     size, hits = n[None, 1:] - n[:-1, None], k[None, 1:] - k[:-1, None]
     later = np.triu(np.ones((blocks, blocks), dtype=bool))
     gain = np.full((blocks, blocks), -np.inf)  # of joining the blocks i to j
-    gain[later] = _block(hits[later], size[later])
+    gain[later] = binomial_likelihood(hits[later], size[later])
     best = gain[0].copy()
     choices: list[NDArray[np.int64]] = []
     found = [np.array([0])]
@@ -110,7 +112,8 @@ def merge_blocks(curve: Curve, most: int) -> list[NDArray[np.int64]]:
     return found
 
 
-def _block(k: Vector, n: Vector) -> Vector:
+def binomial_likelihood(k: Vector, n: Vector) -> Vector:
+    """Return the largest log-likelihood of k successes in n trials, without its constant."""
     from scipy.special import xlogy
 
     return np.asarray(xlogy(k, k / n) + xlogy(n - k, 1.0 - k / n))

@@ -23,8 +23,9 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
     """Return the charts of each section of the page."""
     name = short(found.log)
     rows = arm_rows(found)
+    one_by_one = [parts_chart(rows, name), worth_chart(rows, name)] if len(rows) > 1 else []
     return {
-        "rates": [rates_chart(found, rows, name), parts_chart(rows, name), worth_chart(rows, name)],
+        "rates": [rates_chart(found, rows, name), *one_by_one],
         "time": [time_chart(found, name)] if found.courses else [],
         "differ": [sensitivity_chart(found, name)] if _tips(found) else [],
         "direction": [direction_chart(found.direction, name)] if found.direction else [],

@@ -93,7 +93,7 @@ def body(
 
 def answer_section(found: Audit) -> Html:
     """Return the answer in three numbers."""
-    from halfseen.logs.audit import ASSUMPTION
+    from halfseen.logs.words import ASSUMPTION
 
     whole = found.effective_dimension
     low, high = whole.factor_interval
@@ -117,7 +117,9 @@ def answer_section(found: Audit) -> Html:
                 )
             )
     for answer in found.answers[2:]:
-        items.append(_item("→", "Where more feedback is worth most", answer))
+        along = answer.startswith("Feedback falls")
+        title = "Along the features" if along else "Where more feedback is worth most"
+        items.append(_item("→", title, answer))
     return section(
         "answer",
         "The answer",
@@ -195,7 +197,7 @@ def time_section(found: Audit, drawn: list[Figure]) -> Html:
 
 def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return how far the best arm depends on what was not seen."""
-    from halfseen.logs.audit import tipping_in_words
+    from halfseen.logs.words import tipping_in_words
 
     assert found.sensitivity is not None
     moves = found.sensitivity.moves
