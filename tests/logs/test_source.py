@@ -113,8 +113,11 @@ def test_what_is_not_there(tmp_path):
         open_log(str(tmp_path / "*.parquet"))
     with pytest.raises(InvalidInput, match="must hold CSV or Parquet files"):
         open_log(tmp_path)
-    with pytest.raises(InvalidInput, match="must be a path or a table"):
-        open_log(3)
+    with pytest.raises(InvalidInput, match="must be a path"):
+        open_log(" ")
+    for wrong in (3, None, pd.Series([1]), pd.DataFrame()):
+        with pytest.raises(InvalidInput, match="must be a path or a table"):
+            open_log(wrong)
     with pytest.raises(InvalidInput, match="must be a path or a table"):
         open_log({"offer": [1], "sold": [1, 2]})
 

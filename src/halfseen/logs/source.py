@@ -182,9 +182,9 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
             source = pd.DataFrame(dict(source))
         except (ValueError, TypeError):
             raise wrong
-    if type(source).__module__.split(".")[0] == "pandas":
-        source = source.rename(columns=str)
     try:
+        if type(source).__module__.split(".")[0] == "pandas":
+            source = source.rename(columns=str)
         if isinstance(source, duckdb.DuckDBPyRelation):
             source = source.arrow()  # its own connection may be closed by then
         connection.register("halfseen_log", source)
@@ -198,6 +198,8 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
 def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
     """Return SQL that reads files, and for text files SQL that guesses no types."""
     path, pattern = Path(name), name
+    if not name.strip():
+        raise InvalidInput("log", "must be a path", name, f"Give {KINDS}.")
     if path.is_dir():
         endings = [e for e in (*PARQUET, *TEXT) if next(path.rglob(f"*{e}"), None) is not None]
         if not endings:
