@@ -63,7 +63,9 @@ def test_plan_invest_and_window(monkeypatch, capsys, tmp_path):
     assert json.loads(out)["best_wait"] > 0
 
 
-@pytest.mark.parametrize("command", ["plan --traffic 9", "invest --cost 1 --budget 1"])
+@pytest.mark.parametrize(
+    "command", ["plan --traffic 9", "invest --cost 1 --budget 1", "invest --observe 1 --budget 1"]
+)
 def test_rates_must_come_from_somewhere(monkeypatch, capsys, command):
     code, out, err = run(monkeypatch, capsys, *command.split())
     assert (code, out) == (2, "")

@@ -223,10 +223,11 @@ def plan(
 
 @app.command()
 def invest(
-    cost: Annotated[
-        str, typer.Option(help="Cost of seeing all of an arm instead of none, one or per arm.")
-    ],
     budget: Annotated[float, typer.Option(help="Money to spend.")],
+    cost: Annotated[
+        str | None,
+        typer.Option(help="Cost of seeing all of an arm instead of none, one or per arm."),
+    ] = None,
     observe: Annotated[
         str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
     ] = None,
@@ -234,6 +235,9 @@ def invest(
     action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
     observed: Observed = None,
+    cost_column: Annotated[
+        str | None, typer.Option(help="Its column of what seeing a reward costs.")
+    ] = None,
     table: TableName = None,
     as_json: Json = False,
 ) -> None:
@@ -242,16 +246,21 @@ def invest(
     from halfseen.logs.audit import audit as run
     from halfseen.logs.invest import invest as split
 
-    costs = _numbers("cost", cost) or []
-    price = costs[0] if len(costs) == 1 else costs
+    costs = _numbers("cost", cost if log is not None else _given("cost", cost))
+    price = costs[0] if costs is not None and len(costs) == 1 else costs
     if log is not None:
         found = run(
-            log, action=_given("action", action), reward=reward, observed=observed, table=table
+            log,
+            action=_given("action", action),
+            reward=reward,
+            observed=observed,
+            cost=cost_column,
+            table=table,
         )
-        print_found(found.invest(price, budget), as_json)
+        print_found(found.invest(budget, price), as_json)
         return
     rates = _numbers("observe", _given("observe", observe)) or []
-    print_found(split(rates, price, budget), as_json)
+    print_found(split(rates, price or [], budget), as_json)
 
 
 @app.command()

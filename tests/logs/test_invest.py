@@ -57,9 +57,19 @@ def test_nothing_and_everything():
 
 
 def test_from_a_log():
-    found = audit({"a": ["x", "x", "y"], "r": [1, None, 1]}, action="a", reward="r").invest(10, 1)
+    rows = {"a": ["x", "x", "y"], "r": [1, None, 1], "c": [4.0, 6.0, 10.0]}
+    found = audit(rows, action="a", reward="r").invest(1, 10)
     assert found.names == ("x", "y")
     assert found.after.tolist() == pytest.approx([0.6, 1.0])
+
+
+def test_from_the_costs_of_a_log():
+    rows = {"a": ["x", "x", "y"], "r": [1, None, 1], "c": [4.0, 6.0, 10.0]}
+    known = audit(rows, action="a", reward="r", cost="c")
+    assert known.counts.cost.tolist() == [5.0, 10.0]
+    assert known.invest(1).after.tolist() == pytest.approx([0.6, 1.0])
+    with pytest.raises(InvalidInput, match="column of costs"):
+        audit(rows, action="a", reward="r").invest(1)
 
 
 def test_bad_input():

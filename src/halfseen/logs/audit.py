@@ -199,18 +199,23 @@ class Audit:
 
         return plan(self.means(), self.observe, traffic=traffic, noise=self.noise(), **options)
 
-    def invest(self, cost: float | Sequence[float], budget: float) -> Investment:
+    def invest(self, budget: float, cost: float | Sequence[float] | None = None) -> Investment:
         """Split a budget for more feedback among the arms of this log.
 
         Parameters
         ----------
-        cost
-            What seeing all of an arm instead of none of it would cost, one number or one per arm.
         budget
             Money to spend.
+        cost
+            What seeing all of an arm instead of none of it would cost, one number or one per arm;
+            left out, the log's own costs for as many decisions as it holds.
         """
         from halfseen.logs.invest import invest
 
+        if cost is None:
+            cost = (self.counts.cost * self.counts.rows).tolist()
+            if self.columns.cost is None:
+                raise InvalidInput("cost", "must be given", None, "Or name a column of costs.")
         return invest(self.observe, cost, budget, names=self.arms)
 
     def compare_imputations(self, **options: Any) -> Result:
@@ -251,44 +256,9 @@ class Audit:
         most
             How many arms to give at most, those that cost most.
         """
-        whole = self.effective_dimension
-        chosen = range(len(self.arms)) if most is None else self.costliest(most)
-        found = {
-            "log": self.log,
-            "rows": self.rows,
-            "seen": self.seen,
-            "answers": list(self.answers),
-            "effective_dimension": {
-                "value": whole.value,
-                "low": whole.low,
-                "high": whole.high,
-                "arms": whole.arms,
-                "factor": whole.factor,
-                "level": whole.level,
-            },
-            "rates": [
-                {
-                    key.replace(" ", "_").replace("1%", "one_percent"): value
-                    for key, value in zip(self.rates.columns, self.rates.rows[i], strict=True)
-                }
-                for i in chosen
-            ],
-            "drift": [
-                {
-                    "arm": course.name,
-                    "changes": [float(course.starts[i]) for i in course.changes],
-                    "rates": list(course.levels),
-                }
-                for course in self.courses
-            ],
-            "warnings": [vars(caution) for caution in self.warnings],
-            "sensitivity": None
-            if self.sensitivity is None
-            else vars(self.sensitivity) | {"moves": self.sensitivity.moves.records()},
-            "direction": None if self.direction is None else self.direction.to_dict(),
-            "assumption": ASSUMPTION,
-        }
-        return plain(found)
+        from halfseen.logs.export import audit_as_dict
+
+        return audit_as_dict(self, most)
 
 
 SHOWN = 40
@@ -303,6 +273,7 @@ def audit(
     time: str | None = None,
     feedback_time: str | None = None,
     propensity: str | None = None,
+    cost: str | None = None,
     context: str | None = None,
     unit: str | None = None,
     features: Sequence[str] = (),
@@ -328,6 +299,8 @@ def audit(
         When the decision was made, and when its reward came back.
     propensity
         The probability with which the arm was chosen.
+    cost
+        What it costs, or would cost, to see the reward of a decision: `Audit.invest` uses it.
     context
         A group the decision belongs to.
     unit
@@ -363,7 +336,16 @@ def audit(
     """
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
     columns = Columns(
-        action, reward, observed, time, feedback_time, propensity, context, unit, tuple(features)
+        action,
+        reward,
+        observed,
+        time,
+        feedback_time,
+        propensity,
+        cost,
+        context,
+        unit,
+        tuple(features),
     )
     decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)
     counts = decisions.counts
@@ -381,16 +363,3 @@ def audit(
         direction=fit_log(decisions),
         level=level,
     )
-
-
-def plain(value: Any) -> Any:
-    """Return a value that JSON can hold: None for what is infinite or not a number."""
-    if isinstance(value, dict):
-        return {key: plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

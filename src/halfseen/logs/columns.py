@@ -35,6 +35,8 @@ class Columns:
         When the reward came back, in the same unit.
     propensity
         The probability with which the arm was chosen.
+    cost
+        What it costs, or would cost, to see the reward of this decision.
     context
         A group the decision belongs to.
     unit
@@ -49,6 +51,7 @@ class Columns:
     time: str | None = None
     feedback_time: str | None = None
     propensity: str | None = None
+    cost: str | None = None
     context: str | None = None
     unit: str | None = None
     features: tuple[str, ...] = ()
@@ -135,7 +138,7 @@ def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str,
 
     The table has the columns ``action``, ``reward`` (null unless seen), ``seen``, ``hidden`` (a
     reward that stands where none was seen), ``contradicts`` and, where named, ``time``,
-    ``feedback_time``, ``propensity``, ``feature_0``, ..., ``context`` and ``unit``;
+    ``feedback_time``, ``propensity``, ``cost``, ``feature_0``, ..., ``context`` and ``unit``;
     ``bad_0``, ``bad_1``, ... mark the rows whose cell cannot be read.
     """
     action = "'all'" if columns.action is None else identifier(columns.action)
@@ -171,6 +174,8 @@ def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str,
             parts.append(f"{read(field, time_sql, 'times')} AS {field}")
     if columns.propensity:
         parts.append(f"{read('propensity', number_sql, 'numbers')} AS propensity")
+    if columns.cost:
+        parts.append(f"{read('cost', number_sql, 'numbers')} AS cost")
     for i, name in enumerate(columns.features):
         parts.append(f"{read('features', number_sql, 'numbers', name)} AS feature_{i}")
     for field in ("context", "unit"):

@@ -36,6 +36,8 @@ class Counts:
         Rows marked as observed that have no reward.
     propensity, impossible
         The mean probability of being chosen, and rows in which it was 0; NaN and 0 without one.
+    cost
+        The mean cost of seeing a reward; NaN without one.
     unnamed
         Rows of the log that name no arm.
     span
@@ -55,6 +57,7 @@ class Counts:
     contradicting: Whole
     propensity: Vector
     impossible: Whole
+    cost: Vector
     unnamed: int
     span: tuple[float, float] | None
 
@@ -132,6 +135,8 @@ def _counted(log: Log, columns: Columns) -> Decisions:
     }
     if columns.propensity:
         ask |= {"propensity": "avg(propensity)", "impossible": "count(*) FILTER (propensity <= 0)"}
+    if columns.cost:
+        ask |= {"cost": "avg(cost)"}
     if columns.time:
         ask |= {"first": "min(time)", "last": "max(time)"}
     ask |= {f"bad_{i}": f"count(*) FILTER (bad_{i})" for i in range(len(bad))}
@@ -189,6 +194,7 @@ def _counts(log: str, found: dict[str, Any]) -> Counts:
         contradicting=whole("contradicting"),
         propensity=real("propensity"),
         impossible=whole("impossible"),
+        cost=real("cost"),
     )
 
 
