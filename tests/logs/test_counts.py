@@ -62,9 +62,10 @@ def test_flags_of_every_kind(flags):
     ("rows", "columns", "message"),
     [
         ({"a": [1], "r": ["abc"]}, {"reward": "r"}, "`reward` must hold numbers.*1 other cells"),
-        ({"a": [1], "r": [math.inf]}, {"reward": "r"}, "`reward` must hold numbers"),
-        ({"a": [1], "r": [-1e200]}, {"reward": "r"}, "`reward` must hold numbers"),
-        ({"a": [1], "r": ["inf"]}, {"reward": "r"}, "`reward` must hold numbers"),
+        ({"a": [1, 1], "r": [math.inf, 0]}, {"reward": "r"}, "squared and added up"),
+        ({"a": [1], "r": [math.inf]}, {"reward": "r"}, "squared and added up"),
+        ({"a": [1, 1], "r": [-1e200, 0]}, {"reward": "r"}, "squared and added up"),
+        ({"a": [1], "r": ["inf"]}, {"reward": "r"}, "squared and added up"),
         ({"a": [1], "o": [2]}, {"observed": "o"}, "`observed` must hold true and false"),
         ({"a": [1], "o": ["maybe"]}, {"observed": "o"}, "`observed` must hold true and false"),
         ({"a": [1], "r": [1], "t": ["soon"]}, {"reward": "r", "time": "t"}, "`time` must hold"),

@@ -7,7 +7,6 @@ from typing import Any
 
 from halfseen.errors import InvalidInput
 from halfseen.logs.source import Log, identifier, text
-from halfseen.problems.arms import LARGEST
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "-", "missing", "?")
 YES = ("true", "t", "yes", "y", "1", "1.0", "observed", "seen")
@@ -77,7 +76,7 @@ def number_sql(log: Log, field: str, name: str) -> tuple[str, str]:
     """Return SQL for a number that is null where missing, and for whether it is no number."""
     kind, raw = log.columns[name].split("(")[0], identifier(name)
     if kind in REAL:
-        return f"CASE WHEN isnan({raw}) THEN NULL ELSE CAST({raw} AS DOUBLE) END", _huge(raw)
+        return f"CASE WHEN isnan({raw}) THEN NULL ELSE CAST({raw} AS DOUBLE) END", "false"
     if kind in WHOLE or kind == "DECIMAL":
         return f"CAST({raw} AS DOUBLE)", "false"
     if kind == "BOOLEAN":
@@ -88,7 +87,7 @@ def number_sql(log: Log, field: str, name: str) -> tuple[str, str]:
         words = ", ".join(map(text, MISSING))
         value = f"TRY_CAST(trim({raw}) AS DOUBLE)"
         gone = f"({raw} IS NULL OR lower(trim({raw})) IN ({words}))"
-        bad = f"(NOT {gone} AND ({value} IS NULL OR {_huge(value)}))"
+        bad = f"(NOT {gone} AND {value} IS NULL)"
         return f"CASE WHEN {gone} OR isnan({value}) THEN NULL ELSE {value} END", bad
     raise _wrong_type(log, field, name, "numbers")
 
@@ -182,11 +181,6 @@ def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str,
         if getattr(columns, field):
             parts.append(f"{identifier(getattr(columns, field))} AS {field}")
     return f"(SELECT {', '.join(parts)} FROM {log.relation})", bad
-
-
-def _huge(value: str) -> str:
-    """Return SQL for whether a number is too large to be squared and added up."""
-    return f"(NOT isnan({value}) AND abs({value}) > {LARGEST!r})"
 
 
 def _wrong_type(log: Log, field: str, name: str, wanted: str) -> InvalidInput:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, decisions_sql
-from halfseen.logs.source import Log
+from halfseen.logs.source import Log, too_large
 
 Whole = NDArray[np.int64]
 
@@ -123,16 +123,22 @@ def _counted(log: Log, columns: Columns) -> Decisions:
     sql, bad = decisions_sql(log, columns)
     ask = {
         "rows": "count(*)",
-        "seen": "count(*) FILTER (seen)",
-        "mean": "avg(reward)",
-        "variance": "var_samp(reward)",
-        "least": "min(reward)",
-        "most": "max(reward)",
-        "zeros": "count(*) FILTER (reward = 0)",
-        "hidden": "count(hidden)",
-        "hidden_mean": "avg(hidden)",
-        "contradicting": "count(*) FILTER (contradicts)",
+        "seen": "count(reward)" if columns.reward else "count(*) FILTER (seen)",
     }
+    if columns.reward:
+        ask |= {
+            "mean": "avg(reward)",
+            "variance": "var_samp(reward)",
+            "least": "min(reward)",
+            "most": "max(reward)",
+            "zeros": "count(*) FILTER (reward = 0)",
+        }
+    if columns.reward and columns.observed:
+        ask |= {
+            "hidden": "count(hidden)",
+            "hidden_mean": "avg(hidden)",
+            "contradicting": "count(*) FILTER (contradicts)",
+        }
     if columns.propensity:
         ask |= {"propensity": "avg(propensity)", "impossible": "count(*) FILTER (propensity <= 0)"}
     if columns.cost:
@@ -153,7 +159,10 @@ def _counted(log: Log, columns: Columns) -> Decisions:
                 f"{int(found[f'bad_{i}'].sum()):,} other cells in column {column}",
                 "Correct them, or empty them where they stand for missing.",
             )
-    return Decisions(log, columns, sql, _counts(log.name, found))
+    counts = _counts(log.name, found)
+    if np.isinf(counts.least).any() or np.isinf(counts.most).any():
+        raise too_large(log.name)
+    return Decisions(log, columns, sql, counts)
 
 
 def _counts(log: str, found: dict[str, Any]) -> Counts:

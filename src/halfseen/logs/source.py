@@ -152,6 +152,8 @@ def explained(name: str, server: str | None = None) -> Iterator[None]:
         yield
     except duckdb.ConversionException:
         raise
+    except duckdb.OutOfRangeException:
+        raise too_large(name)
     except (duckdb.Error, UnicodeError) as error:
         said = str(error).replace(server or "\0", name)
         if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
@@ -166,6 +168,16 @@ def explained(name: str, server: str | None = None) -> Iterator[None]:
         raise StorageError(
             f"Cannot read {one_line(name)}: {one_line(first[:200]).rstrip('.')}. Check {check}."
         )
+
+
+def too_large(name: str) -> InvalidInput:
+    """Return the refusal of rewards that no mean or variance can be taken of."""
+    return InvalidInput(
+        "log",
+        "must hold rewards that can be squared and added up",
+        f"infinite or huge ones in {name}",
+        "Leave those rows out or measure in a larger unit.",
+    )
 
 
 def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, str]:
