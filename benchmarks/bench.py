@@ -1,7 +1,7 @@
 """Every figure of speed and memory, measured in one run and printed as one table.
 
 `make bench` runs all of it; name some of the parts to run only those:
-loop, arms, linear, glm, command, memory, live, peers, linear-peers.
+loop, arms, linear, glm, command, memory, live, logs, peers, linear-peers.
 """
 
 import sys
@@ -10,6 +10,7 @@ import command
 import decisions
 import glm
 import linear
+import logs
 import loop
 import peers
 
@@ -70,6 +71,7 @@ PARTS = {
     "command": command.startup,
     "memory": command.memory,
     "live": decisions.live,
+    "logs": logs.audit,
     "peers": against_peers,
     "linear-peers": against_linear_peers,
 }

@@ -7,11 +7,13 @@ from halfseen import (
     UCB1,
     ArmedBandit,
     BernoulliThompson,
+    DoublyRobust,
     EpsilonGreedy,
     FixedArms,
     GaussianThompson,
     ImputeMean,
     ImputeZero,
+    InversePropensity,
     PerArm,
     RandomArms,
     RandomChoice,
@@ -31,6 +33,8 @@ EVERY_POLICY = {
     "random": RandomChoice(),
     "impute-zero": ImputeZero(base=UCB1(exploration=3.0)),
     "impute-mean": ImputeMean(base=GaussianThompson(prior=2.0)),
+    "inverse-propensity": InversePropensity(observe=0.4),
+    "doubly-robust": DoublyRobust(observe=0.4, regularization=2.0),
 }
 EVERY_ACTION_SET = {
     "fixed": FixedArms([2, 0]),

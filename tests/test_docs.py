@@ -123,3 +123,13 @@ def test_api_pages_list_every_public_name():
     pages = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/api/*.md"))
     listed = set(re.findall(r"^\.\. auto\w+:: (\w+)$", pages, re.M))
     assert {*halfseen.__all__, *theory.__all__, *testing.__all__} - {"theory"} <= listed
+
+
+def test_the_audit_in_the_readme_prints_what_it_says():
+    from halfseen import audit, datasets
+
+    said = re.search(
+        r"```text\n(You see.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+    )
+    found = audit(datasets.load_hiv_incentives().log, action="incentive", observed="collected")
+    assert str(found) == said.group(1).rstrip("\n")

@@ -23,7 +23,10 @@ OUTER = {
     "storage",
     "spec",
     "claims",
+    "logs",
+    "datasets",
 }
+REPORTING = PACKAGE / "logs" / "audit.py"  # whose result writes its own report
 
 
 def part(path):
@@ -70,7 +73,7 @@ def test_imports_flow_one_way(path):
     if where not in commands:
         assert "console" not in parts(path)
         assert "rich" not in outside(path)
-    if where not in (*commands, "report"):
+    if where not in (*commands, "report") and path != REPORTING:
         assert "report" not in parts(path)
     if where != "report":
         assert not {"altair", "vl_convert"} & outside(path)
@@ -89,7 +92,7 @@ def test_the_walk_sees_what_is_there():
     assert names >= INNER | OUTER
     assert "halfseen.policies.policy" in imports(PACKAGE / "policies" / "ucb.py")
     assert parts(PACKAGE / "policies" / "ucb.py") == {"checks", "draws", "policies", "problems"}
-    assert "typer" in outside(PACKAGE / "cli.py")
+    assert "typer" in outside(PACKAGE / "cli" / "__init__.py")
     assert "engine" in parts(PACKAGE / "simulation.py")
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from halfseen import datasets as datasets
     from halfseen import theory as theory
     from halfseen.agent import Agent as Agent
     from halfseen.censorship import AnyFunction as AnyFunction
@@ -23,11 +24,23 @@ if TYPE_CHECKING:
     from halfseen.errors import StorageError as StorageError
     from halfseen.glm_agent import GLMAgent as GLMAgent
     from halfseen.linear_agent import LinearAgent as LinearAgent
+    from halfseen.logs.audit import Audit as Audit
+    from halfseen.logs.audit import audit as audit
+    from halfseen.logs.direction import DirectionFit as DirectionFit
+    from halfseen.logs.direction import fit_direction as fit_direction
+    from halfseen.logs.imputation import compare_imputations as compare_imputations
+    from halfseen.logs.invest import Investment as Investment
+    from halfseen.logs.invest import invest as invest
+    from halfseen.logs.plan import Plan as Plan
+    from halfseen.logs.plan import plan as plan
+    from halfseen.logs.window import Window as Window
+    from halfseen.logs.window import feedback_window as feedback_window
     from halfseen.policies import GLMUCB as GLMUCB
     from halfseen.policies import UCB as UCB
     from halfseen.policies import UCB1 as UCB1
     from halfseen.policies import BernoulliThompson as BernoulliThompson
     from halfseen.policies import DesignExploration as DesignExploration
+    from halfseen.policies import DoublyRobust as DoublyRobust
     from halfseen.policies import EpsilonGreedy as EpsilonGreedy
     from halfseen.policies import GaussianThompson as GaussianThompson
     from halfseen.policies import GLMPolicy as GLMPolicy
@@ -37,6 +50,7 @@ if TYPE_CHECKING:
     from halfseen.policies import ImputeZeroGLMUCB as ImputeZeroGLMUCB
     from halfseen.policies import ImputeZeroLinUCB as ImputeZeroLinUCB
     from halfseen.policies import InformationGreedy as InformationGreedy
+    from halfseen.policies import InversePropensity as InversePropensity
     from halfseen.policies import LinearPolicy as LinearPolicy
     from halfseen.policies import LinEpsilonGreedy as LinEpsilonGreedy
     from halfseen.policies import LinRandom as LinRandom
@@ -83,14 +97,22 @@ _HOMES = {
         "staircase",
     ),
     "errors": ("DecisionError", "HalfseenError", "InvalidInput", "StorageError"),
+    "logs.audit": ("Audit", "audit"),
+    "logs.direction": ("DirectionFit", "fit_direction"),
+    "logs.imputation": ("compare_imputations",),
+    "logs.invest": ("Investment", "invest"),
+    "logs.plan": ("Plan", "plan"),
+    "logs.window": ("Window", "feedback_window"),
     "policies": (
         "UCB",
         "UCB1",
         "BernoulliThompson",
         "EpsilonGreedy",
         "GaussianThompson",
+        "DoublyRobust",
         "ImputeMean",
         "ImputeZero",
+        "InversePropensity",
         "Policy",
         "RandomChoice",
         "RobustUCB",
@@ -132,13 +154,13 @@ _HOMES = {
     "study": ("Study",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-__all__ = ["theory", *sorted(_HOME_OF)]
+__all__ = ["datasets", "theory", *sorted(_HOME_OF)]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    if name == "theory":
-        return import_module("halfseen.theory")
+    if name in ("datasets", "theory"):
+        return import_module(f"halfseen.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'halfseen' has no attribute {name!r}")
     value = getattr(import_module(f"halfseen.{_HOME_OF[name]}"), name)

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from halfseen.claims import Finding
+    from halfseen.logs.audit import Audit
+    from halfseen.logs.plan import Plan
     from halfseen.result import Result
     from halfseen.study import Study
+
+JSON_ARMS = 10_000
 
 
 def present(result: Result, folder: Path, as_json: bool) -> None:
@@ -81,6 +85,38 @@ def _print_table(result: Result) -> None:
 def print_json(content: Any) -> None:
     """Print plain values as JSON."""
     print(json.dumps(content, indent=1, allow_nan=False))
+
+
+def print_audit(
+    found: Audit,
+    folder: Path,
+    as_json: bool,
+    forecast: Plan | None = None,
+    imputations: Result | None = None,
+) -> None:
+    """Write the report of an audit and print its summary."""
+    from halfseen.logs.imputation import imputation_table
+
+    page = found.report(folder, forecast, imputations)
+    compared = None if imputations is None else imputation_table(imputations)
+    if as_json:
+        more: dict[str, Any] = {"report": str(page)}
+        if forecast is not None:
+            more["forecast"] = forecast.to_dict()
+        if compared is not None:
+            more["imputations"] = compared.records()
+        print_json(found.to_dict(JSON_ARMS) | more)
+        return
+    print("\n\n".join(str(part) for part in (found, forecast, compared) if part), end="\n\n")
+    print(f"Report: {page}")
+
+
+def print_found(found: Any, as_json: bool) -> None:
+    """Print something that knows its own text and its plain values."""
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
 
 
 def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:

@@ -23,6 +23,7 @@ from halfseen.policies.thompson_bernoulli import BernoulliThompson
 from halfseen.policies.thompson_gaussian import GaussianThompson
 from halfseen.policies.ucb import UCB
 from halfseen.policies.ucb1 import UCB1
+from halfseen.policies.weighted import DoublyRobust, InversePropensity
 
 POLICIES: dict[str, type[Policy]] = {}
 LINEAR_POLICIES: dict[str, type[LinearPolicy]] = {}
@@ -51,6 +52,8 @@ for _policy in (
     RandomChoice,
     ImputeZero,
     ImputeMean,
+    InversePropensity,
+    DoublyRobust,
     LinUCB,
     ImputeZeroLinUCB,
     LinThompson,
@@ -76,6 +79,7 @@ __all__ = [
     "UCB1",
     "BernoulliThompson",
     "DesignExploration",
+    "DoublyRobust",
     "EpsilonGreedy",
     "GLMPolicy",
     "GLMThompson",
@@ -85,6 +89,7 @@ __all__ = [
     "ImputeZeroGLMUCB",
     "ImputeZeroLinUCB",
     "InformationGreedy",
+    "InversePropensity",
     "Kernels",
     "LinEpsilonGreedy",
     "LinRandom",

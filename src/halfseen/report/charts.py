@@ -16,7 +16,8 @@ from halfseen.report.measures import (
     mean_and_half,
     places,
 )
-from halfseen.report.panels import Axes, Figure, Panels, Rows, axis, decades, rounds_axis
+from halfseen.report.panels import Axes, Figure, Panels, Rows
+from halfseen.report.scales import axis, decades, rounds_axis
 from halfseen.result import Result
 
 __all__ = ["arm_rows", "figures", "potential_rows", "regret_rows"]

@@ -17,7 +17,8 @@ from halfseen.report.measures import (
     pulls_and_observations,
     tidy,
 )
-from halfseen.report.panels import FILL, INK, Figure, Panels, Rows, axis, decades
+from halfseen.report.panels import FILL, INK, Figure, Panels, Rows
+from halfseen.report.scales import axis, decades
 from halfseen.result import Result
 
 STEP, LEAST = 20, 96  # height of an arm, and of all of them at least

@@ -28,18 +28,8 @@ from halfseen.report.measures import (
     places,
     tidy,
 )
-from halfseen.report.panels import (
-    FILL,
-    HINTS,
-    INK,
-    Axes,
-    Figure,
-    Panels,
-    Rows,
-    axis,
-    decades,
-    rounds_axis,
-)
+from halfseen.report.panels import FILL, HINTS, INK, Axes, Figure, Panels, Rows
+from halfseen.report.scales import axis, decades, rounds_axis
 from halfseen.result import Result
 
 FITS = 2.0  # times the largest potential: a bound beyond that is cut off

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,7 +15,6 @@ DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 # The page's style sheet recolours exactly these where the page is dark.
 INK, MUTED, GRID, FILL = "#1c2329", "#5c6770", "#e4e8eb", "#9fb3c2"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-SHORT = "datum.value < 1000 ? format(datum.value, '~g') : format(datum.value, '~s')"
 WIDTH, HEIGHT = 400, 240  # of a panel, where nothing says otherwise
 CHOSEN, HINTS = "chosen", "hints"
 
@@ -233,82 +231,82 @@ class Panels:
         names
             The censorships drawn, if not all.
         """
-        import altair as alt
-
         names = list(self.study.censorships if names is None else names)
-        header = alt.Header(
-            title=None,
-            labelAnchor="start",
-            labelFontSize=13,
-            labelFontWeight=600,
-            labelColor=INK,
-            labelLimit=WIDTH,
-            labelPadding=6,
+        entries = list(self.study.policies) if legend else []
+        return faceted(
+            name,
+            titles,
+            layers,
+            rows,
+            key,
+            height,
+            "censorship",
+            names,
+            entries,
+            self.study.policies,
         )
-        chart = (
-            alt.layer(*layers)
-            .properties(width=WIDTH, height=height)
-            .facet(
-                facet=alt.Facet("censorship:N", sort=names, header=header),
-                columns=columns(len(names)),
-                spacing=28,
-                data=alt.NamedData(name=key),
-            )
-            .resolve_axis(x="independent")
-        )
-        spec = chart.to_dict()
-        spec["config"] = config(list(self.study.policies))
-        title, note, problem = titles
-        spec["title"] = {"text": f"{title}: {problem}", "subtitle": _folded(note)}
-        longest = max(len(n) for n in self.study.policies) if legend else 0
-        spec["usermeta"] = {
-            "columns": columns(len(names)),
-            "panels": len(names),
-            "legend": min(longest, 34),
-            "tall": isinstance(height, int),
-        }
-        return Figure(name, title, note, spec, key, rows)
 
 
-def rounds_axis(horizon: int, log: bool) -> alt.X:
-    """Return the horizontal axis of rounds."""
-    import altair as alt
+def faceted(
+    name: str,
+    titles: tuple[str, str, str],
+    layers: Sequence[Any],
+    rows: Rows,
+    key: str,
+    height: Any = HEIGHT,
+    field: str = "panel",
+    names: Sequence[str] = (),
+    entries: Sequence[str] = (),
+    widths: Iterable[str] = ("",),
+) -> Figure:
+    """Put layers of marks into a panel per value of a field and words around them.
 
-    if log:
-        scale = alt.Scale(type="log", domain=[1, horizon], nice=False)
-        return alt.X("round:Q", title="round", scale=scale, axis=axis(decades(1, horizon)))
-    scale = alt.Scale(domain=[0, horizon], nice=False)
-    return alt.X("round:Q", title="round", scale=scale, axis=axis(step=1))
-
-
-def axis(values: list[float] | None = None, step: int = 0) -> alt.Axis:
-    """Return an axis with short numbers, at given values or at a few round ones a step apart."""
-    import altair as alt
-
-    ticks: dict[str, Any] = (
-        {"tickCount": 5, "tickMinStep": step} if values is None else {"values": values}
-    )
-    return alt.Axis(labelExpr=SHORT, **ticks)
-
-
-def decades(low: float, high: float) -> list[float]:
-    """Return the powers of ten in an interval, or finer ticks where there are few.
-
-    >>> decades(1, 20000), decades(3, 40)
-    ([1.0, 10.0, 100.0, 1000.0, 10000.0], [5.0, 10.0, 20.0])
+    Parameters
+    ----------
+    name, titles, layers, rows, key, height
+        As in `Panels.draw`.
+    field, names
+        What the panels are told apart by, and its values; without values there is one panel.
+    entries
+        What the legend names, if there is one.
+    widths
+        Names that columns of a legend must have room for.
     """
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    step = max(1, (last - first) // 6)
-    for digits in ((1,), (1, 2, 5)):
-        ticks = [
-            float(f"{digit}e{power}")
-            for power in range(first, last + 1, step)
-            for digit in digits
-            if low <= float(f"{digit}e{power}") <= high
-        ]
-        if len(ticks) > 2:
-            break
-    return ticks
+    import altair as alt
+
+    header = alt.Header(
+        title=None,
+        **({} if names else {"labelExpr": "''"}),
+        labelAnchor="start",
+        labelFontSize=13,
+        labelFontWeight=600,
+        labelColor=INK,
+        labelLimit=WIDTH,
+        labelPadding=6,
+    )
+    count = max(len(names), 1)
+    chart = (
+        alt.layer(*layers)
+        .properties(width=WIDTH, height=height)
+        .facet(
+            facet=alt.Facet(f"{field}:N", sort=list(names), header=header),
+            columns=columns(count),
+            spacing=28,
+            data=alt.NamedData(name=key),
+        )
+        .resolve_axis(x="independent")
+    )
+    spec = chart.to_dict()
+    spec["config"] = config(list(widths))
+    title, note, subject = titles
+    spec["title"] = {"text": f"{title}: {subject}", "subtitle": _folded(note)}
+    spec["usermeta"] = {
+        "columns": columns(count),
+        "panels": count,
+        "legend": min(max(map(len, entries), default=0), 34),
+        "tall": isinstance(height, int),
+    }
+    return Figure(name, title, note, spec, key, rows)
 
 
 def columns(panels: int) -> int:

@@ -12,7 +12,8 @@ import numpy as np
 from halfseen.report.figure_page import write_page
 from halfseen.report.framing import HALF, STROKE, dashes, framed, palette, rows_of
 from halfseen.report.markup import Html, table, tag
-from halfseen.report.panels import FILL, INK, MUTED, PALETTE, Rows, axis, decades
+from halfseen.report.panels import FILL, INK, MUTED, PALETTE, Rows
+from halfseen.report.scales import axis, decades
 from halfseen.tables import show
 from halfseen.theory import InformationPath
 

@@ -171,15 +171,21 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
     for problem, figures in drawn.items():
         if len(names) > 1:
             content.append(tag("h2", f"Problem “{names[problem]}”", class_="problem"))
-        for figure in figures:
-            content.append(chart_place(figure.name, figure.title, figure.note))
+        content += map(figure_place, figures)
     intro = (
         "One panel per censorship. Click a policy’s name to single it out, point at a curve for its"
         " numbers. The same charts are in the folder charts, as SVG and PNG."
     )
     intro = f"{intro} {rest}".strip()
-    fallback = tag("noscript", tag("p", "The charts need JavaScript; see the folder charts."))
-    return section("charts", "Charts", tag("p", intro, class_="note"), fallback, *content)
+    return section("charts", "Charts", tag("p", intro, class_="note"), NO_SCRIPT, *content)
+
+
+NO_SCRIPT = tag("noscript", tag("p", "The charts need JavaScript; see the folder charts."))
+
+
+def figure_place(figure: Figure) -> Html:
+    """Return a place for a chart, with its words."""
+    return chart_place(figure.name, figure.title, figure.note)
 
 
 def again_section(result: Result) -> Html:

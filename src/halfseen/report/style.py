@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from halfseen.report.panels import FILL, PALETTE, SHORT, config
+from halfseen.report.panels import FILL, PALETTE, config
+from halfseen.report.scales import SHORT
 
 if TYPE_CHECKING:
     import altair as alt

@@ -26,7 +26,8 @@ from halfseen.claims.intervals import LEVEL
 from halfseen.report.html import charts_of, document, write_images
 from halfseen.report.markup import Html, canvas, table, tag
 from halfseen.report.measures import tidy
-from halfseen.report.panels import INK, Axes, Figure, Panels, Rows, axis, decades
+from halfseen.report.panels import INK, Axes, Figure, Panels, Rows
+from halfseen.report.scales import axis, decades
 from halfseen.report.sections import counted, section
 from halfseen.storage import write_text
 from halfseen.tables import Table, show

@@ -29,6 +29,8 @@ POLICIES = {
     "random": "Plays any arm: what no learning costs.",
     "impute-zero": "A common mistake: learns a reward of 0 where feedback is missing.",
     "impute-mean": "A common mistake: learns the arm’s mean so far where feedback is missing.",
+    "inverse-propensity": "Learns 0 where feedback is missing, and the rest divided by its chance.",
+    "doubly-robust": "Learns the mean so far where feedback is missing, corrected by the rest.",
 } | linear_words.POLICIES
 LISTED = 8  # numbers written out one by one
 

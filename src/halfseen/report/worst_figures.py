@@ -13,7 +13,8 @@ from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
 from halfseen.report.framing import HEIGHT, STROKE, WIDTH, dashes, framed, palette, rows_of
 from halfseen.report.measures import tidy
-from halfseen.report.panels import INK, PALETTE, Rows, axis, decades
+from halfseen.report.panels import INK, PALETTE, Rows
+from halfseen.report.scales import axis, decades
 from halfseen.tables import show
 from halfseen.theory import InformationPath
 from halfseen.theory.path import SINGLE

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BUILT_IN = ("arms", "linear")
 
 app = typer.Typer(
-    help="Bandits when feedback goes missing: simulate, bound and report them.",
+    help="Bandits when feedback goes missing: simulate, bound and audit them.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -91,7 +91,7 @@ def dimension(
     """Print the effective dimension and what more feedback on each arm is worth."""
     from halfseen.console import print_dimension
 
-    print_dimension(_numbers("observe", observe), _numbers("noise", noise), as_json)
+    print_dimension(numbers("observe", observe), numbers("noise", noise), as_json)
 
 
 @app.command()
@@ -133,7 +133,7 @@ def path(
     """Print the information path of a censorship along a direction, next to the worst case."""
     from halfseen.console_path import model_from, models_in, print_paths
 
-    angles, seen = _numbers("thresholds", thresholds), _numbers("observe", observe)
+    angles, seen = numbers("thresholds", thresholds), numbers("observe", observe)
     if spec is None:
         models, dimension = model_from(angles, seen, dimension), None
     elif angles is None and seen is None:
@@ -212,7 +212,8 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
-def _numbers(field: str, text: str | None) -> list[float] | None:
+def numbers(field: str, text: str | None) -> list[float] | None:
+    """Return the numbers written with commas between them."""
     if text is None:
         return None
     try:
@@ -223,5 +224,4 @@ def _numbers(field: str, text: str | None) -> list[float] | None:
         )
 
 
-if __name__ == "__main__":
-    main()
+from halfseen.cli import logs as logs  # noqa: E402  (adds its commands)

@@ -1,0 +1,54 @@
+"""Auditing a long log: how long it takes and how much memory."""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+
+ROWS = 10_000_000
+MAKE = """
+COPY (
+    SELECT CAST(hash(range) % 50 AS INTEGER) AS action,
+           CASE WHEN hash(range + 7) % 1000 < 100 + hash(range) % 50 * 15
+                THEN (hash(range * 3) % 1000) / 1000.0 END AS reward,
+           epoch_ms(1700000000000 + range) AS moment
+    FROM range({rows})
+) TO '{path}' (FORMAT parquet)
+"""
+
+
+def audit(rows=ROWS):
+    """Return the time and peak memory of `halfseen audit` on Parquet, report included."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.parquet"
+        with duckdb.connect() as connection:
+            connection.execute(MAKE.format(rows=rows, path=path))
+        for title, more in (("rates", []), ("rates, drift and warnings", ["--time", "moment"])):
+            command = [sys.executable, "-m", "halfseen.cli", "audit", path, "--action", "action"]
+            command += ["--reward", "reward", "--out", Path(folder) / "out", *more]
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            started = time.perf_counter()
+            subprocess.run(list(map(str, command)), check=True, capture_output=True)
+            seconds = time.perf_counter() - started
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            peak, busy = used.ru_maxrss / 1024**2, used.ru_utime - before
+            found.append(
+                {
+                    "benchmark": f"audit of {rows:.0e} rows of Parquet, {title}, with report",
+                    "halfseen": f"{seconds:.1f} s ({busy:.1f} s of CPU), {peak:.2f} GiB",
+                    "other": "",
+                    "ratio": None,
+                    "target": "< 15 s, < 1 GB for 1e8",
+                }
+            )
+    return found
+
+
+if __name__ == "__main__":
+    for row in audit(int(float(sys.argv[1])) if len(sys.argv) > 1 else ROWS):
+        print(row)

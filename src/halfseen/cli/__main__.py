@@ -1,0 +1,5 @@
+"""`python -m halfseen.cli`."""
+
+from halfseen.cli import main
+
+main()

@@ -1,0 +1,206 @@
+"""The commands for logs: audit, plan, invest, window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from halfseen.cli import Json, app, numbers
+from halfseen.errors import InvalidInput
+
+Log = Annotated[
+    str,
+    typer.Argument(
+        help="A CSV or Parquet file, a pattern or folder of them, a DuckDB database or"
+        " postgresql://user@host/base."
+    ),
+]
+Action = Annotated[str, typer.Option(help="Column that names the arm.")]
+Reward = Annotated[str | None, typer.Option(help="Column of rewards, empty if missing.")]
+Observed = Annotated[str | None, typer.Option(help="Column: was the reward seen?")]
+Time = Annotated[str | None, typer.Option(help="Column: when was it decided?")]
+FeedbackTime = Annotated[str | None, typer.Option(help="Column: when did the reward come back?")]
+TableName = Annotated[str | None, typer.Option("--table", help="Table of a database.")]
+
+
+@app.command()
+def audit(
+    log: Log,
+    action: Annotated[str | None, typer.Option(help="Column that names the arm.")] = None,
+    reward: Reward = None,
+    observed: Observed = None,
+    time: Time = None,
+    feedback_time: FeedbackTime = None,
+    propensity: Annotated[
+        str | None, typer.Option(help="Column: how likely was this arm chosen?")
+    ] = None,
+    context: Annotated[str | None, typer.Option(help="Column: which group is it?")] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Column: who or what was it decided for?")
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Columns of numbers that describe the action, as x,y,z.")
+    ] = None,
+    table: TableName = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of a CSV file that is not UTF-8, as latin-1.")
+    ] = None,
+    traffic: Annotated[
+        float | None, typer.Option(help="Decisions per day: adds a forecast to the report.")
+    ] = None,
+    imputations: Annotated[
+        bool, typer.Option(help="Also simulate what made-up rewards would cost.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("audit"),
+    as_json: Json = False,
+) -> None:
+    """Tell what the missing feedback in a log of decisions costs."""
+    from halfseen.console import print_audit
+    from halfseen.logs.audit import audit as run
+
+    found = run(
+        log,
+        action=action,
+        reward=reward,
+        observed=observed,
+        time=time,
+        feedback_time=feedback_time,
+        propensity=propensity,
+        context=context,
+        unit=unit,
+        features=() if features is None else features.split(","),
+        table=table,
+        encoding=encoding,
+    )
+    forecast = None if traffic is None else found.plan(traffic)
+    compared = found.compare_imputations() if imputations else None
+    print_audit(found, out, as_json, forecast, compared)
+
+
+@app.command()
+def plan(
+    traffic: Annotated[float, typer.Option(help="Decisions per day.")],
+    means: Annotated[
+        str | None, typer.Option(help="Mean reward of each arm, as 0.6,0.5; or name a log.")
+    ] = None,
+    observe: Annotated[
+        str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
+    ] = None,
+    noise: Annotated[
+        str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")
+    ] = None,
+    days: Annotated[float, typer.Option(help="Length of the plan.")] = 365.0,
+    target: Annotated[
+        float | None,
+        typer.Option(help="Reward lost per day to get under; else wait for the best arm."),
+    ] = None,
+    log: Annotated[str | None, typer.Option(help="A log to take means and rates from.")] = None,
+    action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
+    reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
+    table: TableName = None,
+    as_json: Json = False,
+) -> None:
+    """Forecast how many days a bandit needs, with this feedback and with all of it."""
+    from halfseen.console import print_found, progress_bar
+    from halfseen.logs.audit import audit as run
+    from halfseen.logs.plan import plan as forecast
+
+    scales = numbers("noise", noise)
+    options: dict[str, Any] = {"traffic": traffic, "days": days, "target": target}
+    with progress_bar() as progress:
+        if log is not None:
+            arms, rewards = _given("action", action), _given("reward", reward)
+            known = run(log, action=arms, reward=rewards, table=table)
+            found = known.plan(**options, progress=progress)
+        else:
+            found = forecast(
+                numbers("means", _given("means", means)) or [],
+                numbers("observe", _given("observe", observe)) or [],
+                noise=1.0 if scales is None else scales[0] if len(scales) == 1 else scales,
+                progress=progress,
+                **options,
+            )
+    print_found(found, as_json)
+
+
+@app.command()
+def invest(
+    budget: Annotated[float, typer.Option(help="Money to spend.")],
+    cost: Annotated[
+        str | None,
+        typer.Option(help="Cost of seeing all of an arm instead of none, one or per arm."),
+    ] = None,
+    observe: Annotated[
+        str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
+    ] = None,
+    log: Annotated[str | None, typer.Option(help="A log to take the rates from.")] = None,
+    action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
+    reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
+    observed: Observed = None,
+    cost_column: Annotated[
+        str | None, typer.Option(help="Its column of what seeing a reward costs.")
+    ] = None,
+    table: TableName = None,
+    as_json: Json = False,
+) -> None:
+    """Split a budget for more feedback among the arms, so that it does most."""
+    from halfseen.console import print_found
+    from halfseen.logs.audit import audit as run
+    from halfseen.logs.invest import invest as split
+
+    costs = numbers("cost", cost if log is not None else _given("cost", cost))
+    price = costs[0] if costs is not None and len(costs) == 1 else costs
+    if log is not None:
+        found = run(
+            log,
+            action=_given("action", action),
+            reward=reward,
+            observed=observed,
+            cost=cost_column,
+            table=table,
+        )
+        print_found(found.invest(budget, price), as_json)
+        return
+    rates = numbers("observe", _given("observe", observe)) or []
+    print_found(split(rates, price or [], budget), as_json)
+
+
+@app.command()
+def window(
+    log: Log,
+    action: Action,
+    time: Annotated[str, typer.Option(help="Column: when was it decided?")],
+    feedback_time: Annotated[str, typer.Option(help="Column: when did the reward come back?")],
+    reward: Reward = None,
+    observed: Observed = None,
+    gap: Annotated[
+        float | None, typer.Option(help="How much worse a wrong arm is: names the best wait.")
+    ] = None,
+    noise: Annotated[float, typer.Option(help="Standard deviation of the rewards.")] = 1.0,
+    table: TableName = None,
+    as_json: Json = False,
+) -> None:
+    """Tell how long to wait for feedback: waiting longer sees more and learns later."""
+    from halfseen.console import print_found
+    from halfseen.logs.window import feedback_window
+
+    found = feedback_window(
+        log,
+        action=action,
+        time=time,
+        feedback_time=feedback_time,
+        reward=reward,
+        observed=observed,
+        gap=gap,
+        noise=noise,
+        table=table,
+    )
+    print_found(found, as_json)
+
+
+def _given(field: str, text: str | None) -> str:
+    if text is None:
+        raise InvalidInput(f"--{field}", "must be given", None, "Or name a --log to take it from.")
+    return text

@@ -1,0 +1,69 @@
+"""The decisions of a log, one part after the other, arms as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.logs.columns import Columns
+from halfseen.logs.counts import Decisions, filled, read_decisions
+from halfseen.logs.source import open_log
+
+PART = 100_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some decisions.
+
+    Attributes
+    ----------
+    action
+        The place of each arm among the log's.
+    reward
+        NaN where it is missing.
+    propensity
+        The probability of having chosen that arm; without a column for it, the arm's share of the
+        log.
+    features
+        One row per decision; no columns if none were named.
+    """
+
+    action: NDArray[np.int64]
+    reward: Vector
+    propensity: Vector
+    features: Vector
+
+
+def open_decisions(
+    log: Any, action: str, reward: str, propensity: str | None, features: Sequence[str], **kind: Any
+) -> Decisions:
+    """Open a log and count its arms."""
+    columns = Columns(action, reward, propensity=propensity, features=tuple(features))
+    return read_decisions(open_log(log, **kind), columns)
+
+
+def parts(decisions: Decisions) -> Iterator[Part]:
+    """Yield the decisions that name an arm, in no particular order."""
+    counts, columns = decisions.counts, decisions.columns
+    place = {name: i for i, name in enumerate(counts.names)}
+    share = counts.rows / counts.rows.sum()
+    names = ["propensity"] if columns.propensity else []
+    names += [f"feature_{i}" for i in range(len(columns.features))]
+    asked = ", ".join(["CAST(action AS VARCHAR) AS name", "reward", *names])
+    cursor = decisions.log.connection.execute(
+        f"SELECT {asked} FROM {decisions.sql} WHERE action IS NOT NULL"
+    )
+    while rows := cursor.fetchmany(PART):
+        name, reward, *rest = zip(*rows, strict=True)
+        arm = np.array([place[entry] for entry in name])
+        numbers = [filled(np.array(column, dtype=float)) for column in (reward, *rest)]
+        chance = numbers[1] if columns.propensity else share[arm]
+        described = numbers[2 if columns.propensity else 1 :]
+        features = np.column_stack(described) if described else np.empty((len(arm), 0))
+        yield Part(arm, numbers[0], chance, features)

@@ -1,0 +1,365 @@
+"""What the missing feedback in a log costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import PerArm
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.logs.cautions import Caution, cautions, listed
+from halfseen.logs.columns import Columns, is_dated
+from halfseen.logs.counts import Counts, read_decisions
+from halfseen.logs.direction import DirectionFit, fit_log
+from halfseen.logs.drift import Course, follow_rates
+from halfseen.logs.effective import Dimension, estimate_dimension
+from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
+from halfseen.logs.sensitivity import Sensitivity, sensitivity
+from halfseen.logs.source import open_log
+from halfseen.logs.words import ASSUMPTION, answers, tipping_in_words
+from halfseen.tables import Table
+
+if TYPE_CHECKING:
+    from halfseen.logs.invest import Investment
+    from halfseen.logs.plan import Plan
+    from halfseen.result import Result
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a log says about its missing feedback.
+
+    Attributes
+    ----------
+    log
+        The log's name.
+    columns
+        Which column means what.
+    counts
+        Decisions and rewards seen, arm by arm.
+    prior
+        The law of rates across arms.
+    effective_dimension
+        How many arms, all seen, would be as hard to learn; with its interval.
+    courses
+        Rates over time, if the log has times: all arms first, then the largest ones.
+    dated
+        Whether those times count seconds since 1970.
+    warnings
+        What would change the conclusions, the gravest first.
+    sensitivity
+        How far the best arm depends on what was not seen; None without rewards.
+    direction
+        How feedback thins out along the features, if they were named.
+    level
+        Of every interval.
+    """
+
+    log: str
+    columns: Columns
+    counts: Counts
+    prior: RatePrior
+    effective_dimension: Dimension
+    courses: tuple[Course, ...]
+    dated: bool
+    warnings: tuple[Caution, ...]
+    sensitivity: Sensitivity | None
+    direction: DirectionFit | None
+    level: float
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The names of the arms."""
+        return self.counts.names
+
+    @property
+    def rows(self) -> int:
+        """How many decisions the log holds."""
+        return int(self.counts.rows.sum())
+
+    @property
+    def seen(self) -> int:
+        """How many of their rewards were seen."""
+        return int(self.counts.seen.sum())
+
+    @cached_property
+    def observe(self) -> Vector:
+        """The share of rewards seen, per arm; of an arm never seen, borrowed from the others."""
+        rate = self.counts.seen / self.counts.rows
+        borrowed = shrunken_interval(self.counts.seen, self.counts.rows, self.prior)[0]
+        return np.where(self.counts.seen > 0, rate, np.maximum(borrowed, 1e-12))
+
+    @property
+    def censorship(self) -> PerArm:
+        """The rates as a censorship, to use in a `Study`."""
+        return PerArm(self.observe.tolist())
+
+    @cached_property
+    def rates(self) -> Table:
+        """One row per arm: counts, rate with exact and shrunken intervals, part in the whole.
+
+        ``contributes`` is 1/p, the arm's part in the effective dimension, and ``worth of 1% more``
+        is how much of it goes away when 1 in 100 more of its rewards are seen.
+        """
+        counts = self.counts
+        low, high = exact_interval(counts.seen, counts.rows, self.level)
+        rate, shrunk_low, shrunk_high = shrunken_interval(
+            counts.seen, counts.rows, self.prior, self.level
+        )
+        with np.errstate(divide="ignore"):
+            parts = counts.rows / counts.seen
+        columns: dict[str, list[Any]] = {
+            "arm": list(counts.names),
+            "rows": counts.rows.tolist(),
+            "seen": counts.seen.tolist(),
+            "rate": (counts.seen / counts.rows).tolist(),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "shrunken": rate.tolist(),
+            "shrunken low": shrunk_low.tolist(),
+            "shrunken high": shrunk_high.tolist(),
+            "mean reward": [None if math.isnan(m) else m for m in counts.mean.tolist()],
+            "contributes": parts.tolist(),
+            "worth of 1% more": (parts**2 / 100.0).tolist(),
+        }
+        return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+    @cached_property
+    def answers(self) -> tuple[str, ...]:
+        """The answer in sentences: what is seen, what that costs, where feedback is worth most."""
+        return tuple(answers(self))
+
+    def summary(self) -> str:
+        """Return the answer, the rates and the warnings as text."""
+        parts = ["\n".join(self.answers), str(self._shown())]
+        if len(self.arms) > SHOWN:
+            parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
+        for caution in self.warnings:
+            parts.append(f"Warning: {caution}")
+        tips = self.sensitivity and tipping_in_words(self.sensitivity)
+        parts += [tips] if tips else []
+        parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
+        return "\n\n".join([*parts, ASSUMPTION])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def costliest(self, most: int) -> list[int]:
+        """Return the places of the arms that cost most, in the order of the log."""
+        with np.errstate(divide="ignore"):
+            parts = self.counts.rows / self.counts.seen
+        return sorted(np.argsort(-parts, kind="stable")[:most].tolist())
+
+    def _shown(self) -> Table:
+        keep = ("arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more")
+        places = [self.rates.columns.index(name) for name in keep]
+        rows = [self.rates.rows[i] for i in self.costliest(SHOWN)]
+        return Table(keep, tuple(tuple(row[i] for i in places) for row in rows))
+
+    def report(
+        self,
+        folder: Path | str,
+        forecast: Plan | None = None,
+        imputations: Result | None = None,
+    ) -> Path:
+        """Write a page to open in a browser, its charts, and the rates as a file.
+
+        Parameters
+        ----------
+        folder
+            Where to write ``report.html``, ``rates.csv`` and ``charts``.
+        forecast
+            What `plan` returned, to show it too.
+        imputations
+            What `compare_imputations` returned, to show it too.
+        """
+        from halfseen.report.audit_page import write_audit
+
+        return write_audit(self, Path(folder), forecast, imputations)
+
+    def plan(self, traffic: float, **options: Any) -> Plan:
+        """Forecast how long a bandit needs with the means, noise and rates of this log.
+
+        Parameters
+        ----------
+        traffic
+            Decisions per day.
+        options
+            Those of `halfseen.logs.plan.plan`.
+        """
+        from halfseen.logs.plan import plan
+
+        return plan(self.means(), self.observe, traffic=traffic, noise=self.noise(), **options)
+
+    def invest(self, budget: float, cost: float | Sequence[float] | None = None) -> Investment:
+        """Split a budget for more feedback among the arms of this log.
+
+        Parameters
+        ----------
+        budget
+            Money to spend.
+        cost
+            What seeing all of an arm instead of none of it would cost, one number or one per arm;
+            left out, the log's own costs for as many decisions as it holds.
+        """
+        from halfseen.logs.invest import invest
+
+        if cost is None:
+            cost = (self.counts.cost * self.counts.rows).tolist()
+            if self.columns.cost is None:
+                raise InvalidInput("cost", "must be given", None, "Or name a column of costs.")
+        return invest(self.observe, cost, budget, names=self.arms)
+
+    def compare_imputations(self, **options: Any) -> Result:
+        """Simulate five ways to treat missing rewards with this log's means, noise and rates.
+
+        Parameters
+        ----------
+        options
+            Those of `halfseen.compare_imputations`, such as ``horizon``.
+        """
+        from halfseen.logs.imputation import compare_imputations
+
+        return compare_imputations(self.means(), self.observe, noise=self.noise(), **options)
+
+    def means(self) -> Vector:
+        """Return the mean reward of every arm, or say that some have none."""
+        if np.isnan(self.counts.mean).any():
+            unknown = [self.arms[i] for i in np.flatnonzero(np.isnan(self.counts.mean))]
+            raise InvalidInput(
+                "log",
+                "must hold a reward of every arm",
+                f"none of {listed(unknown)}",
+                "Name the column of rewards, or leave those arms out.",
+            )
+        return self.counts.mean
+
+    def noise(self) -> list[float]:
+        """Return the standard deviation of every arm's rewards; that of all where there is one."""
+        spread = np.sqrt(self.counts.variance)
+        known = spread[~np.isnan(spread)]
+        return np.where(np.isnan(spread), known.mean() if len(known) else 1.0, spread).tolist()
+
+    def to_dict(self, most: int | None = None) -> dict[str, Any]:
+        """Return everything as plain values; what is infinite or unknown becomes None.
+
+        Parameters
+        ----------
+        most
+            How many arms to give at most, those that cost most.
+        """
+        from halfseen.logs.export import audit_as_dict
+
+        return audit_as_dict(self, most)
+
+
+SHOWN = 40
+
+
+def audit(
+    log: Any,
+    *,
+    action: str | None = None,
+    reward: str | None = None,
+    observed: str | None = None,
+    time: str | None = None,
+    feedback_time: str | None = None,
+    propensity: str | None = None,
+    cost: str | None = None,
+    context: str | None = None,
+    unit: str | None = None,
+    features: Sequence[str] = (),
+    table: str | None = None,
+    encoding: str | None = None,
+    level: float = 0.95,
+) -> Audit:
+    """Tell what the missing feedback in a log costs.
+
+    Parameters
+    ----------
+    log
+        A CSV or Parquet file, a pattern or folder of them, a DuckDB database, the address of a
+        server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated where
+        it is; nothing is loaded whole.
+    action
+        The column that names the arm; without it, all rows are one arm.
+    reward
+        The column of rewards, empty where missing.
+    observed
+        A column that says whether the reward was seen; left out, it was seen where there is one.
+    time, feedback_time
+        When the decision was made, and when its reward came back.
+    propensity
+        The probability with which the arm was chosen.
+    cost
+        What it costs, or would cost, to see the reward of a decision: `Audit.invest` uses it.
+    context
+        A group the decision belongs to.
+    unit
+        What the decision is about; units with several rows were measured again.
+    features
+        Columns of numbers that describe the action: how feedback thins out along them is fitted.
+        With them, the action need not be named.
+    table
+        The table of a database that has several.
+    encoding
+        Of a CSV file that is not UTF-8.
+    level
+        Of the intervals.
+
+    Returns
+    -------
+    Audit
+        Rates, effective dimension, warnings, and a report.
+
+    Notes
+    -----
+    Everything is false if whether a reward is seen depends on its value.
+
+    Examples
+    --------
+    >>> found = audit(
+    ...     {"offer": ["a", "a", "b", "b"], "sold": [1, None, 0, 1]}, action="offer", reward="sold"
+    ... )
+    >>> found.effective_dimension.value
+    3.0
+    >>> found.censorship
+    PerArm(observe=(0.5, 1.0))
+    """
+    level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
+    columns = Columns(
+        action,
+        reward,
+        observed,
+        time,
+        feedback_time,
+        propensity,
+        cost,
+        context,
+        unit,
+        tuple(features),
+    )
+    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)
+    counts = decisions.counts
+    courses = follow_rates(decisions)
+    return Audit(
+        log=decisions.log.name,
+        columns=columns,
+        counts=counts,
+        prior=fit_prior(counts.seen, counts.rows),
+        effective_dimension=estimate_dimension(counts.seen, counts.rows, level=level),
+        courses=courses,
+        dated=time is not None and is_dated(decisions.log, time),
+        warnings=cautions(decisions, courses),
+        sensitivity=sensitivity(counts),
+        direction=fit_log(decisions),
+        level=level,
+    )

@@ -1,0 +1,213 @@
+"""What a log says about each arm, from one pass over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.logs.columns import Columns, decisions_sql
+from halfseen.logs.source import Log, too_large
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Decisions, and what was seen of them, arm by arm.
+
+    Attributes
+    ----------
+    names
+        The arms, numbers in their order, other names in the alphabet's.
+    rows, seen
+        Decisions and rewards seen.
+    mean, variance
+        Of the rewards seen; NaN where there are too few.
+    least, most, zeros
+        The smallest and largest reward seen, and how many are exactly 0.
+    hidden, hidden_mean
+        Rewards that stand in rows marked as not observed.
+    contradicting
+        Rows marked as observed that have no reward.
+    propensity, impossible
+        The mean probability of being chosen, and rows in which it was 0; NaN and 0 without one.
+    cost
+        The mean cost of seeing a reward; NaN without one.
+    unnamed
+        Rows of the log that name no arm.
+    span
+        The first and the last time, if there is one.
+    """
+
+    names: tuple[str, ...]
+    rows: Whole
+    seen: Whole
+    mean: Vector
+    variance: Vector
+    least: Vector
+    most: Vector
+    zeros: Whole
+    hidden: Whole
+    hidden_mean: Vector
+    contradicting: Whole
+    propensity: Vector
+    impossible: Whole
+    cost: Vector
+    unnamed: int
+    span: tuple[float, float] | None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def part(self, chosen: Any) -> Counts:
+        """Return some of the arms."""
+        keep = np.arange(len(self))[chosen]
+        arrays = {k: v[keep] for k, v in vars(self).items() if isinstance(v, np.ndarray)}
+        return replace(self, names=tuple(self.names[i] for i in keep), **arrays)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """A log with its columns named: SQL for its rows in one form, and its counts."""
+
+    log: Log
+    columns: Columns
+    sql: str
+    counts: Counts
+
+
+def read_decisions(log: Log, columns: Columns) -> Decisions:
+    """Count decisions and rewards seen, arm by arm, in one pass.
+
+    Parameters
+    ----------
+    log
+        An open log.
+    columns
+        Which column means what.
+
+    Returns
+    -------
+    Decisions
+        The counts, and SQL for whoever wants to ask the log more.
+
+    Examples
+    --------
+    >>> from halfseen.logs.source import open_log
+    >>> log = open_log({"offer": [1, 1, 2], "sold": [1.0, None, 0.0]})
+    >>> read_decisions(log, Columns("offer", "sold")).counts.seen.tolist()
+    [1, 1]
+    """
+    import duckdb
+
+    columns.check(log)
+    try:
+        return _counted(log, columns)
+    except duckdb.ConversionException as error:
+        if log.plain is None:
+            raise InvalidInput(
+                "log",
+                "must keep to one type in each column",
+                str(error).splitlines()[0],
+                "Correct those cells or read the log as text.",
+            )
+        return _counted(log.as_text(), columns)
+
+
+def _counted(log: Log, columns: Columns) -> Decisions:
+    sql, bad = decisions_sql(log, columns)
+    ask = {
+        "rows": "count(*)",
+        "seen": "count(reward)" if columns.reward else "count(*) FILTER (seen)",
+    }
+    if columns.reward:
+        ask |= {
+            "mean": "avg(reward)",
+            "variance": "var_samp(reward)",
+            "least": "min(reward)",
+            "most": "max(reward)",
+            "zeros": "count(*) FILTER (reward = 0)",
+        }
+    if columns.reward and columns.observed:
+        ask |= {
+            "hidden": "count(hidden)",
+            "hidden_mean": "avg(hidden)",
+            "contradicting": "count(*) FILTER (contradicts)",
+        }
+    if columns.propensity:
+        ask |= {"propensity": "avg(propensity)", "impossible": "count(*) FILTER (propensity <= 0)"}
+    if columns.cost:
+        ask |= {"cost": "avg(cost)"}
+    if columns.time:
+        ask |= {"first": "min(time)", "last": "max(time)"}
+    ask |= {f"bad_{i}": f"count(*) FILTER (bad_{i})" for i in range(len(bad))}
+    asked = ", ".join(f"{what} AS {name}" for name, what in ask.items())
+    found = log.query(
+        f"SELECT CAST(action AS VARCHAR) AS name, * EXCLUDE (action) FROM"
+        f" (SELECT action, {asked} FROM {sql} GROUP BY action) ORDER BY action"
+    )
+    for i, (field, column, wanted) in enumerate(bad):
+        if found[f"bad_{i}"].sum():
+            raise InvalidInput(
+                field,
+                f"must hold {wanted} or nothing",
+                f"{int(found[f'bad_{i}'].sum()):,} other cells in column {column}",
+                "Correct them, or empty them where they stand for missing.",
+            )
+    counts = _counts(log.name, found)
+    if np.isinf(counts.least).any() or np.isinf(counts.most).any():
+        raise too_large(log.name)
+    return Decisions(log, columns, sql, counts)
+
+
+def _counts(log: str, found: dict[str, Any]) -> Counts:
+    missing = np.ma.getmaskarray(found["name"])
+    unnamed = int(np.asarray(found["rows"])[missing].sum())
+    names = tuple(str(name) for name in np.asarray(found["name"])[~missing])
+    if not names:
+        raise InvalidInput(
+            "log",
+            "must hold at least one row with an action",
+            f"{log}, {unnamed} rows without" if unnamed else log,
+            "Give a log of decisions, and the column that names what was chosen.",
+        )
+
+    def whole(name: str) -> Whole:
+        values = found.get(name, np.zeros(len(missing)))
+        return np.asarray(np.ma.filled(values, 0))[~missing].astype(np.int64)
+
+    def real(name: str) -> Vector:
+        return filled(found.get(name, np.full(len(missing), np.nan)))[~missing]
+
+    span = None
+    if "first" in found and not np.isnan(real("first")).all():
+        span = (float(np.nanmin(real("first"))), float(np.nanmax(real("last"))))
+    return Counts(
+        names=names,
+        unnamed=unnamed,
+        span=span,
+        rows=whole("rows"),
+        seen=whole("seen"),
+        mean=real("mean"),
+        variance=real("variance"),
+        least=real("least"),
+        most=real("most"),
+        zeros=whole("zeros"),
+        hidden=whole("hidden"),
+        hidden_mean=real("hidden_mean"),
+        contradicting=whole("contradicting"),
+        propensity=real("propensity"),
+        impossible=whole("impossible"),
+        cost=real("cost"),
+    )
+
+
+def filled(values: Any) -> Vector:
+    """Return numbers with NaN where a query gave none."""
+    masked: Any = np.ma.asarray(values)
+    return np.asarray(masked.astype(float).filled(np.nan))

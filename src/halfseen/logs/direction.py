@@ -1,0 +1,396 @@
+"""Feedback that thins out along a direction: the direction, the curve and the steps, fitted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen import checks
+from halfseen.censorship import MultiThreshold
+from halfseen.censorship.directions import action_rows
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.logs.columns import Columns
+from halfseen.logs.counts import Decisions, filled
+from halfseen.logs.steps import Curve, isotonic, log_likelihood, merge_blocks
+from halfseen.tables import Table, table
+
+UNLIKELY = 0.01
+SAMPLED = 20_000  # rows of a log
+SEARCHED = 20_000  # distinct rows the search for the direction looks at
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """95% intervals from refitting resampled rows with the same number of regions.
+
+    Attributes
+    ----------
+    angle
+        The angle in degrees from the fitted direction within which 95% of refits lie.
+    thresholds, rates
+        Lower and upper ends, one column per threshold or region.
+    """
+
+    angle: float
+    thresholds: Vector
+    rates: Vector
+
+
+@dataclass(frozen=True)
+class DirectionFit:
+    """The probability of being seen as a falling staircase along a direction.
+
+    Attributes
+    ----------
+    direction
+        A unit vector u; feedback thins out as features point along it.
+    thresholds
+        Values of <x, u> at which the probability steps down.
+    rates
+        The share seen in each of the regions between them.
+    rows, seen
+        Rows, and rewards seen, in each region.
+    curve
+        The best falling curve of any shape along u.
+    criterion
+        BIC of 1, 2, ... regions; the smallest decides.
+    misfit
+        The chance of deviations this large if the probability fell along u and depended on nothing
+        else; small values say otherwise.
+    scale
+        The length of the longest row: `censorship` is for rows divided by it.
+    intervals
+        From resampling, if asked for.
+    """
+
+    direction: Vector
+    thresholds: Vector
+    rates: Vector
+    rows: NDArray[np.int64]
+    seen: NDArray[np.int64]
+    curve: Curve
+    criterion: Vector
+    misfit: float
+    scale: float
+    intervals: Intervals | None = None
+
+    @property
+    def censorship(self) -> MultiThreshold:
+        """The staircase as a censorship of rows divided by `scale`, to use in a `Study`.
+
+        A region in which nothing was seen gets the rate of half a reward.
+        """
+        floor = 0.5 / (self.rows + 1.0)
+        observe = np.minimum.accumulate(np.where(self.seen > 0, self.rates, floor))
+        inside = np.clip(self.thresholds / self.scale, -1 + 1e-12, 1 - 1e-12)
+        return MultiThreshold(np.arcsin(inside).tolist(), observe.tolist(), self.direction.tolist())
+
+    def probabilities(self, rows: Any) -> Vector:
+        """Return the probability of being seen of each row of features."""
+        along = np.asarray(rows, dtype=float) @ self.direction
+        return self.rates[np.searchsorted(self.thresholds, along, side="right")]
+
+    @property
+    def dimensions(self) -> dict[str, float]:
+        """How hard a linear bandit with this censorship is: its effective dimensions by name."""
+        size, least = len(self.direction), float(self.censorship.observe[-1])
+        return {"everything seen": float(size), "most censored region": size / least}
+
+    @property
+    def regions(self) -> Table:
+        """One row per region."""
+        edges = [None, *self.thresholds.tolist(), None]
+        return table(
+            [
+                {
+                    "from": edges[j],
+                    "to": edges[j + 1],
+                    "rows": int(self.rows[j]),
+                    "seen": int(self.seen[j]),
+                    "rate": float(self.rates[j]),
+                }
+                | ({} if self.intervals is None else self._ends(j))
+                for j in range(len(self.rates))
+            ]
+        )
+
+    def _ends(self, region: int) -> dict[str, float]:
+        assert self.intervals is not None
+        low, high = self.intervals.rates[:, region]
+        return {"low": float(low), "high": float(high)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "direction": self.direction.tolist(),
+            "thresholds": self.thresholds.tolist(),
+            "regions": self.regions.records(),
+            "criterion": self.criterion.tolist(),
+            "misfit": self.misfit,
+            "scale": self.scale,
+            "dimensions": self.dimensions,
+            "angle": None if self.intervals is None else self.intervals.angle,
+        }
+
+    def __str__(self) -> str:
+        words = [f"direction  {np.array2string(self.direction, precision=4)}"]
+        if self.intervals is not None:
+            words[0] += f" within {self.intervals.angle:.2g}° (95%)"
+        chance = f"(chance of deviations this large: {self.misfit:.2g})"
+        if self.misfit < UNLIKELY:
+            words.append(f"What is seen does not just fall along one direction {chance}.")
+        else:
+            words.append(f"Nothing says that more than this direction matters {chance}.")
+        for name, value in self.dimensions.items():
+            words.append(f"effective dimension, {name}: {value:.4g}")
+        words.append("It assumes that what goes missing does not depend on the reward.")
+        return "\n".join([words[0], "", str(self.regions), "", *words[1:]])
+
+
+def fit_direction(
+    features: Any,
+    observed: Any,
+    *,
+    regions: int | None = None,
+    most_regions: int = 8,
+    resamples: int = 0,
+    seed: int = 0,
+) -> DirectionFit:
+    r"""Fit a probability of being seen that falls along one direction of the features.
+
+    .. math:: p(x) = p_j \quad\text{when}\quad \tau_j \le \langle x, u\rangle < \tau_{j+1},
+              \qquad p_0 \ge p_1 \ge \dots
+
+    Parameters
+    ----------
+    features
+        An array (n, d), one row per decision.
+    observed
+        For each row, whether its reward was seen.
+    regions
+        How many; left out, chosen by BIC.
+    most_regions
+        At most how many to try.
+    resamples
+        How many times to refit resampled rows for intervals; 0 for none.
+    seed
+        Of the resampling, and of the rows searched if there are very many.
+
+    Returns
+    -------
+    DirectionFit
+        Direction, steps, curve, and how well they fit.
+
+    Notes
+    -----
+    The direction maximises the likelihood of the best falling curve (isotonic regression), searched
+    from the direction of a logistic regression. The steps join blocks of that curve: the best
+    staircase of k steps has its edges among the curve's (Haiminen, Gionis, Laasonen 2008), so that
+    dynamic programming over the blocks is exact. BIC counts k rates, k - 1 thresholds and, if
+    k > 1, d - 1 angles. The test of fit is of the staircase against the saturated model where rows
+    repeat (likelihood ratio), else of the staircase with any slope in each region against squares
+    and products of the features (score test).
+
+    References
+    ----------
+    Balabdaoui, Durot, Jankowski (2019), Least squares estimation in the monotone single index
+    model. Haiminen, Gionis, Laasonen (2008), Algorithms for unimodal segmentation.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.normal(size=(4000, 2))
+    >>> seen = rng.random(4000) < np.where(rows[:, 0] > 0.5, 0.2, 0.9)
+    >>> fit = fit_direction(rows, seen)
+    >>> fit.rates.round(1).tolist(), bool(fit.direction[0] > 0.99)
+    ([0.9, 0.2], True)
+    """
+    x = action_rows("features", features)
+    y = np.asarray(observed)
+    if y.shape != (len(x),) or not np.isin(y, (0, 1)).all():
+        raise InvalidInput(
+            "observed", f"must be {len(x)} of true and false, one per row", observed, "Check it."
+        )
+    if regions is not None:
+        regions = checks.whole("regions", regions, at_least=1)
+    most = checks.whole("most_regions", most_regions, at_least=1)
+    resamples = checks.whole("resamples", resamples, at_least=0)
+    rng = np.random.default_rng(seed)
+    distinct, place = np.unique(x, axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    n = np.bincount(place).astype(float)
+    k = np.bincount(place, weights=y.astype(float)).astype(float)
+    found = _fit(distinct, k, n, regions, most, _search(distinct, k, n, rng))
+    if resamples == 0:
+        return found
+    return _with_intervals(found, distinct, k, n, resamples, rng)
+
+
+def fit_log(decisions: Decisions, resamples: int = 30) -> DirectionFit | None:
+    """Fit the direction of a log's features, on a sample if it is long; None if it has none."""
+    columns: Columns = decisions.columns
+    if not columns.features:
+        return None
+    names = [f"feature_{i}" for i in range(len(columns.features))]
+    known = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    found = decisions.log.query(
+        f"SELECT * FROM (SELECT {', '.join(names)}, seen FROM {decisions.sql} WHERE {known})"
+        f" USING SAMPLE reservoir({SAMPLED} ROWS) REPEATABLE (1)"
+    )
+    rows = np.column_stack([filled(found[name]) for name in names])
+    if not len(rows):
+        raise InvalidInput(
+            "features", "must have a row without gaps", list(columns.features), "Name others."
+        )
+    return fit_direction(rows, np.asarray(found["seen"]), resamples=resamples)
+
+
+def _fit(
+    x: Vector, k: Vector, n: Vector, regions: int | None, most: int, direction: Vector
+) -> DirectionFit:
+    """Return curve and steps along a known direction."""
+    curve = isotonic(x @ direction, k, n)
+    merged = merge_blocks(curve, most if regions is None else regions)
+    sizes = np.arange(1, len(merged) + 1)
+    likelihoods = np.array([log_likelihood(curve, edges) for edges in merged])
+    parameters = 2 * sizes - 1 + np.where(sizes > 1, x.shape[1] - 1, 0)
+    criterion = -2.0 * likelihoods + parameters * math.log(n.sum())
+    chosen = int(np.argmin(criterion)) if regions is None else len(merged) - 1
+    edges = merged[chosen]
+    sums_n, sums_k = (np.add.reduceat(values, edges) for values in (curve.rows, curve.seen))
+    cuts = [0.5 * (curve.last[edge - 1] + curve.first[edge]) for edge in edges[1:]]
+    fit = DirectionFit(
+        direction=direction,
+        thresholds=np.array(cuts),
+        rates=sums_k / sums_n,
+        rows=np.rint(sums_n).astype(np.int64),
+        seen=np.rint(sums_k).astype(np.int64),
+        curve=curve,
+        criterion=criterion,
+        misfit=1.0,
+        scale=float(np.sqrt((x**2).sum(axis=1)).max()) or 1.0,
+    )
+    return replace(fit, misfit=_misfit(fit, x, k, n))
+
+
+def _search(
+    x: Vector, k: Vector, n: Vector, rng: np.random.Generator, start: Vector | None = None
+) -> Vector:
+    """Return the direction along which the best falling curve is most likely."""
+    from scipy.optimize import minimize
+
+    if len(x) > SEARCHED:
+        some = rng.choice(len(x), SEARCHED, replace=False)
+        x, k, n = x[some], k[some], n[some]
+    spread = x.std(axis=0)
+    spread[spread == 0.0] = 1.0
+    z = (x - x.mean(axis=0)) / spread
+
+    def unit(v: Vector) -> Vector:
+        w = v / spread
+        length = float(np.sqrt(w @ w))
+        return w / length if length > 0.0 else np.eye(len(v))[0]
+
+    def loss(v: Vector) -> float:
+        curve = isotonic(z @ v, k, n)
+        return -log_likelihood(curve, np.arange(len(curve.rows)))
+
+    begin = -_logistic(z, k, n) if start is None else start * spread
+    length = float(np.sqrt(begin @ begin))
+    begin = begin / length if length > 0.0 else np.eye(x.shape[1])[0]
+    if x.shape[1] == 1:
+        return unit(begin if loss(begin) <= loss(-begin) else -begin)
+    tries = [begin, -begin] if start is None else [begin]
+    begin = min(tries, key=loss)
+    step = 0.3 if start is None else 0.1
+    corners = np.vstack([begin, *(begin + step * axis for axis in np.eye(len(begin)))])
+    effort = (150 if start is None else 20) * len(begin)
+    ended = minimize(
+        loss,
+        begin,
+        method="Nelder-Mead",
+        options={"initial_simplex": corners, "maxfev": effort, "xatol": 1e-4, "fatol": 1e-3},
+    )
+    return unit(ended.x if ended.fun < loss(begin) else begin)
+
+
+def _logistic(z: Vector, k: Vector, n: Vector) -> Vector:
+    """Return the slopes of a logistic regression with a small ridge, by Newton's method."""
+    from scipy.special import expit
+
+    design = np.column_stack([np.ones(len(z)), z])
+    ridge = 1e-3 * np.eye(design.shape[1])
+    ridge[0, 0] = 1e-9
+    beta = np.zeros(design.shape[1])
+    for _ in range(25):
+        p = expit(design @ beta)
+        slope = design.T @ (k - n * p) - ridge @ beta
+        weight = n * p * (1.0 - p) + 1e-10
+        step = np.linalg.solve((design * weight[:, None]).T @ design + ridge, slope)
+        beta += step * min(1.0, 4.0 / (np.abs(step).max() + 1e-12))
+        if np.abs(step).max() < 1e-8:
+            break
+    return beta[1:]
+
+
+def _misfit(fit: DirectionFit, x: Vector, k: Vector, n: Vector) -> float:
+    """Return the p-value of a test of the staircase against more general models."""
+    from scipy.special import chdtrc, xlogy
+
+    region = np.searchsorted(fit.thresholds, x @ fit.direction, side="right")
+    p = fit.rates[region]
+    used = 2 * len(fit.rates) - 1 + x.shape[1] - 1
+    if n.sum() >= 10 * len(n):
+        if len(n) <= used:
+            return 1.0
+        ratio = xlogy(k, k / n) - xlogy(k, p) + xlogy(n - k, 1.0 - k / n) - xlogy(n - k, 1.0 - p)
+        return float(chdtrc(len(n) - used, max(2.0 * float(ratio.sum()), 0.0)))
+    along = x @ fit.direction
+    middle = along - along.mean()
+    across = (x - along[:, None] * fit.direction)[:, 1:]
+    across -= across.mean(axis=0)
+    extra = np.column_stack([middle**2, across**2, across * middle[:, None]])
+    weight = n * p * (1.0 - p)
+    # Steps that stand for a smooth curve leave a slope within regions: not held against them.
+    steps = np.eye(len(fit.rates))[region]
+    known = np.column_stack([steps, steps * middle[:, None]])
+    root = np.sqrt(weight)[:, None]
+    fitted = np.linalg.lstsq(known * root, extra * root, rcond=None)[0]
+    extra = extra - known @ fitted
+    score = extra.T @ (k - n * p)
+    spread = (extra * weight[:, None]).T @ extra
+    rank = int(np.linalg.matrix_rank(spread))
+    if rank == 0:
+        return 1.0
+    return float(chdtrc(rank, float(score @ np.linalg.pinv(spread) @ score)))
+
+
+def _with_intervals(
+    fit: DirectionFit, x: Vector, k: Vector, n: Vector, resamples: int, rng: np.random.Generator
+) -> DirectionFit:
+    cells = np.concatenate([k, n - k])
+    angles, cuts, rates = [], [], []
+    for _ in range(resamples):
+        drawn = rng.multinomial(int(n.sum()), cells / cells.sum()).astype(float)
+        hits, size = drawn[: len(k)], drawn[: len(k)] + drawn[len(k) :]
+        kept = size > 0
+        again = x[kept], hits[kept], size[kept]
+        direction = _search(*again, rng, start=fit.direction)
+        one = _fit(*again, len(fit.rates), len(fit.rates), direction)
+        cosine = min(1.0, float(abs(direction @ fit.direction)))
+        angles.append(math.degrees(math.acos(cosine)))
+        if len(one.rates) == len(fit.rates):
+            cuts.append(one.thresholds)
+            rates.append(one.rates)
+    ends = np.array([0.025, 0.975])
+    found = Intervals(
+        angle=float(np.quantile(angles, 0.95)),
+        thresholds=np.quantile(np.array(cuts), ends, axis=0),
+        rates=np.quantile(np.array(rates), ends, axis=0),
+    )
+    return replace(fit, intervals=found)

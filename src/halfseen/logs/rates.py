@@ -1,0 +1,156 @@
+"""How often each arm is seen: exact intervals, and intervals that borrow from the other arms."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from halfseen.checks import Vector
+
+
+def exact_interval(seen: ArrayLike, rows: ArrayLike, level: float = 0.95) -> tuple[Vector, Vector]:
+    r"""Return Clopper and Pearson's interval for a rate.
+
+    .. math:: \left[B^{-1}_{\alpha/2}(k, n-k+1),\; B^{-1}_{1-\alpha/2}(k+1, n-k)\right]
+
+    Parameters
+    ----------
+    seen, rows
+        Rewards seen and decisions made, one number or one per arm.
+    level
+        How often, at least, the interval holds the true rate.
+
+    Returns
+    -------
+    low, high
+        Its ends.
+
+    References
+    ----------
+    Clopper, Pearson (1934), The use of confidence or fiducial limits.
+
+    Examples
+    --------
+    >>> low, high = exact_interval([0, 5], [10, 10])
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.0, 0.1871], [0.3085, 0.8129])
+    """
+    from scipy.special import betaincinv
+
+    k, n = np.asarray(seen, dtype=float), np.asarray(rows, dtype=float)
+    tail = (1.0 - level) / 2.0
+    with np.errstate(invalid="ignore"):
+        low = np.where(k > 0, betaincinv(np.maximum(k, 1.0), n - k + 1.0, tail), 0.0)
+        high = np.where(k < n, betaincinv(k + 1.0, np.maximum(n - k, 1.0), 1.0 - tail), 1.0)
+    return low, high
+
+
+@dataclass(frozen=True)
+class RatePrior:
+    """The law of rates across arms: a beta law with a mean and a worth in rows.
+
+    Attributes
+    ----------
+    mean
+        The rate of a typical arm.
+    worth
+        How many rows of its own an arm needs before they count as much as the other arms do.
+    """
+
+    mean: float
+    worth: float
+
+    def posterior(self, seen: NDArray[Any], rows: NDArray[Any]) -> tuple[Vector, Vector]:
+        """Return the two parameters of each arm's beta law."""
+        first = self.worth * self.mean + seen
+        return first, self.worth * (1.0 - self.mean) + rows - seen
+
+
+def fit_prior(seen: NDArray[Any], rows: NDArray[Any]) -> RatePrior:
+    r"""Fit the law of rates across arms by maximum likelihood.
+
+    .. math:: \max_{m, s} \sum_a \log\frac{B(sm + k_a, s(1-m) + n_a - k_a)}{B(sm, s(1-m))}
+
+    Parameters
+    ----------
+    seen, rows
+        Rewards seen and decisions made, per arm.
+
+    Returns
+    -------
+    RatePrior
+        The fit; of a single arm Jeffreys' prior, which borrows next to nothing.
+
+    Notes
+    -----
+    Where arms differ no more than by chance, the most likely law is a single rate and nothing would
+    be left to chance; so no prior is worth more rows than it was fitted to.
+
+    References
+    ----------
+    Efron, Morris (1975), Data analysis using Stein's estimator and its generalizations.
+
+    Examples
+    --------
+    >>> fit = fit_prior(np.array([10, 50, 90]), np.array([100, 100, 100]))
+    >>> round(fit.mean, 3), round(fit.worth, 2)
+    (0.5, 1.85)
+    """
+    from scipy.optimize import minimize
+    from scipy.special import betaln, expit, logit
+
+    if len(seen) < 2:
+        return RatePrior(0.5, 1.0)
+    pairs, times = np.unique(np.stack([seen, rows - seen]), axis=1, return_counts=True)
+    hits, misses = pairs.astype(float)
+    pooled = float(
+        np.clip((hits * times).sum() / (pairs.sum(axis=0) * times).sum(), 1e-9, 1 - 1e-9)
+    )
+
+    def loss(place: Vector) -> float:
+        mean, worth = float(expit(place[0])), math.exp(place[1])
+        a, b = worth * mean, worth * (1.0 - mean)
+        return -float(times @ (betaln(a + hits, b + misses) - betaln(a, b)))
+
+    most = math.log(max(float(rows.sum()), 2.0))
+    limits = [(-25.0, 25.0), (math.log(1e-3), most)]
+    starts = [(float(logit(pooled)), min(math.log(worth), most)) for worth in (2.0, 200.0)]
+    fits = [minimize(loss, start, method="L-BFGS-B", bounds=limits) for start in starts]
+    best = min(fits, key=lambda fit: fit.fun).x
+    return RatePrior(float(expit(best[0])), math.exp(best[1]))
+
+
+def shrunken_interval(
+    seen: NDArray[Any], rows: NDArray[Any], prior: RatePrior, level: float = 0.95
+) -> tuple[Vector, Vector, Vector]:
+    """Return each arm's rate drawn towards the others, with its interval.
+
+    Parameters
+    ----------
+    seen, rows
+        Rewards seen and decisions made, per arm.
+    prior
+        The law of rates across arms.
+    level
+        Of the interval, if the prior were known; that it is itself estimated is not counted.
+
+    Returns
+    -------
+    rate, low, high
+        The mean and the quantiles of the beta law of each arm.
+
+    Examples
+    --------
+    >>> rate, low, high = shrunken_interval(np.array([0]), np.array([10]), RatePrior(0.5, 2.0))
+    >>> round(float(rate[0]), 4), round(float(low[0]), 4), round(float(high[0]), 4)
+    (0.0833, 0.0023, 0.2849)
+    """
+    from scipy.special import betaincinv
+
+    a, b = prior.posterior(seen, rows)
+    tail = (1.0 - level) / 2.0
+    return a / (a + b), betaincinv(a, b, tail), betaincinv(a, b, 1.0 - tail)

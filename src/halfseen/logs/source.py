@@ -1,0 +1,285 @@
+"""A log of decisions wherever it is kept, DuckDB aggregates it, nothing is loaded."""
+
+from __future__ import annotations
+
+import difflib
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfseen.errors import InvalidInput, StorageError, one_line, shorten
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "700MB"  # beyond, DuckDB works on disk
+SERVERS = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}
+DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
+PARQUET = (".parquet", ".pq")
+TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst")
+KINDS = "a CSV or Parquet file, a folder or a pattern of them, a DuckDB database, or postgresql://"
+
+
+@dataclass(frozen=True)
+class Log:
+    """A table of decisions, opened but not read.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    relation
+        SQL that stands for the table.
+    columns
+        The type of each column, by name.
+    plain
+        SQL for the same table with every column as text, where types are only a guess.
+    """
+
+    name: str
+    relation: str
+    columns: dict[str, str]
+    connection: duckdb.DuckDBPyConnection
+    plain: str | None = None
+
+    def column(self, field: str, name: Any) -> str:
+        """Return the name of a column that is there, or say which one is near."""
+        if isinstance(name, str) and name in self.columns:
+            return name
+        known = list(self.columns)
+        folded = {column.casefold(): column for column in known}
+        near = None
+        if isinstance(name, str):
+            close = difflib.get_close_matches(name.casefold(), folded, 1, 0.5)
+            near = folded[close[0]] if close else None
+        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+        hint = f"Did you mean {near!r}?" if near else "Choose one of those."
+        raise InvalidInput(field, f"must be a column of the log ({listed})", name, hint)
+
+    def query(self, sql: str) -> dict[str, Any]:
+        """Return the columns of a query as arrays, masked where a value is missing."""
+        with explained(self.name):
+            found: dict[str, Any] = self.connection.execute(sql).fetchnumpy()
+            return found
+
+    def as_text(self) -> Log:
+        """Return the same log with every column as text."""
+        assert self.plain is not None
+        columns = dict.fromkeys(self.columns, "VARCHAR")
+        return Log(self.name, self.plain, columns, self.connection)
+
+
+def open_log(source: Any, *, table: str | None = None, encoding: str | None = None) -> Log:
+    """Open a log without reading it.
+
+    Parameters
+    ----------
+    source
+        A path to a CSV or Parquet file, a pattern such as ``logs/*.parquet``, a folder of such
+        files (with hive-style ``key=value`` folders), a DuckDB or SQLite database, the address of
+        a server such as ``postgresql://user@host/base``, a pandas, polars or Arrow table, a
+        DuckDB relation or a dictionary of columns.
+    table
+        The table to read, in a database that has several.
+    encoding
+        Of a CSV file that is not UTF-8: ``"latin-1"`` or ``"utf-16"``.
+
+    Returns
+    -------
+    Log
+        The open log.
+
+    Examples
+    --------
+    >>> open_log({"offer": [1, 2], "sold": [1.0, None]}).columns
+    {'offer': 'BIGINT', 'sold': 'DOUBLE'}
+    """
+    import duckdb
+
+    if isinstance(source, Log):
+        return source
+    connection = duckdb.connect()
+    connection.execute(f"SET memory_limit = '{MEMORY}'")
+    connection.execute("SET preserve_insertion_order = false")
+    connection.execute(f"SET temp_directory = {text(tempfile.gettempdir() + '/halfseen')}")
+    plain = None
+    if isinstance(source, str | Path):
+        name = str(source)
+        scheme = name.partition("://")[0]
+        if "://" in name and scheme in SERVERS:
+            name = scheme
+            relation = _attached(connection, str(source), SERVERS[scheme], table)
+        elif name.lower().endswith(DATABASES):
+            _present(Path(name))
+            relation = _attached(connection, name, None, table)
+        else:
+            relation, plain = _files(name, encoding)
+    else:
+        name, relation = _object(connection, source)
+    with explained(name):
+        described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    return Log(name, relation, {row[0]: row[1] for row in described}, connection, plain)
+
+
+def identifier(name: str) -> str:
+    """Write a name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Write a text for SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def explained(name: str, server: str | None = None) -> Iterator[None]:
+    """Turn DuckDB's errors into a sentence; a wrong guess of types passes through.
+
+    Parameters
+    ----------
+    name
+        What to call the log.
+    server
+        Its address if it is on a server: with a password in it, perhaps, so it is not repeated.
+    """
+    import duckdb
+
+    try:
+        yield
+    except duckdb.ConversionException:
+        raise
+    except duckdb.OutOfRangeException:
+        raise too_large(name)
+    except (duckdb.Error, UnicodeError) as error:
+        said = str(error).replace(server or "\0", name)
+        if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
+            raise InvalidInput(
+                "log",
+                "must be text in UTF-8",
+                name,
+                "Say which encoding it has: --encoding latin-1, or encoding='latin-1'.",
+            )
+        first = next((line.strip() for line in said.splitlines() if line.strip()), "unknown error")
+        check = "the address" if server else "that the file is whole and of the kind its name says"
+        raise StorageError(
+            f"Cannot read {one_line(name)}: {one_line(first[:200]).rstrip('.')}. Check {check}."
+        )
+
+
+def too_large(name: str) -> InvalidInput:
+    """Return the refusal of rewards that no mean or variance can be taken of."""
+    return InvalidInput(
+        "log",
+        "must hold rewards that can be squared and added up",
+        f"infinite or huge ones in {name}",
+        "Leave those rows out or measure in a larger unit.",
+    )
+
+
+def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, str]:
+    import duckdb
+
+    kind = type(source).__name__
+    wrong = InvalidInput(
+        "log", "must be a path or a table", source, f"Give {KINDS}, or a pandas or polars table."
+    )
+    if isinstance(source, Mapping):
+        import pandas as pd
+
+        try:
+            source = pd.DataFrame(dict(source))
+        except (ValueError, TypeError):
+            raise wrong
+    try:
+        if type(source).__module__.split(".")[0] == "pandas":
+            source = source.rename(columns=str)
+        if isinstance(source, duckdb.DuckDBPyRelation):
+            source = source.arrow()  # its own connection may be closed by then
+        connection.register("halfseen_log", source)
+    except ImportError:
+        raise StorageError(f"Reading {kind} needs pyarrow. Run: pip install pyarrow.")
+    except (duckdb.Error, TypeError, ValueError):
+        raise wrong
+    return f"the {kind}", "halfseen_log"
+
+
+def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
+    """Return SQL that reads files, and for text files SQL that guesses no types."""
+    path, pattern = Path(name), name
+    if not name.strip():
+        raise InvalidInput("log", "must be a path", name, f"Give {KINDS}.")
+    if path.is_dir():
+        endings = [e for e in (*PARQUET, *TEXT) if next(path.rglob(f"*{e}"), None) is not None]
+        if not endings:
+            raise InvalidInput("log", "must hold CSV or Parquet files", name, f"Give {KINDS}.")
+        pattern = f"{name.rstrip('/')}/**/*{endings[0]}"
+    elif not any(letter in name for letter in "*?["):
+        _present(path)
+        if path.stat().st_size == 0:
+            raise _empty(name)
+    lowered = pattern.lower()
+    hive = ", hive_partitioning = true" if path.is_dir() else ""
+    if lowered.endswith(PARQUET):
+        return f"read_parquet({text(pattern)}{hive}, union_by_name = true)", None
+    if lowered.endswith(TEXT):
+        options = f"{hive}, union_by_name = true"
+        options += f", encoding = {text(encoding)}" if encoding else ""
+        return tuple(
+            f"read_csv({text(pattern)}{options}, header = true{more})"
+            for more in ("", ", all_varchar = true")
+        )  # type: ignore[return-value]
+    raise InvalidInput("log", "must be a kind of file that can be read", name, f"Give {KINDS}.")
+
+
+def _attached(
+    connection: duckdb.DuckDBPyConnection, address: str, kind: str | None, table: str | None
+) -> str:
+    """Attach a database and return SQL for the one table asked for."""
+    name = address.partition("://")[0] if kind else address
+    with explained(name, address if kind else None):
+        if kind is not None:
+            _load_extension(connection, kind)
+        how = f"TYPE {kind}, READ_ONLY" if kind else "READ_ONLY"
+        connection.execute(f"ATTACH {text(address)} AS halfseen_source ({how})")
+        found = connection.execute(
+            "SELECT schema_name, name FROM (SELECT *, table_name AS name FROM duckdb_tables()"
+            " UNION ALL BY NAME SELECT *, view_name AS name FROM duckdb_views() WHERE NOT internal)"
+            " WHERE database_name = 'halfseen_source'"
+            " AND schema_name NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL"
+        ).fetchall()
+    known = {short: (schema, short) for schema, short in found}
+    known |= {f"{schema}.{short}": (schema, short) for schema, short in found}
+    if table is None and len(found) == 1:
+        schema, chosen = found[0]
+    elif table in known:
+        schema, chosen = known[table]
+    else:
+        near = difflib.get_close_matches(table, known, 1) if isinstance(table, str) else []
+        hint = f"Did you mean {near[0]!r}?" if near else "Choose one of those with --table."
+        listed = ", ".join(name for _, name in found[:20]) or "none"
+        raise InvalidInput("table", f"must be a table of the database ({listed})", table, hint)
+    return f"halfseen_source.{identifier(schema)}.{identifier(chosen)}"
+
+
+def _load_extension(connection: duckdb.DuckDBPyConnection, kind: str) -> None:
+    """Load DuckDB's reader of a server from an installed package; else DuckDB fetches it."""
+    try:
+        parts = metadata.files(f"duckdb-extension-{kind}-scanner") or []
+    except metadata.PackageNotFoundError:
+        return
+    for part in parts:
+        if part.name.endswith(".duckdb_extension"):
+            connection.load_extension(str(part.locate()))
+
+
+def _present(path: Path) -> None:
+    if not path.exists():
+        raise StorageError(f"Cannot read {shorten(str(path))}: no such file. Check the path.")
+
+
+def _empty(name: str) -> InvalidInput:
+    return InvalidInput("log", "must hold at least one row", name, "Give a log of decisions.")

@@ -1,0 +1,103 @@
+"""The audit of a log: its numbers, its words, and the ends of its range."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from halfseen import UCB, ArmedBandit, InvalidInput, Study, audit, simulate
+from halfseen.logs.words import ASSUMPTION
+
+
+@pytest.fixture(scope="module")
+def found():
+    rows = {
+        "a": ["x"] * 100 + ["y"] * 100,
+        "r": [1.0] * 20 + [None] * 80 + [2.0] * 80 + [None] * 20,
+    }
+    return audit(rows, action="a", reward="r")
+
+
+def test_numbers(found):
+    assert (found.rows, found.seen, found.arms) == (200, 100, ("x", "y"))
+    whole = found.effective_dimension
+    assert whole.value == pytest.approx(6.25)
+    assert whole.low < 6.25 < whole.high
+    first = found.rates.records()[0]
+    assert first["rate"] == 0.2
+    assert first["low"] == pytest.approx(0.1266556)
+    assert first["contributes"] == 5.0
+    assert first["worth of 1% more"] == 0.25
+    assert first["mean reward"] == 1.0
+
+
+def test_words(found):
+    text = str(found)
+    assert "You see 50% of outcomes (100 of 200, 2 arms)." in text
+    assert "3.12 times as many decisions" in text
+    assert "“x”: seen 20% of the time, it makes 94% of the loss" in text
+    assert ASSUMPTION in text
+
+
+def test_the_censorship_fits_a_study(found):
+    study = Study(
+        ArmedBandit([0.5, 0.4]), found.censorship, UCB(), horizon=20, replications=2, baseline=False
+    )
+    assert simulate(study).summary().records()[0]["effective dimension"] == pytest.approx(6.25)
+
+
+def test_json_has_no_infinities():
+    found = audit({"a": [1, 2], "r": [1.0, None]}, action="a", reward="r")
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert content["effective_dimension"]["value"] is None
+    assert content["rates"][1]["contributes"] is None
+    assert content["warnings"][0]["kind"] == "never-seen"
+    assert len(found.to_dict(most=1)["rates"]) == 1
+
+
+def test_nothing_missing_and_everything_missing():
+    whole = audit({"a": [1, 2], "r": [1.0, 3.0]}, action="a", reward="r")
+    assert "costs you nothing" in str(whole)
+    assert whole.effective_dimension.value == 2
+    none = audit({"a": [1, 2], "r": [None, None]}, action="a", reward="r")
+    assert "Nothing can be learned" in str(none)
+    assert math.isinf(none.effective_dimension.value)
+    assert all(0 < p < 1 for p in none.censorship.observe)
+
+
+def test_one_arm():
+    found = audit({"a": [1, 1], "r": [1.0, None]}, action="a", reward="r")
+    assert found.effective_dimension.value == 2.0
+    assert "More feedback" not in str(found)
+
+
+def test_an_arm_never_seen_borrows_its_rate():
+    found = audit({"a": [1] * 9 + [2], "r": [1.0] * 9 + [None]}, action="a", reward="r")
+    assert found.observe[0] == 1.0
+    assert 0 < found.observe[1] < 1
+    assert "no limit to what missing feedback can cost" in str(found)
+
+
+def test_relabelling_changes_nothing_and_more_rows_narrow():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 5, 2000), "o": rng.random(2000) < 0.4})
+    first = audit(frame, action="a", observed="o").effective_dimension
+    other = audit(frame.assign(a=4 - frame.a), action="a", observed="o").effective_dimension
+    assert other.value == pytest.approx(first.value)
+    assert other.low == pytest.approx(first.low, rel=0.01)
+    more = audit(pd.concat([frame] * 4), action="a", observed="o").effective_dimension
+    assert first.low < more.low < more.high < first.high
+
+
+def test_very_many_arms():
+    frame = pd.DataFrame({"a": np.arange(100_000), "o": np.arange(100_000) % 2 == 0})
+    found = audit(frame, action="a", observed="o")
+    assert len(found.rates) == 100_000
+    assert "The 40 arms of 100,000 that cost most" in str(found)
+
+
+def test_level():
+    with pytest.raises(InvalidInput, match="level"):
+        audit({"a": [1], "r": [1]}, action="a", reward="r", level=1.0)

@@ -1,0 +1,131 @@
+"""Whatever the types, a reward is seen or missing, never guessed."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfseen import HalfseenError, InvalidInput
+from halfseen.logs.columns import MISSING, Columns
+from halfseen.logs.counts import read_decisions
+from halfseen.logs.source import open_log
+
+
+def counts(rows, **columns):
+    return read_decisions(open_log(rows), Columns("a", **columns)).counts
+
+
+def test_numbers_of_every_kind():
+    frame = pd.DataFrame({"a": [1, 1, 1, 1], "r": [1.0, math.nan, 3.0, None]})
+    found = counts(frame, reward="r")
+    assert (found.rows[0], found.seen[0], found.mean[0], found.variance[0]) == (4, 2, 2.0, 2.0)
+    assert counts({"a": [1, 1], "r": [True, False]}, reward="r").mean[0] == 0.5
+    assert counts({"a": [1, 1], "r": [None, None]}, reward="r").seen[0] == 0
+    small = pd.DataFrame({"a": [1, 2], "r": pd.array([3, None], dtype="UInt8")})
+    assert counts(small, reward="r").seen.tolist() == [1, 0]
+
+
+def test_words_for_missing_in_text():
+    words = [*MISSING, "NaN", " NA ", "2.5"]
+    found = counts({"a": ["x"] * len(words), "r": words}, reward="r")
+    assert (found.rows[0], found.seen[0], found.mean[0]) == (len(words), 1, 2.5)
+
+
+def test_numeric_arms_are_in_the_order_of_numbers():
+    assert counts({"a": [10, 9, 2], "r": [1, 1, 1]}, reward="r").names == ("2", "9", "10")
+
+
+def test_rows_without_an_arm_are_counted_apart():
+    found = counts({"a": ["x", None], "r": [1.0, 1.0]}, reward="r")
+    assert found.names == ("x",)
+    assert found.unnamed == 1
+
+
+@pytest.mark.parametrize(
+    "flags", [[True, True, False], [1, 1, 0], ["yes", "Y", "no"], ["TRUE", "t", ""], [1.0, 1.0, 0]]
+)
+def test_flags_of_every_kind(flags):
+    rows = {"a": [1, 1, 1], "o": flags, "r": [5.0, None, 7.0]}
+    assert counts(rows, observed="o").seen[0] == 2
+    found = counts(rows, observed="o", reward="r")
+    assert found.seen[0] == 1
+    assert found.mean[0] == 5.0
+    assert found.contradicting[0] == 1
+    assert found.hidden[0] == 1
+    assert found.hidden_mean[0] == 7.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "message"),
+    [
+        ({"a": [1], "r": ["abc"]}, {"reward": "r"}, "`reward` must hold numbers.*1 other cells"),
+        ({"a": [1, 1], "r": [math.inf, 0]}, {"reward": "r"}, "squared and added up"),
+        ({"a": [1], "r": [math.inf]}, {"reward": "r"}, "squared and added up"),
+        ({"a": [1, 1], "r": [-1e200, 0]}, {"reward": "r"}, "squared and added up"),
+        ({"a": [1], "r": ["inf"]}, {"reward": "r"}, "squared and added up"),
+        ({"a": [1], "o": [2]}, {"observed": "o"}, "`observed` must hold true and false"),
+        ({"a": [1], "o": ["maybe"]}, {"observed": "o"}, "`observed` must hold true and false"),
+        ({"a": [1], "r": [1], "t": ["soon"]}, {"reward": "r", "time": "t"}, "`time` must hold"),
+        ({"a": [1], "r": [[1]]}, {"reward": "r"}, "must be a column of numbers"),
+        ({"a": [1], "r": [1]}, {}, "nothing says which feedback is missing"),
+        ({"a": [1], "r": [1]}, {"reward": "rr"}, "Did you mean 'r'"),
+    ],
+)
+def test_cells_that_cannot_be_read(rows, columns, message):
+    with pytest.raises(InvalidInput, match=message):
+        counts(rows, **columns)
+
+
+def test_a_type_that_changes_far_down_a_file(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("a,r\n" + "1,0.5\n" * 30_000 + "late,\n")
+    found = read_decisions(open_log(path), Columns("a", "r")).counts
+    assert found.names == ("1", "late")
+    assert found.seen.tolist() == [30_000, 0]
+
+
+def test_many_arms_agree_with_pandas():
+    rng = np.random.default_rng(0)
+    rewards = rng.normal(1e6, 1.0, 20_000)
+    rewards[rng.random(20_000) < 0.4] = np.nan
+    frame = pd.DataFrame({"a": rng.integers(0, 500, 20_000), "r": rewards})
+    found = counts(frame, reward="r")
+    theirs = frame.groupby("a").r.agg(["size", "count", "mean", "var"])
+    np.testing.assert_array_equal(found.rows, theirs["size"])
+    np.testing.assert_array_equal(found.seen, theirs["count"])
+    np.testing.assert_allclose(found.mean, theirs["mean"], rtol=1e-12)
+    np.testing.assert_allclose(found.variance, theirs["var"], rtol=1e-8)
+
+
+def attempted(what):
+    """Return what comes out, or what is said; any other error passes through."""
+    try:
+        return what(), ""
+    except HalfseenError as error:
+        return None, str(error)
+
+
+CELLS = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=6)
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=8))
+def test_any_table_gives_counts_or_a_sentence(rows):
+    frame = pd.DataFrame(rows, columns=["a", "r", "t"], dtype=object)
+    found, said = attempted(lambda: counts(frame, reward="r", time="t"))
+    assert "\n" not in said
+    assert found is None or found.rows.sum() + found.unnamed == len(rows)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.binary(max_size=60) | st.text("a,r\n\"1.;\t'x", max_size=60).map(str.encode))
+def test_any_file_gives_counts_or_a_sentence(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("fuzz") / "log.csv"
+    path.write_bytes(b"a,r\n" + content)
+    _, said = attempted(lambda: read_decisions(open_log(path), Columns("a", "r")))
+    assert "\n" not in said

@@ -1,0 +1,101 @@
+"""The direction, the steps and the test of fit, where the truth is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from halfseen import InvalidInput, audit
+from halfseen.logs.direction import fit_direction
+
+
+def sample(n, seed, size=3):
+    rng = np.random.default_rng(seed)
+    direction = rng.normal(size=size)
+    direction /= np.linalg.norm(direction)
+    rows = rng.normal(size=(n, size)) * np.geomspace(0.5, 5, size) + 2.0
+    along = rows @ direction
+    cuts = np.quantile(along, [0.4, 0.8])
+    rates = np.array([0.9, 0.5, 0.1])
+    seen = rng.random(n) < rates[np.searchsorted(cuts, along, side="right")]
+    return rows, seen, direction, cuts, rates
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_the_truth_is_found(size):
+    rows, seen, direction, cuts, rates = sample(6000, size, size)
+    fit = fit_direction(rows, seen)
+    assert fit.direction @ direction > 0.999
+    assert len(fit.rates) == 3
+    assert fit.rates == pytest.approx(rates, abs=0.04)
+    assert fit.thresholds == pytest.approx(cuts, abs=0.1)
+    assert fit.misfit > 1e-3
+    assert fit.rows.sum() == 6000
+    assert fit.dimensions["most censored region"] == pytest.approx(size / fit.rates[-1])
+
+
+def test_no_direction_where_there_is_none():
+    rng = np.random.default_rng(0)
+    fits = [fit_direction(rng.normal(size=(1500, 3)), rng.random(1500) < 0.4) for _ in range(10)]
+    assert sum(len(fit.rates) == 1 for fit in fits) >= 9
+
+
+def test_what_is_not_along_one_direction_is_noticed():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3000, 3))
+    bent = rng.random(3000) < np.where(np.abs(rows[:, 1]) > 1, 0.2, 0.8)
+    corner = rng.random(3000) < np.where((rows[:, 0] > 0) & (rows[:, 1] > 0), 0.2, 0.8)
+    assert fit_direction(rows, bent).misfit < 1e-6
+    assert fit_direction(rows, corner).misfit < 1e-2
+    assert "does not just fall" in str(fit_direction(rows, bent))
+
+
+def test_repeated_rows_are_tested_against_the_saturated_model():
+    rng = np.random.default_rng(1)
+    actions = rng.normal(size=(15, 2))
+    rows = actions[rng.integers(0, 15, 4000)]
+    falling = rng.random(4000) < np.where(rows[:, 0] > 0, 0.3, 0.7)
+    assert fit_direction(rows, falling).misfit > 1e-3
+    rates = rng.permutation(np.linspace(0.1, 0.9, 15))
+    place = (rows[:, None, :] == actions).all(axis=2).argmax(axis=1)
+    assert fit_direction(rows, rng.random(4000) < rates[place]).misfit < 1e-6
+
+
+def test_intervals_hold_the_truth():
+    rows, seen, direction, cuts, rates = sample(2000, 4)
+    fit = fit_direction(rows, seen, resamples=40)
+    low, high = fit.intervals.rates
+    assert (low - 0.02 <= rates).all()
+    assert (rates <= high + 0.02).all()
+    low, high = fit.intervals.thresholds
+    assert (low - 0.1 <= cuts).all()
+    assert (cuts <= high + 0.1).all()
+    assert np.degrees(np.arccos(min(1.0, fit.direction @ direction))) <= fit.intervals.angle + 1
+
+
+def test_in_an_audit(tmp_path):
+    rows, seen, direction, *_ = sample(3000, 7)
+    frame = pd.DataFrame(rows, columns=["x", "y", "z"]).assign(seen=seen).iloc[:1500]
+    found = audit(frame, observed="seen", features=["x", "y", "z"])
+    assert found.arms == ("all",)
+    assert found.direction.direction @ direction > 0.99
+    assert "Along the features" in str(found)
+    assert "Feedback falls from 9" in found.answers[-1]
+    assert len(found.to_dict()["direction"]["thresholds"]) == 2
+    page = found.report(tmp_path).read_text()
+    assert "Along a direction" in page
+    assert (tmp_path / "charts" / "audit-direction.svg").exists()
+
+
+def test_bad_input():
+    with pytest.raises(InvalidInput, match="observed"):
+        fit_direction([[1.0], [2.0]], [0, 2])
+    with pytest.raises(InvalidInput, match="regions"):
+        fit_direction([[1.0], [2.0]], [0, 1], regions=0)
+    with pytest.raises(InvalidInput, match="features"):
+        audit({"x": ["a"], "o": [1]}, observed="o", features=["x"])
+    with pytest.raises(InvalidInput, match="Did you mean 'x'"):
+        audit({"x": [1], "o": [1]}, observed="o", features=["xx"])
+    with pytest.raises(InvalidInput, match="row without gaps"):
+        audit({"x": [None], "o": [1]}, observed="o", features=["x"])
+    with pytest.raises(InvalidInput, match="action"):
+        audit({"x": [1], "o": [1]}, observed="o")

@@ -1,0 +1,81 @@
+"""The split of a budget is the best one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from halfseen import InvalidInput, audit, invest
+
+ARMS = st.lists(
+    st.tuples(st.floats(0.02, 1.0), st.floats(0.1, 50.0), st.floats(0.2, 3.0)),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(ARMS, st.floats(0.0, 60.0))
+def test_no_other_split_is_better(arms, budget):
+    p, cost, noise = map(np.array, zip(*arms, strict=True))
+    found = invest(p, cost, budget, noise=noise)
+    assert (found.after >= p - 1e-12).all()
+    assert (found.after <= 1 + 1e-12).all()
+    most = (cost * (1 - p)).sum()
+    assert found.spent.sum() == pytest.approx(min(budget, most), abs=1e-8)
+    inside = (found.after > p + 1e-7) & (found.after < 1 - 1e-7)
+    rate = noise**2 / found.after**2 / cost  # what the last unit of money brings
+    if budget < most and inside.any():
+        level = rate[inside]
+        assert level == pytest.approx(level[0], rel=1e-6)
+        some = p < 1 - 1e-6  # can be raised at all
+        assert (rate[some & (found.after <= p + 1e-9)] <= level[0] * (1 + 1e-6)).all()
+        assert (rate[some & (found.after >= 1 - 1e-9)] >= level[0] * (1 - 1e-6)).all()
+
+
+def test_against_a_general_solver():
+    p, cost = np.array([0.1, 0.3, 0.6]), np.array([20.0, 5.0, 40.0])
+    found = invest(p, cost, 6.0)
+    theirs = minimize(
+        lambda x: (1 / x).sum(),
+        p + 0.01,
+        bounds=[(low, 1) for low in p],
+        constraints={"type": "ineq", "fun": lambda x: 6.0 - cost @ (x - p)},
+        method="SLSQP",
+        options={"ftol": 1e-12},
+    )
+    assert found.dimension_after == pytest.approx(theirs.fun, rel=1e-6)
+
+
+def test_nothing_and_everything():
+    assert invest([0.2, 0.4], 1.0, 0.0).after.tolist() == [0.2, 0.4]
+    rich = invest([0.2, 0.4], 1.0, 100.0)
+    assert rich.after.tolist() == [1.0, 1.0]
+    assert rich.spent.sum() == pytest.approx(1.4)
+    assert "worst-case regret by 48.4%" in str(rich)
+
+
+def test_from_a_log():
+    rows = {"a": ["x", "x", "y"], "r": [1, None, 1], "c": [4.0, 6.0, 10.0]}
+    found = audit(rows, action="a", reward="r").invest(1, 10)
+    assert found.names == ("x", "y")
+    assert found.after.tolist() == pytest.approx([0.6, 1.0])
+
+
+def test_from_the_costs_of_a_log():
+    rows = {"a": ["x", "x", "y"], "r": [1, None, 1], "c": [4.0, 6.0, 10.0]}
+    known = audit(rows, action="a", reward="r", cost="c")
+    assert known.counts.cost.tolist() == [5.0, 10.0]
+    assert known.invest(1).after.tolist() == pytest.approx([0.6, 1.0])
+    with pytest.raises(InvalidInput, match="column of costs"):
+        audit(rows, action="a", reward="r").invest(1)
+
+
+def test_bad_input():
+    with pytest.raises(InvalidInput, match="cost"):
+        invest([0.5], 0.0, 1.0)
+    with pytest.raises(InvalidInput, match="budget"):
+        invest([0.5], 1.0, -1.0)
+    with pytest.raises(InvalidInput, match="names"):
+        invest([0.5], 1.0, 1.0, names=["a", "b"])

@@ -1,0 +1,82 @@
+"""Rates and their intervals against exact values."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
+
+
+@pytest.mark.parametrize(("seen", "rows"), [(0, 7), (1, 7), (3, 7), (7, 7), (450, 1000)])
+def test_exact_interval_solves_the_two_tail_equations(seen, rows):
+    low, high = (float(end) for end in exact_interval(seen, rows))
+
+    def at_most(k, p):
+        return float(
+            sum(mpmath.binomial(rows, i) * p**i * (1 - p) ** (rows - i) for i in range(k + 1))
+        )
+
+    if seen > 0:
+        assert at_most(seen - 1, mpmath.mpf(low)) == pytest.approx(0.975, abs=1e-9)
+    else:
+        assert low == 0.0
+    if seen < rows:
+        assert at_most(seen, mpmath.mpf(high)) == pytest.approx(0.025, abs=1e-9)
+    else:
+        assert high == 1.0
+
+
+def test_exact_intervals_cover():
+    for rows in (1, 4, 25):
+        seen = np.arange(rows + 1)
+        low, high = exact_interval(seen, rows)
+        for p in np.linspace(0.01, 0.99, 45):
+            chance = np.array([float(mpmath.binomial(rows, k)) for k in seen])
+            chance = chance * p**seen * (1 - p) ** (rows - seen)
+            assert chance[(low <= p) & (p <= high)].sum() >= 0.95 - 1e-9
+
+
+def test_the_prior_is_found_again():
+    rng = np.random.default_rng(4)
+    rates = rng.beta(6.0, 14.0, 4000)
+    rows = rng.integers(5, 200, 4000)
+    fit = fit_prior(rng.binomial(rows, rates), rows)
+    assert fit.mean == pytest.approx(0.3, abs=0.01)
+    assert fit.worth == pytest.approx(20.0, rel=0.1)
+
+
+def test_arms_that_are_alike_are_drawn_together():
+    rng = np.random.default_rng(1)
+    rows = np.full(300, 40)
+    seen = rng.binomial(rows, 0.25)
+    fit = fit_prior(seen, rows)
+    assert fit.worth > 500
+    rate, low, high = shrunken_interval(seen, rows, fit)
+    assert np.abs(rate - 0.25).max() < 0.04
+    assert ((low < 0.25) & (high > 0.25)).mean() > 0.95
+
+
+def test_one_arm_borrows_nothing_and_nothing_breaks_at_the_ends():
+    assert fit_prior(np.array([3]), np.array([10])) == RatePrior(0.5, 1.0)
+    for seen in ([0, 0, 0], [9, 9, 9]):
+        fit = fit_prior(np.array(seen), np.full(3, 9))
+        rate, low, high = shrunken_interval(np.array(seen), np.full(3, 9), fit)
+        assert np.isfinite(rate).all()
+        assert (low >= 0).all()
+        assert (low <= high).all()
+        assert (high <= 1).all()
+
+
+def test_the_prior_is_the_most_likely_one():
+    from scipy.stats import betabinom
+
+    seen, rows = np.array([10, 50, 90, 3]), np.array([100, 100, 100, 20])
+    fit = fit_prior(seen, rows)
+
+    def likelihood(mean, worth):
+        return betabinom(rows, worth * mean, worth * (1 - mean)).logpmf(seen).sum()
+
+    best = likelihood(fit.mean, fit.worth)
+    for mean in np.linspace(0.2, 0.7, 26):
+        for worth in np.geomspace(0.3, 30, 30):
+            assert likelihood(mean, worth) <= best + 1e-6

@@ -1,0 +1,129 @@
+"""Logs of every kind are opened, and what cannot be opened is refused with a sentence."""
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from halfseen import HalfseenError, InvalidInput, StorageError
+from halfseen.logs.columns import Columns
+from halfseen.logs.counts import read_decisions
+from halfseen.logs.source import open_log
+
+ROWS = {"offer": ["b", "a", "a"], "sold": [1.0, None, 0.5]}
+
+
+def counted(source, **options):
+    counts = read_decisions(open_log(source, **options), Columns("offer", "sold")).counts
+    return counts.names, counts.rows.tolist(), counts.seen.tolist()
+
+
+EXPECTED = (("a", "b"), [2, 1], [1, 1])
+
+
+@pytest.mark.parametrize(
+    "make", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table], ids=lambda make: str(make)
+)
+def test_tables_in_memory(make):
+    assert counted(make(ROWS)) == EXPECTED
+
+
+def test_a_relation_and_a_log_that_is_open():
+    frame = pd.DataFrame(ROWS)
+    assert counted(duckdb.from_df(frame)) == EXPECTED
+    assert counted(open_log(frame)) == EXPECTED
+
+
+def test_opening_does_not_change_the_table():
+    frame = pd.DataFrame({0: ["a"], 1: [1.0]})
+    assert list(open_log(frame).columns) == ["0", "1"]
+    assert list(frame.columns) == [0, 1]
+
+
+def test_files_patterns_folders_and_databases(tmp_path):
+    frame = pd.DataFrame(ROWS)
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    frame.to_parquet(tmp_path / "log.parquet")
+    assert counted(tmp_path / "log.csv") == EXPECTED
+    assert counted(str(tmp_path / "log.parquet")) == EXPECTED
+    for day in (1, 2):
+        folder = tmp_path / "days" / f"day={day}"
+        folder.mkdir(parents=True)
+        frame.to_parquet(folder / "part.parquet")
+    twice = (("a", "b"), [4, 2], [2, 2])
+    assert counted(tmp_path / "days") == twice
+    assert counted(str(tmp_path / "days" / "*" / "*.parquet")) == twice
+    assert "day" in open_log(tmp_path / "days").columns
+
+    base = tmp_path / "base.duckdb"
+    with duckdb.connect(str(base)) as connection:
+        connection.execute("CREATE TABLE decisions AS SELECT * FROM frame")
+    assert counted(base) == EXPECTED
+    with duckdb.connect(str(base)) as connection:
+        connection.execute("CREATE TABLE other AS SELECT 1 AS x")
+    assert counted(base, table="decisions") == EXPECTED
+    assert counted(base, table="main.decisions") == EXPECTED
+    with pytest.raises(InvalidInput, match=r"decisions, other.*Choose one"):
+        open_log(base)
+    with pytest.raises(InvalidInput, match="Did you mean 'decisions'"):
+        open_log(base, table="decision")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.csv", b"", "at least one row"),
+        ("empty.parquet", b"", "at least one row"),
+        ("broken.parquet", b"PAR1 and then nothing", r"Cannot read .*broken.parquet"),
+        ("head.csv", b"offer,sold\n", "at least one row with an action"),
+        ("latin.csv", b"offer,sold\nb\xe9b\xe9,1\n" * 30, "UTF-8.*latin-1"),
+        ("picture.png", b"x", "kind of file"),
+        ("base.duckdb", b"not a database at all", "Cannot read"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(HalfseenError, match=message) as raised:
+        counted(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_truncated_parquet(tmp_path):
+    path = tmp_path / "log.parquet"
+    pd.DataFrame({"offer": range(10_000), "sold": 1.0}).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(StorageError, match="Check that the file is whole"):
+        counted(path)
+
+
+def test_other_encodings(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("offer,sold\nbébé,1\nbébé,\n".encode("latin-1"))
+    assert counted(path, encoding="latin-1") == (("bébé",), [2], [1])
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(StorageError, match="no such file"):
+        open_log(tmp_path / "nothing.csv")
+    with pytest.raises(StorageError, match="no such file"):
+        open_log(tmp_path / "nothing.duckdb")
+    with pytest.raises(StorageError, match="No files found"):
+        open_log(str(tmp_path / "*.parquet"))
+    with pytest.raises(InvalidInput, match="must hold CSV or Parquet files"):
+        open_log(tmp_path)
+    with pytest.raises(InvalidInput, match="must be a path"):
+        open_log(" ")
+    for wrong in (3, None, pd.Series([1]), pd.DataFrame()):
+        with pytest.raises(InvalidInput, match="must be a path or a table"):
+            open_log(wrong)
+    with pytest.raises(InvalidInput, match="must be a path or a table"):
+        open_log({"offer": [1], "sold": [1, 2]})
+
+
+def test_names_are_quoted(tmp_path):
+    path = tmp_path / "it's.csv"
+    path.write_text('"of""fer",so ld\na,1\nb,\n')
+    counts = read_decisions(open_log(path), Columns('of"fer', "so ld")).counts
+    assert counts.seen.tolist() == [1, 0]

@@ -1,0 +1,57 @@
+"""The page of an audit: it opens offline, draws its charts and escapes what it shows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from halfseen import audit
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    n = 4000
+    names = np.array(["<b>bold</b>", "b & c", "third"])
+    a = rng.integers(0, 3, n)
+    day = rng.uniform(0, 60, n)
+    seen = rng.random(n) < np.array([0.1, 0.5, 0.9])[a] * np.where(day > 40, 0.4, 1.0)
+    rewards = rng.normal(a / 10, 0.5)
+    frame = pd.DataFrame({"offer": names[a], "profit": np.where(seen, rewards, np.nan)})
+    frame["when"] = pd.Timestamp("2025-01-01") + pd.to_timedelta(day, unit="D")
+    found = audit(frame, action="offer", reward="profit", time="when")
+    forecast = found.plan(50, days=20, replications=20)
+    compared = found.compare_imputations(horizon=500, replications=5)
+    return found.report(tmp_path_factory.mktemp("audit"), forecast, compared)
+
+
+def test_every_chart_is_drawn(show, page):
+    opened = show(page)
+    places = opened.locator("[data-chart]")
+    names = places.evaluate_all("all => all.map(place => place.dataset.chart)")
+    assert names == [
+        "audit-rates",
+        "audit-parts",
+        "audit-worth",
+        "audit-time",
+        "audit-differ",
+        "audit-forecast",
+        "problem-1-regret",
+    ]
+    assert opened.locator("[data-chart] svg.marks").count() == len(names)
+    assert opened.locator("b").count() == 0
+    assert "<b>bold</b>" in opened.locator("#rates").inner_text()
+    for name in names:
+        assert (page.parent / "charts" / f"{name}.svg").exists()
+    for link in opened.locator("nav a").evaluate_all("all => all.map(a => a.hash)"):
+        assert opened.locator(link).count() == 1
+
+
+def test_it_fits_a_phone(show, page):
+    opened = show(page, width=390)
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_nothing_missing_and_nothing_seen_still_make_a_page(tmp_path):
+    for name, reward in (("all", 1.0), ("none", None)):
+        found = audit({"a": [1, 2], "r": [reward, reward]}, action="a", reward="r")
+        assert "What missing feedback costs" in found.report(tmp_path / name).read_text()
