@@ -30,7 +30,7 @@ def test_the_truth_is_found(size):
     assert fit.thresholds == pytest.approx(cuts, abs=0.1)
     assert fit.misfit > 1e-3
     assert fit.rows.sum() == 6000
-    assert fit.dimensions["most censored region"] == pytest.approx(size / fit.rates[-1])
+    assert fit.dimensions["worst case"] == pytest.approx(size / fit.rates[-1])
 
 
 def test_no_direction_where_there_is_none():

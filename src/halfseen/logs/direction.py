@@ -18,6 +18,7 @@ from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions, filled
 from halfseen.logs.steps import Curve, isotonic, log_likelihood, merge_blocks
 from halfseen.tables import Table, table
+from halfseen.theory import information_path, worst_case_dimension
 
 UNLIKELY = 0.01
 SAMPLED = 20_000  # rows of a log
@@ -98,8 +99,10 @@ class DirectionFit:
     @property
     def dimensions(self) -> dict[str, float]:
         """How hard a linear bandit with this censorship is: its effective dimensions by name."""
-        size, least = len(self.direction), float(self.censorship.observe[-1])
-        return {"everything seen": float(size), "most censored region": size / least}
+        model = self.censorship
+        paper, worst = information_path(model).effective_dimension, worst_case_dimension(model)
+        seen = float(len(self.direction))
+        return {"everything seen": seen, "information path": paper, "worst case": worst}
 
     @property
     def regions(self) -> Table:

@@ -60,7 +60,7 @@ def _along(found: Audit) -> list[str]:
     fit = found.direction
     if fit is None or len(fit.rates) < 2:
         return []
-    worst = fit.dimensions["most censored region"]
+    worst = fit.dimensions["worst case"]
     return [
         f"Feedback falls from {_percent(fit.rates[0])} to {_percent(fit.rates[-1])} along the"
         f" features. In the worst case {len(fit.direction)} features are as hard to learn as"
