@@ -16,7 +16,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow and not postgres" -n auto --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not postgres" -n auto --dist loadfile
 
 test-postgres: $(VENV)/.installed-test
 	$(BIN)/pytest -m postgres
