@@ -1,7 +1,7 @@
 """The loop of linear bandits that are offered other actions in every round.
 
-``index``, ``radius``, ``draw``, ``scale``, ``observe_probability`` and the constants in capitals are filled
-in with the policy's, the action set's and the censorship's own. A round costs O(K d^2).
+``index``, ``radius``, ``draw``, ``scale``, ``observe_probability`` and the constants in capitals
+are filled in with the policy's, the action set's and the censorship's own. A round costs O(K d^2).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from halfseen.engine.designs import (
 )
 from halfseen.engine.jacobi import eigen
 from halfseen.problems.contexts import fill_normals
-from halfseen.problems.round_draws import draw_round, round_places
+from halfseen.problems.round_draws import draw_round, round_places, scale_columns
 from halfseen.ridge import (
     accumulate,
     next_refactor,
@@ -150,12 +150,7 @@ def play_contexts(
                 draw_round(doors, clock, places, bits, normals, columns, squares)
                 for k in range(count):
                     squares[k] = scale(squares[k], d)
-                for i in range(d):
-                    for k in range(count):
-                        columns[i, k] *= squares[k]
-                for k in range(count):
-                    if squares[k] == 0.0:
-                        columns[0, k] = 1.0
+                scale_columns(columns, squares)
             else:
                 for k in range(count):
                     for i in range(d):

@@ -46,7 +46,7 @@ def sphere_scale(square: float, dimension: int) -> float:
 
 def gaussian_scale(square: float, dimension: int) -> float:
     """Return what makes a normal vector one of variance 1/d, at most 1 long."""
-    return 1.0 / math.sqrt(square if square > dimension else dimension)
+    return 1.0 / math.sqrt(max(square, dimension))
 
 
 def draw_action(stream: Stream, clock: int, k: int, out: Vector) -> None:

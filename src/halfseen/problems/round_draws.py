@@ -28,7 +28,7 @@ def draw_round(
     """Write the numbers `fill_normals` gives every action into its column, and their squares' sums.
 
     Many places are drawn at once, step by step, in loops a compiler turns into vector instructions.
-    `places` comes from `round_places`; `bits` (4, n) and `normals` (2, n) are scratch of its size n.
+    `places` comes from `round_places`; `bits` (4, n) and `normals` (2, n) are scratch, n its size.
     """
     dimension, count = columns.shape
     pairs = (dimension + 1) // 2
@@ -58,6 +58,16 @@ def draw_round(
             for k in range(count):
                 columns[i, k] = row[k]
                 squares[k] += row[k] * row[k]
+
+
+def scale_columns(columns: Vector, scales: Vector) -> None:
+    """Multiply every column by its scale; one of scale 0, without direction, is the first axis."""
+    for i in range(columns.shape[0]):
+        for k in range(scales.size):
+            columns[i, k] *= scales[k]
+    for k in range(scales.size):
+        if scales[k] == 0.0:
+            columns[0, k] = 1.0
 
 
 def round_places(count: int, dimension: int) -> Places:
