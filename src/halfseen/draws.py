@@ -43,15 +43,13 @@ def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, i
     ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
     """
     for _ in range(10):
-        a = c0 * 0xD2511F53
-        b = c2 * 0xCD9E8D57
-        c0 = ((b >> 32) & _WORD) ^ c1 ^ k0
-        c1 = b & _WORD
-        c2 = ((a >> 32) & _WORD) ^ c3 ^ k1
-        c3 = a & _WORD
-        k0 = (k0 + 0x9E3779B9) & _WORD
-        k1 = (k1 + 0xBB67AE85) & _WORD
-    return c0, c1, c2, c3
+        a = (c0 & _WORD) * 0xD2511F53
+        b = (c2 & _WORD) * 0xCD9E8D57
+        c0, c1 = (b >> 32) ^ c1 ^ k0, b
+        c2, c3 = (a >> 32) ^ c3 ^ k1, a
+        k0 += 0x9E3779B9
+        k1 += 0xBB67AE85
+    return c0 & _WORD, c1 & _WORD, c2 & _WORD, c3 & _WORD
 
 
 def words(stream: Stream, count: int, arm: int) -> tuple[int, int, int, int]:
@@ -87,6 +85,14 @@ def normal_from(high: int, low: int, stream: Stream, count: int, arm: int) -> fl
     if x < NORMAL_EDGE[layer + 1]:
         return sign * x
     return _normal_outside(layer, x, sign, stream, count, arm)
+
+
+def normal_inside(high: int, low: int) -> float:
+    """Return what `normal_from` returns where it draws no more, else NaN."""
+    layer = high & 255
+    sign = 1.0 - ((high >> 7) & 2)
+    x = unit(high, low) * NORMAL_EDGE[layer]
+    return sign * x if x < NORMAL_EDGE[layer + 1] else math.nan
 
 
 def exponential_from(high: int, low: int, stream: Stream, count: int, arm: int) -> float:

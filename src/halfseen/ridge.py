@@ -232,12 +232,19 @@ def square_widths(columns: Vector, inverse: Vector, g: Vector, widths: Vector) -
         widths[k] = 0.0
     for i in range(columns.shape[0]):
         weight = 0.5 * inverse[i, i]
-        for k in range(actions):
-            g[k] = weight * columns[i, k]
-        for j in range(i):
-            weight = inverse[i, j]
+        # Two terms a pass, in the same order: half the traffic of `g`. An odd one goes first.
+        if i % 2 == 0:
             for k in range(actions):
-                g[k] += weight * columns[j, k]
+                g[k] = weight * columns[i, k]
+        else:
+            other = inverse[i, 0]
+            for k in range(actions):
+                g[k] = weight * columns[i, k] + other * columns[0, k]
+        for j in range(i % 2, i, 2):
+            weight = inverse[i, j]
+            other = inverse[i, j + 1]
+            for k in range(actions):
+                g[k] = (g[k] + weight * columns[j, k]) + other * columns[j + 1, k]
         for k in range(actions):
             widths[k] += g[k] * columns[i, k]
     for k in range(actions):

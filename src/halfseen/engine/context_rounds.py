@@ -1,7 +1,7 @@
 """The loop of linear bandits that are offered other actions in every round.
 
-``index``, ``radius``, ``draw``, ``observe_probability`` and the constants in capitals are filled
-in with the policy's, the action set's and the censorship's own. A round costs O(K d^2).
+``index``, ``radius``, ``draw``, ``scale``, ``observe_probability`` and the constants in capitals
+are filled in with the policy's, the action set's and the censorship's own. A round costs O(K d^2).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from halfseen.engine.designs import (
 )
 from halfseen.engine.jacobi import eigen
 from halfseen.problems.contexts import fill_normals
+from halfseen.problems.round_draws import draw_round, round_places, scale_columns
 from halfseen.ridge import (
     accumulate,
     next_refactor,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
     from halfseen.policies.lin_ucb import index, radius
     from halfseen.problems.contexts import draw_action as draw
+    from halfseen.problems.contexts import sphere_scale as scale
 
 DRAWN = True  # actions are drawn, not read from a sequence
 LISTED = False  # how likely each action is to be observed is listed, not computed
@@ -91,6 +93,8 @@ def play_contexts(
     estimate, target, target_rest = np.zeros(d), np.zeros(d), np.zeros(d)
     v, noise, shake, inverse_values = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
     columns, x = np.zeros((d, count)), np.zeros(d)
+    places = round_places(count, d)
+    bits, normals = np.zeros((4, places.size), np.int64), np.zeros((2, places.size))
     means, squares, shifts = np.zeros(count), np.zeros(count), np.zeros(count)
     truths, g = np.zeros(count), np.zeros(count)
     pulled, seen = np.zeros(cuts.size + 1), np.zeros(cuts.size + 1)
@@ -142,12 +146,13 @@ def play_contexts(
                     shake[i] = total
             changed = False
             line = (clock - 1) % offered.shape[0]
-            for k in range(count):
-                if DRAWN:
-                    draw(doors, clock, k, x)
-                    for i in range(d):
-                        columns[i, k] = x[i]
-                else:
+            if DRAWN:
+                draw_round(doors, clock, places, bits, normals, columns, squares)
+                for k in range(count):
+                    squares[k] = scale(squares[k], d)
+                scale_columns(columns, squares)
+            else:
+                for k in range(count):
                     for i in range(d):
                         columns[i, k] = offered[line, k, i]
             project(columns, estimate, means)

@@ -33,6 +33,7 @@ from halfseen.problems.contexts import (
     SequenceOfActions,
     UnitBall,
     draw_action,
+    sphere_scale,
 )
 from halfseen.problems.linear import LinearBandit
 from halfseen.theory.linear_bounds import smallest_observe
@@ -103,6 +104,7 @@ class LinearCell:
             "DRAWN": isinstance(actions, RandomActions) and not self.own_actions,
             "LISTED": isinstance(self.censorship, AnyFunction),
             "draw": actions.draw if isinstance(actions, RandomActions) else draw_action,
+            "scale": actions.scale if isinstance(actions, RandomActions) else sphere_scale,
             "observe_probability": kernel,
         }
 

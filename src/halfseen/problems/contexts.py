@@ -17,8 +17,9 @@ from halfseen.errors import InvalidInput
 from halfseen.problems.action_arrays import check_block, checked_actions, mapped, row_blocks
 
 MOST_PLACES = 10_000_000  # pairs of coordinates in a round: a draw's place has 24 bits for them
-_SECOND = 1 << 30  # the second number of a pair is redrawn apart from the first
+SECOND = 1 << 30  # the second number of a pair is redrawn apart from the first
 Draw = Callable[[Stream, int, int, Vector], None]
+Scale = Callable[[float, int], float]
 
 
 def fill_normals(stream: Stream, clock: int, k: int, out: Vector) -> float:
@@ -32,32 +33,40 @@ def fill_normals(stream: Stream, clock: int, k: int, out: Vector) -> float:
         out[2 * pair] = x
         square += x * x
         if 2 * pair + 1 < out.size:
-            x = normal_from(second_high, second_low, stream, clock, place + _SECOND)
+            x = normal_from(second_high, second_low, stream, clock, place + SECOND)
             out[2 * pair + 1] = x
             square += x * x
     return square
 
 
+def sphere_scale(square: float, dimension: int) -> float:
+    """Return what makes a normal vector one of length 1; 0 if it has no direction."""
+    return 1.0 / math.sqrt(square) if square > 0.0 else 0.0
+
+
+def gaussian_scale(square: float, dimension: int) -> float:
+    """Return what makes a normal vector one of variance 1/d, at most 1 long."""
+    return 1.0 / math.sqrt(max(square, dimension))
+
+
 def draw_action(stream: Stream, clock: int, k: int, out: Vector) -> None:
     """Write action k of round `clock` into `out`: uniform on the unit sphere."""
-    square = fill_normals(stream, clock, k, out)
-    if square > 0.0:
-        scale = 1.0 / math.sqrt(square)
-        for i in range(out.size):
-            out[i] *= scale
-    else:
+    scale = sphere_scale(fill_normals(stream, clock, k, out), out.size)
+    for i in range(out.size):
+        out[i] *= scale
+    if scale == 0.0:
         out[0] = 1.0
 
 
 def draw_gaussian_action(stream: Stream, clock: int, k: int, out: Vector) -> None:
     """Write action k of round `clock` into `out`: normal of variance 1/d, at most 1 long."""
-    square = fill_normals(stream, clock, k, out)
-    scale = 1.0 / math.sqrt(square if square > out.size else out.size)
+    scale = gaussian_scale(fill_normals(stream, clock, k, out), out.size)
     for i in range(out.size):
         out[i] *= scale
 
 
 DRAWS: dict[str, Draw] = {"sphere": draw_action, "gaussian": draw_gaussian_action}
+SCALES: dict[str, Scale] = {"sphere": sphere_scale, "gaussian": gaussian_scale}
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +160,11 @@ class RandomActions:
     def draw(self) -> Draw:
         """The kernel ``(stream, clock, k, out)`` that writes action k of a round into `out`."""
         return DRAWS[self.law]
+
+    @property
+    def scale(self) -> Scale:
+        """The kernel ``(square, dimension)`` by which a normal vector is multiplied."""
+        return SCALES[self.law]
 
     def sample(self, stream: Stream, clock: int) -> Vector:
         """Return the actions (K, d) on offer in round `clock`, counted from 1."""
