@@ -17,7 +17,7 @@ from halfseen.study import AnyCensorship
 from halfseen.theory import exploration, exploration_rounds, glm_confidence_factor
 
 GLM = "generalized linear bandits"
-EXTENSION = "Section “Extension to Generalized Linear Contextual Bandits”"
+EXTENSION = "Extension to GLCB"
 THETA = (0.6, 0.2, -0.5)
 FEW = FiniteActions(np.random.default_rng(8).normal(size=(8, 3)), normalize=True)
 STEPS = MultiThreshold([0.0, 0.6], observe=[0.9, 0.5, 0.2], direction=[1, 0, 1])
@@ -140,7 +140,7 @@ def glm_exploration(lab: Laboratory) -> Evidence:
     "glm-slowdown",
     place="new",
     family=GLM,
-    says="With p the same everywhere, regret after T rounds is 1/p times that of pT rounds all seen.",
+    says="With p the same everywhere, regret of T rounds is 1/p times that of pT rounds all seen.",
     how="GLMUCB, logistic, eight actions, p = 0.5 and 0.25: ratio of mean regrets.",
 )
 def glm_slowdown(lab: Laboratory) -> Evidence:

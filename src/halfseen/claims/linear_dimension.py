@@ -67,11 +67,16 @@ def _over_ratios() -> Curve:
     """Draw the effective dimension of two regions against the ratio of their probabilities."""
     degrees, ratios = 60, np.linspace(1.0, 3.2, 24)
     u, values = 1.0 / math.cos(math.radians(degrees)) ** 2, []
-    for r in ratios:
+    for r in ratios.tolist():
         values.append(optimal_design_dimension(thresholds([degrees], [1.0, 1.0 / r])).dimension / r)
     lines = (
         Line("optimal design", ratios.tolist(), values),
-        Line("formula", ratios.tolist(), bi_region_dimension(u, 0.0, ratios, 3), claimed=True),
+        Line(
+            "formula",
+            ratios.tolist(),
+            bi_region_dimension(u, 0.0, ratios, 3).tolist(),
+            claimed=True,
+        ),
     )
     return Curve("p_1 d_eff, one threshold at 60°, d = 3", "p_0/p_1", "p_1 d_eff", lines, False)
 
@@ -81,7 +86,7 @@ def _over_ratios() -> Curve:
     place="Figure “deff” and text after theorem “THM Linear Optim MTM”",
     family=LINEAR,
     says=(
-        "Over p_i/p_j the dimension is smallest where (D) is, between r† and r*:"
+        "Over p_i/p_j the dimension is smallest inside ]r†, r*[, where (D) is:"
         " p_j d_eff = (√((d−1)(1−l)) + √(u−1))²/(u−l)."
     ),
     right="Only where that is above r†; otherwise it is smallest at r†: d/r†.",
@@ -139,8 +144,8 @@ def _sphere(q: float, first: float, second: float) -> tuple[Vector, Vector]:
     place="Corollary “single_thres”",
     family=LINEAR,
     says="One threshold with p_0 < p_1: d_eff = (d−1)/p_0 + sin²/(p_1/p_0 − cos²)/p_0, or d/p_1.",
-    right="The same with p_0 > p_1, which the model asks for.",
-    how="d = 3, 50° to 80°, p exchanged: d times the trace of the D-optimal design on rings.",
+    right="The same with p_0 > p_1, which the model asks for; with p_0 < p_1 it is d/p_0.",
+    how="d = 3, 60° to 80°, p in either order: d times the trace of the D-optimal design on rings.",
     expected=CORRECTED,
     erratum="single-threshold",
 )
@@ -150,10 +155,15 @@ def single_threshold(lab: Laboratory) -> Evidence:
     right: list[Comparison] = []
     for degrees, more, less in ((70, 1.0, 0.5), (60, 1.0, 0.75), (80, 0.9, 0.1), (60, 1.0, 0.3)):
         q = math.sin(math.radians(degrees)) ** 2
-        for rows, first, second in ((printed, less, more), (right, more, less)):
+        for first, second in ((less, more), (more, less)):
             actions, observe = _sphere(q, first, second)
-            found = optimal_design_dimension(observe, actions=actions).dimension
-            claimed = _corollary(3, first, second, q)
-            where = f"{degrees}°, p = {first:g} and {second:g}"
-            rows.append(Comparison(where, Measured(found), "equals", claimed, 1e-6))
+            found = Measured(optimal_design_dimension(observe, actions=actions).dimension)
+            claimed, where = (
+                _corollary(3, first, second, q),
+                f"{degrees}°, p = {first:g}, {second:g}",
+            )
+            if first < second:
+                printed.append(Comparison(where, found, "equals", claimed, 1e-6))
+                claimed = 3.0 / first
+            right.append(Comparison(where, found, "equals", claimed, 1e-6))
     return Evidence(tuple(printed), tuple(right))

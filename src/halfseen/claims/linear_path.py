@@ -79,7 +79,7 @@ def dynamics(lab: Laboratory) -> Evidence:
         visits = [(0.0, path.regions[0]), *zip(path.switch_times, path.regions[1:], strict=True)]
         times = {region: visit[0] for region, visit in seen.first.items()}
         for time, region in visits[1:]:
-            found = Measured(times.get(region, math.inf))
+            found = Measured(times.get(region, HORIZON))
             rows.append(Comparison(f"{where}: to {region} at", found, "equals", time, CLOSE))
         count = Measured(float(len(times)))
         rows.append(Comparison(f"{where}: regions visited", count, "equals", float(len(visits))))
@@ -95,16 +95,16 @@ def dynamics(lab: Laboratory) -> Evidence:
 
 def _ratio_over_time() -> Curve:
     """Draw how the ratio of the design's two eigenvalues settles."""
-    model, lam = MODELS[2]
+    model, lam = MODELS[0]
     path = information_path(model, regularization=lam)
-    rounds = np.geomspace(0.05, 100.0, 25)
+    rounds = np.geomspace(0.1, 100.0, 25)
     seen = [follow(model, lam, float(t), 2e-3) for t in rounds]
     x, y = path.design(rounds)
     lines = (
         Line("step by step", rounds.tolist(), [f.y / f.x for f in seen]),
         Line("closed form", rounds.tolist(), (y / x).tolist(), claimed=True),
     )
-    return Curve("Along over across, 40°/75°", "round", "ratio of eigenvalues", lines)
+    return Curve("Along over across, 70°, p = (1, 0.5)", "round", "ratio of eigenvalues", lines)
 
 
 class Pair(NamedTuple):
@@ -135,14 +135,13 @@ class Pair(NamedTuple):
 
 def _pairs(path: InformationPath) -> list[Pair]:
     """Return each region visited after the first, with the one before it as base."""
-    known = dict(
-        zip(path.numbers, zip(np.sin(path.angles) ** 2, path.observe, strict=True), strict=True)
-    )
+    along = [math.sin(angle) ** 2 for angle in path.angles]
+    known = dict(zip(path.numbers, zip(along, path.observe, strict=True), strict=True))
     pairs = []
     for j, i in zip(path.regions, path.regions[1:], strict=False):
         (q_i, p_i), (q_j, p_j) = known[i], known[j]
         u, l = (1 - q_i) / (1 - q_j), q_i / q_j  # noqa: E741
-        pairs.append(Pair(path.dimension, u, l, p_i / p_j, float(q_j), float(1 - q_j)))
+        pairs.append(Pair(path.dimension, u, l, p_i / p_j, q_j, 1 - q_j))
     return pairs
 
 
@@ -238,7 +237,7 @@ def path_formula(lab: Laboratory) -> Evidence:
             value /= math.prod(one.r_star - one.r for one in pairs[: n + 1])
             below = math.prod(one.u + d * one.l for one in pairs[:n])
             above = math.prod(one.u + (d - 1) * one.l for one in pairs[:n])
-            _, x, y = seen.first.get(path.regions[n + 1], (math.inf,) * 3)
+            _, x, y = seen.first.get(path.regions[n + 1], (HORIZON,) * 3)
             for name, found, shape in zip("xy", (x, y), pair.design, strict=True):
                 at = f"{where}: {name} at t_{n + 1}"
                 for rows, factor in ((printed, 1.0 / below), (right, above)):
@@ -266,18 +265,23 @@ def one_step(lab: Laboratory) -> Evidence:
     q = np.sin(np.linspace(low, high, 200)) ** 2
     printed: list[Comparison] = []
     right: list[Comparison] = []
-    for rows, across, along in ((printed, 2.0, 1.0), (right, 1.0, 2.0)):
+    for across, along in ((2.0, 1.0), (1.0, 2.0)):
         gain = (1.0 - q) / across + q / along
+        found = Measured(float(gain.max()))
         where = f"best angle of 40° to 75°, λ = ({across:g}, {along:g})"
-        rows.append(Comparison(where, Measured(float(gain.max())), "equals", float(gain[0])))
-    one = np.array([math.cos(low) / math.sqrt(2)] * 2 + [math.sin(low)])
+        if across > along:
+            printed.append(Comparison(where, found, "equals", float(gain[0])))
+        right.append(Comparison(where, found, "equals", float(gain[-1 if across > along else 0])))
+    one = np.array([[math.cos(low) / math.sqrt(2)] * 2 + [math.sin(low)]])
     ring = region_actions(thresholds([40], [1.0, 0.5])).actions[:3]
     spread = math.log((1.0 + 5.0 * (1.0 - q[0]) / 2.0) ** 2 * (1.0 + 5.0 * q[0]))
-    for rows, played, name in ((printed, one[None], "one action"), (right, ring, "a ring")):
+    for name, played, claimed in (("one action", one, math.log(6.0)), ("a circle", ring, spread)):
         design = np.eye(3) + 5.0 * played.T @ played / len(played)
         found = Measured(float(np.linalg.slogdet(design)[1]))
         where = f"log det after 5 observations of {name} at 40°"
-        rows.append(Comparison(where, found, "equals", spread))
+        if played is one:
+            printed.append(Comparison(where, found, "equals", spread))
+        right.append(Comparison(where, found, "equals", claimed))
     c_i, c_j = math.cos(low) ** 2, math.cos(high) ** 2
     first, second = ((1.0 + f * c_i) / (1.0 + f * c_j) for f in (1.0, 2.0))
     for rows, relation in ((printed, "at most"), (right, "at least")):
