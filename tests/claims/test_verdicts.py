@@ -1,5 +1,7 @@
 """Every claim, run: the verdict recorded, and a wrong constant found out."""
 
+import json
+
 import pytest
 
 from halfseen.claims import Laboratory, claims, verify
@@ -44,11 +46,28 @@ WRONG = {
     "elliptical-potential-one": 0.9,
     "uniform-model": 0.95,
     "log-scaling": 0.8,
+    "dynamics": 1.02,
+    "dual-reachability": 1.02,
+    "path-potential": 0.98,
+    "path-formula": 1.02,
+    "one-step": 1.01,
+    "path-dimension": 0.999,
+    "smallest-dimension": 1.01,
+    "single-threshold": 0.999,
+    "theorem-thresholds": 0.99,
+    "single-threshold-largest": 1.001,
+    "largest-potential": 0.99,
+    "largest-expected-potential": 0.96,
     "potential-reduction-linear": 0.05,
+    "theorem-linear": 0.05,
     "law-sphere": 1.2,
     "law-fixed": 1.2,
     "law-ties": 1.1,
     "law-contexts": 1.15,
+    "glm-width": 0.05,
+    "glm-regret": 0.05,
+    "glm-exploration": 0.8,
+    "glm-slowdown": 1.2,
 }
 # Factors that would make true what is printed and is not.
 KIND = {
@@ -59,6 +78,7 @@ KIND = {
     "optimism-linear-proof": 10.0,
     "elliptical-potential-one": 20.0,
     "scaling-dimension": 0.5,
+    "glm-width": 15.0,
 }
 
 
@@ -91,6 +111,13 @@ def test_equalities_are_measured_finely_enough(findings):
     for finding in findings.values():
         for one in (*finding.evidence.printed, *finding.evidence.corrected):
             assert one.decided, (finding.claim.name, one.where)
+
+
+def test_what_was_found_can_be_written_down(findings):
+    for finding in findings.values():
+        json.dumps(finding.to_dict(), allow_nan=False)
+        if finding.evidence.curve is not None:
+            json.dumps([[list(line.x), list(line.y)] for line in finding.evidence.curve.lines])
 
 
 def test_corrections_are_needed_and_enough(findings):

@@ -21,8 +21,12 @@ FAMILIES = (
     "adaptivity",
     "linear_events",
     "linear_potential",
+    "linear_path",
+    "linear_dimension",
+    "linear_worst",
     "linear_regret",
     "linear_laws",
+    "glm",
 )
 
 
