@@ -2,91 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numba import cuda
 
-from halfseen import draws
-from halfseen.draws import Stream
-from halfseen.engine import cuda_rounds
+from halfseen.engine import cuda_rounds, linear_rounds
 from halfseen.engine.cell import Cell, Track
+from halfseen.engine.cuda_functions import on_device, ridge_in_registers
+from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.specialise import OpenNames, fitted
 
 THREADS = 128
 BATCH = 1 << 18  # replications a launch
-
-
-def short_unit(high: int, low: int) -> float:
-    """Return a multiple of 2**-24 in [0, 1[ from one word."""
-    return np.float32(np.int32(high >> 8)) * np.float32(2.0**-24)
-
-
-def short_open_unit(word: int) -> float:
-    """Return a number in ]0, 1] from one word."""
-    return (np.float32(np.uint32(word)) + np.float32(0.5)) * np.float32(2.0**-32)
-
-
-def short_normal(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
-    """Return a standard normal number from two words (Box and Muller), without a branch."""
-    turn = np.float32(2.0 * math.pi) * short_unit(low, high)
-    return math.sqrt(np.float32(-2.0) * math.log(short_open_unit(high))) * math.cos(turn)
-
-
-def short_exponential(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
-    """Return a standard exponential number from one word."""
-    return -math.log(short_open_unit(high))
-
-
-def wide_philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
-    """Return what `draws.philox` does, in types that tell the compiler 32 bits from 64."""
-    x0, x1, x2, x3 = np.uint32(c0), np.uint32(c1), np.uint32(c2), np.uint32(c3)
-    for _ in range(10):
-        a = np.uint64(x0) * np.uint64(0xD2511F53)
-        b = np.uint64(x2) * np.uint64(0xCD9E8D57)
-        x0 = np.uint32(b >> np.uint64(32)) ^ x1 ^ np.uint32(k0)
-        x1 = np.uint32(b & np.uint64(0xFFFFFFFF))
-        x2 = np.uint32(a >> np.uint64(32)) ^ x3 ^ np.uint32(k1)
-        x3 = np.uint32(a & np.uint64(0xFFFFFFFF))
-        k0 = (k0 + 0x9E3779B9) & 0xFFFFFFFF
-        k1 = (k1 + 0xBB67AE85) & 0xFFFFFFFF
-    return int(x0), int(x1), int(x2), int(x3)
-
-
-WIDE = {draws.philox: wide_philox}
-SHORT = {
-    draws.unit: short_unit,
-    draws.normal_from: short_normal,
-    draws.exponential_from: short_exponential,
-}
-
-
-def device_function(function: FunctionType, made: dict[Any, Any], single: bool) -> Any:
-    """Return a function, and all it can reach, compiled for the device."""
-    if function not in made:
-        names = dict(function.__globals__)
-        for name in function.__code__.co_names:
-            value = names.get(name)
-            if isinstance(value, FunctionType):
-                value = SHORT.get(value, value) if single else value
-                value = WIDE.get(value, value)
-                names[name] = device_function(value, made, single)
-            elif isinstance(value, np.ndarray):
-                names[name] = cuda.to_device(value.astype(np.float32) if single else value)
-            elif single and isinstance(value, float):
-                names[name] = np.float32(value)
-        code = function.__code__
-        if single:
-            code = code.replace(
-                co_consts=tuple(np.float32(c) if type(c) is float else c for c in code.co_consts)
-            )
-        copy = FunctionType(code, names, function.__name__, function.__defaults__)
-        made[function] = cuda.jit(device=True, fastmath=single)(copy)
-    return made[function]
 
 
 @cache
@@ -103,9 +33,7 @@ def arms_kernel(
     """Return the launchable loop of a policy on so many arms."""
     real = np.float32 if single else np.float64
     loop = fitted(cuda_rounds.leap, kernels, ARMS=arms, ORDERS=orders, REAL=real)
-    largest = fitted(cuda_rounds.largest, kernels, ARMS=arms)
-    loop.__globals__["largest"] = largest
-    leap = device_function(loop, {}, single)
+    leap = on_device(loop, {}, single)
     room = max(orders, 1)
 
     def kernel(
@@ -167,6 +95,104 @@ def arms_kernel(
     return cuda.jit(kernel, fastmath=single, **({"max_registers": registers} if registers else {}))
 
 
+@cache
+def linear_kernel(
+    kernels: OpenNames,
+    actions: int,
+    d: int,
+    orders: int,
+    registers: int | None = None,
+) -> Any:
+    """Return the launchable loop of a linear policy on a fixed set of actions."""
+    loop = fitted(linear_rounds.play_once, kernels, JUMPS=kernels.waits and not kernels.imputes)
+    largest = fitted(cuda_rounds.running_largest, kernels)
+    exchange = ridge_in_registers(d, actions) | {
+        ("halfseen.engine.linear_rounds", "largest_index"): largest
+    }
+    once = on_device(loop, exchange, False)
+    room = max(orders, 1)
+    real = np.float64
+
+    def kernel(
+        first,
+        rows,
+        actions_given,
+        columns_given,
+        facts_given,
+        theta,
+        table,
+        key,
+        stops,
+        alphas,
+        regularization,
+        censoring_factor,
+        regret,
+        pulls,
+        observations,
+        potential,
+        optimism_failed,
+        censoring_failed,
+        spread,
+        eigenvalues,
+    ):
+        vectors_here = cuda.shared.array((actions, d), real)
+        columns = cuda.shared.array((d, actions), real)
+        facts = cuda.shared.array((actions, 5), real)
+        for k in range(cuda.threadIdx.x, actions, cuda.blockDim.x):
+            for i in range(d):
+                vectors_here[k, i] = actions_given[k, i]
+                columns[i, k] = columns_given[i, k]
+            for i in range(5):
+                facts[k, i] = facts_given[k, i]
+        cuda.syncthreads()
+        row = cuda.grid(1)
+        if row < rows:
+            # Sliced by numbers known only at run time, or every loop over them is unrolled.
+            size = theta.size
+            matrices = cuda.local.array((6, d, d), real)[:, :size, :size]
+            vectors = cuda.local.array((6, d), real)[:, :size]
+            lists = cuda.local.array((11, actions), real)[:, : actions_given.shape[0]]
+            spent = cuda.local.array(room, real)
+            once(
+                first + row,
+                row,
+                vectors_here,
+                columns,
+                facts,
+                theta,
+                table,
+                key,
+                stops,
+                alphas,
+                regularization,
+                censoring_factor,
+                matrices,
+                vectors,
+                lists,
+                spent,
+                regret,
+                pulls,
+                observations,
+                potential,
+                optimism_failed,
+                censoring_failed,
+                spread,
+                eigenvalues,
+            )
+
+    return cuda.jit(kernel, **({"max_registers": registers} if registers else {}))
+
+
+def prepared_linear(cell, registers=None):
+    """Return the kernel and its arguments between the rows and the tracks."""
+    kernels = cell.policy.kernels()
+    _, rows, columns, facts, theta, table, key, checkpoints, alphas, lam, factor = cell.arguments()
+    kernel = linear_kernel(kernels, *rows.shape, len(alphas), registers)
+    arrays = [cuda.to_device(np.ascontiguousarray(a)) for a in (rows, columns, facts, theta, table)]
+    ends = cuda.to_device(checkpoints.astype(float))
+    return kernel, (*arrays, key, ends, cuda.to_device(alphas), lam, factor)
+
+
 def prepared(cell, single, threads=128, registers=None):
     """Return the kernel and its arguments between the rows and the tracks."""
     real = np.float32 if single else np.float64
@@ -189,7 +215,10 @@ def run(
     single: bool = False,
 ) -> None:
     """Play every replication of the cell into the track."""
-    kernel, arguments = prepared(cell, single)
+    if isinstance(cell, LinearCell):
+        kernel, arguments = prepared_linear(cell)
+    else:
+        kernel, arguments = prepared(cell, single)
     replications = len(track.regret)
     batch = min(BATCH, replications)
     room = [

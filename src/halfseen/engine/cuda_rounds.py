@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.draws import ENVIRONMENT, POLICY
+from halfseen.draws import ENVIRONMENT, POLICY, Stream
 from halfseen.engine.feedback import HALF_RATE, MEAN, PATIENCE, discount, feedback
 from halfseen.policies.policy import COUNT
 
@@ -130,3 +130,24 @@ def largest(values: NDArray[Any]) -> Any:
             top = values[k]
             place = np.uint32(k)
     return place
+
+
+def running_largest(
+    means: Vector,
+    widths: Vector,
+    spread: float,
+    shifts: Vector,
+    now: int,
+    mind: Stream,
+    table: Vector,
+    values: Vector,
+) -> int:
+    """Return what `linear_rounds.largest_index` does, without keeping the indices."""
+    chosen = 0
+    top = index(means[0], widths[0], spread, shifts[0], 0, now, mind, table)
+    for k in range(1, means.size):
+        value = index(means[k], widths[k], spread, shifts[k], k, now, mind, table)
+        if value > top:
+            top = value
+            chosen = k
+    return chosen
