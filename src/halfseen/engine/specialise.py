@@ -27,9 +27,20 @@ class OpenNames(Protocol):
 
 
 def fitted(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> FunctionType:
-    """Return `function` with a policy's kernels in place of the names it leaves open."""
+    """Return `function` with a policy's kernels in place of the names it leaves open.
+
+    Functions of the same module that it calls are fitted too.
+    """
+    return _fitted(function, kernels.names() | others)
+
+
+def _fitted(function: Callable[..., Any], open_names: dict[str, Any]) -> FunctionType:
     assert isinstance(function, FunctionType)
-    names = function.__globals__ | kernels.names() | others
+    names = function.__globals__ | open_names
+    for name in set(function.__code__.co_names) - set(open_names):
+        value = names.get(name)
+        if isinstance(value, FunctionType) and value.__module__ == function.__module__:
+            names[name] = _fitted(value, open_names)
     return FunctionType(function.__code__, names, function.__name__)
 
 
