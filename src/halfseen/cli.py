@@ -45,18 +45,31 @@ def top(
 def study(
     spec: Spec = "arms",
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("study"),
-    engine: Annotated[str, typer.Option(help="cpu or reference.")] = "cpu",
+    engine: Annotated[str, typer.Option(help="cpu, cuda, reference or auto.")] = "cpu",
+    precision: Annotated[
+        str, typer.Option(help="double, or single on a GPU: faster, other draws.")
+    ] = "double",
     workers: Annotated[int | None, typer.Option(help="Threads; all cores if left out.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
     from halfseen.console import present, progress_bar
-    from halfseen.simulation import simulate
+    from halfseen.simulation import choose_engine, simulate
 
     design = study_named(spec)
+    if engine == "auto":
+        engine, reason = choose_engine(design)
+        print(f"The {engine} engine: {reason}.", file=sys.stderr)
     try:
         with progress_bar() as progress:
-            result = simulate(design, engine=engine, workers=workers, out=out, progress=progress)
+            result = simulate(
+                design,
+                engine=engine,
+                precision=precision,
+                workers=workers,
+                out=out,
+                progress=progress,
+            )
     except KeyboardInterrupt:
         print(
             f"\nStopped. Finished cells are kept in {out}; run the same command to go on.",
@@ -187,6 +200,19 @@ def verify(
     present_verdicts(findings, out, as_json, details=bool(claim))
     if not all(finding.as_recorded for finding in findings):
         raise typer.Exit(1)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Print what this machine can run, and how fast: engines, versions, cores, GPU, cache."""
+    from halfseen.console import print_json
+    from halfseen.doctor import examine
+
+    found = examine()
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
 
 
 def study_named(spec: str) -> Study:

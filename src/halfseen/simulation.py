@@ -6,13 +6,15 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from halfseen import checks
-from halfseen.engine import cpu, reference
+from halfseen.engine import cpu, cuda, reference
 from halfseen.engine.cell import Track
+from halfseen.errors import InvalidInput
 from halfseen.result import Result, claim
 from halfseen.storage import write_cell
 from halfseen.study import AnyCell, Study
@@ -23,11 +25,16 @@ class Engine(Protocol):
 
     def run(
         self, cell: AnyCell, track: Track, *, report: Callable[[int], None], workers: int
-    ) -> None:
-        """Play the cell into the track, reporting replications as they finish."""
+    ) -> str | None:
+        """Play the cell into the track, reporting replications as they finish.
+
+        Returns the precision of the numbers if it is not double.
+        """
 
 
-ENGINES: dict[str, Engine] = {"cpu": cpu, "reference": reference}
+ENGINES: dict[str, Engine] = {"cpu": cpu, "cuda": cuda, "reference": reference}
+PRECISIONS = ("double", "single")
+MANY_REPLICATIONS, MANY_ROUNDS = 10_000, 10**11  # from here on a GPU earns its compile time
 Progress = Callable[[int, int, str], None]
 
 
@@ -35,6 +42,7 @@ def simulate(
     study: Study,
     *,
     engine: str = "cpu",
+    precision: str = "double",
     workers: int | None = None,
     out: Path | str | None = None,
     progress: Progress | None = None,
@@ -46,7 +54,12 @@ def simulate(
     study
         What to run.
     engine
-        ``"cpu"``, compiled and on all cores, or ``"reference"``, the same in plain Python.
+        ``"cpu"``, compiled and on all cores; ``"cuda"``, on an NVIDIA GPU; ``"reference"``, plain
+        Python; or ``"auto"``, the one of cpu and cuda that `choose_engine` picks.
+    precision
+        ``"double"``, or on a GPU ``"single"``: faster, from other draws of the same law. It is
+        taken by policies that jump from observation to observation on few arms, up to a horizon of
+        2**24; the others stay with double.
     workers
         How many threads; all cores unless said otherwise. No number depends on it.
     out
@@ -61,7 +74,17 @@ def simulate(
     >>> sorted(simulate(study, engine="reference").data.sizes.items())[:3]
     [('alpha', 2), ('arm', 2), ('censorship', 2)]
     """
-    run = ENGINES[checks.one_of("engine", engine, ENGINES)].run
+    if checks.one_of("engine", engine, ("auto", *ENGINES)) == "auto":
+        engine, _ = choose_engine(study)
+    run: Callable[..., str | None] = ENGINES[engine].run
+    if checks.one_of("precision", precision, PRECISIONS) == "single":
+        if engine != "cuda":
+            raise InvalidInput(
+                "precision", f"must be double on the {engine} engine", precision, "Leave it out."
+            )
+        run = partial(run, single=True)
+    if engine == "cuda":
+        cuda.check(cell for _, cell in study.cells())
     cores = os.cpu_count() or 1
     threads = (
         cores
@@ -92,16 +115,44 @@ def simulate(
         report(0)
         started = time.perf_counter()
         track = result.track(position, cell)
-        run(cell, track, report=report, workers=threads)
-        facts = {
+        used = run(cell, track, report=report, workers=threads)
+        facts: dict[str, Any] = {
             "seconds": time.perf_counter() - started,
             "engine": engine,
+            "precision": used or "double",
             "versions": versions(),
         }
         result.facts[digest] = facts
         if folder is not None:
             write_cell(folder, digest, track.arrays(), facts)
     return result
+
+
+def choose_engine(study: Study) -> tuple[str, str]:
+    """Return cuda for large studies that a GPU here can play, else cpu, and the reason.
+
+    Large is at least 10,000 replications and 1e11 rounds in all.
+
+    Examples
+    --------
+    >>> from halfseen import UCB, ArmedBandit, Study, Uniform
+    >>> choose_engine(Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), UCB(), horizon=100))
+    ('cpu', 'fewer than 10,000 replications')
+    """
+    cells = [cell for _, cell in study.cells()]
+    if study.replications < MANY_REPLICATIONS:
+        return "cpu", f"fewer than {MANY_REPLICATIONS:,} replications"
+    if len(cells) * study.replications * study.horizon < MANY_ROUNDS:
+        return "cpu", f"fewer than {MANY_ROUNDS:.0e} rounds in all".replace("e+", "e")
+    for cell in cells:
+        what = cuda.refusal(cell)
+        if what is not None:
+            return "cpu", f"the cuda engine cannot play {what}"
+    try:
+        cuda.device()
+    except InvalidInput:
+        return "cpu", "no GPU was found"
+    return "cuda", "a GPU was found and the study is large"
 
 
 def versions() -> dict[str, str]:

@@ -15,7 +15,6 @@ import numpy as np
 from numba import cuda
 
 from halfseen import draws
-from halfseen.checks import Vector
 from halfseen.draws import Stream
 
 WORD = 0xFFFFFFFF
@@ -68,12 +67,12 @@ def wide_philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[i
     return int(x0), int(x1), int(x2), int(x3)
 
 
-def short_unit(high: int, low: int) -> float:
+def short_unit(high: int, low: int) -> Any:
     """Return a multiple of 2**-24 in [0, 1[ from one word."""
     return np.float32(np.int32(high >> 8)) * np.float32(2.0**-24)
 
 
-def short_open_unit(word: int) -> float:
+def short_open_unit(word: int) -> Any:
     """Return a number in ]0, 1] from one word."""
     return (np.float32(np.uint32(word)) + np.float32(0.5)) * np.float32(2.0**-32)
 
@@ -94,51 +93,3 @@ SHORT: Exchange = {
     _name(draws.normal_from): short_normal,
     _name(draws.exponential_from): short_exponential,
 }
-
-
-def ridge_in_registers(d: int, actions: int) -> Exchange:
-    """Return the updates of a ridge regression for sizes the compiler knows.
-
-    Only the lower half of the inverse is kept, and vectors stay in registers: a GPU is short of
-    memory traffic. Every number is what `halfseen.ridge` computes, in the same order.
-    """
-
-    def observe_action(inverse: Vector, x: Vector, v: Vector) -> float:
-        here = cuda.local.array(d, np.float64)
-        given = cuda.local.array(d, np.float64)
-        for i in range(d):
-            given[i] = x[i]
-        for i in range(d):
-            total = 0.0
-            for j in range(d):
-                total += (inverse[i, j] if j <= i else inverse[j, i]) * given[j]
-            here[i] = total
-        s = 0.0
-        for i in range(d):
-            s += given[i] * here[i]
-            v[i] = here[i]
-        scale = 1.0 / (1.0 + s)
-        for i in range(d):
-            for j in range(i + 1):
-                inverse[i, j] -= (here[i] * here[j]) * scale
-        return s
-
-    def update_actions(
-        columns: Vector, v: Vector, s: float, step: float, g: Vector, means: Vector, widths: Vector
-    ) -> None:
-        here = cuda.local.array(d, np.float64)
-        for i in range(d):
-            here[i] = v[i]
-        scale = 1.0 / (1.0 + s)
-        for k in range(actions):
-            along = 0.0
-            for i in range(d):
-                along += columns[i, k] * here[i]
-            means[k] += along * step
-            left = widths[k] - (along * along) * scale
-            widths[k] = left if left > 0.0 else 0.0
-
-    return {
-        ("halfseen.ridge", "observe_action"): observe_action,
-        ("halfseen.ridge", "update_actions"): update_actions,
-    }

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.draws import ENVIRONMENT, POLICY, Stream
+from halfseen.draws import ENVIRONMENT, POLICY
 from halfseen.engine.feedback import HALF_RATE, MEAN, PATIENCE, discount, feedback
 from halfseen.policies.policy import COUNT
 
@@ -33,17 +33,17 @@ def leap(
     replication: int,
     row: int,
     facts: Vector,
-    law: int,
-    menu: NDArray[Any],
     table: Vector,
-    key: tuple[int, int],
-    checkpoints: NDArray[Any],
-    alphas: Vector,
-    regularization: float,
     state: NDArray[Any],
     pulled: NDArray[Any],
     values: NDArray[Any],
     spent: NDArray[Any],
+    law: int,
+    menu: NDArray[Any],
+    key: tuple[int, int],
+    checkpoints: NDArray[Any],
+    alphas: Vector,
+    regularization: float,
     regret: NDArray[Any],
     pulls: NDArray[Any],
     observations: NDArray[Any],
@@ -130,24 +130,3 @@ def largest(values: NDArray[Any]) -> Any:
             top = values[k]
             place = np.uint32(k)
     return place
-
-
-def running_largest(
-    means: Vector,
-    widths: Vector,
-    spread: float,
-    shifts: Vector,
-    now: int,
-    mind: Stream,
-    table: Vector,
-    values: Vector,
-) -> int:
-    """Return what `linear_rounds.largest_index` does, without keeping the indices."""
-    chosen = 0
-    top = index(means[0], widths[0], spread, shifts[0], 0, now, mind, table)
-    for k in range(1, means.size):
-        value = index(means[k], widths[k], spread, shifts[k], k, now, mind, table)
-        if value > top:
-            top = value
-            chosen = k
-    return chosen
