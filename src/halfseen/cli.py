@@ -45,11 +45,14 @@ def top(
 def study(
     spec: Spec = "arms",
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("study"),
-    engine: Annotated[str, typer.Option(help="cpu, cuda, reference or auto.")] = "cpu",
+    engine: Annotated[str, typer.Option(help="cpu, cuda, dask, reference or auto.")] = "cpu",
     precision: Annotated[
         str, typer.Option(help="double, or single on a GPU: faster, other draws.")
     ] = "double",
     workers: Annotated[int | None, typer.Option(help="Threads; all cores if left out.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, for --engine dask.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
@@ -67,6 +70,7 @@ def study(
                 engine=engine,
                 precision=precision,
                 workers=workers,
+                scheduler=scheduler,
                 out=out,
                 progress=progress,
             )

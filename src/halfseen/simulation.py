@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
 from halfseen import checks
-from halfseen.engine import cpu, cuda, reference
+from halfseen.engine import cluster, cpu, cuda, reference
 from halfseen.engine.cell import Track
 from halfseen.errors import InvalidInput
-from halfseen.result import Result, claim
-from halfseen.storage import write_cell
+from halfseen.result import Position, Result, claim
+from halfseen.storage import CELLS, PARTS, read_cell, write_cell
 from halfseen.study import AnyCell, Study
 
 
@@ -33,6 +35,7 @@ class Engine(Protocol):
 
 
 ENGINES: dict[str, Engine] = {"cpu": cpu, "cuda": cuda, "reference": reference}
+NAMES = ("cpu", "cuda", "dask", "reference", "auto")
 PRECISIONS = ("double", "single")
 MANY_REPLICATIONS, MANY_ROUNDS = 10_000, 10**11  # from here on a GPU earns its compile time
 Progress = Callable[[int, int, str], None]
@@ -44,6 +47,7 @@ def simulate(
     engine: str = "cpu",
     precision: str = "double",
     workers: int | None = None,
+    scheduler: str | None = None,
     out: Path | str | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -54,16 +58,20 @@ def simulate(
     study
         What to run.
     engine
-        ``"cpu"``, compiled and on all cores; ``"cuda"``, on an NVIDIA GPU; ``"reference"``, plain
-        Python; or ``"auto"``, the one of cpu and cuda that `choose_engine` picks.
+        ``"cpu"``, compiled and on all cores; ``"cuda"``, on an NVIDIA GPU; ``"dask"``, on a
+        cluster; ``"reference"``, plain Python; or ``"auto"``, cpu or cuda by size.
     precision
         ``"double"``, or on a GPU ``"single"``: faster, from other draws of the same law. It is
         taken by policies that jump from observation to observation on few arms, up to a horizon of
         2**24; the others stay with double.
     workers
-        How many threads; all cores unless said otherwise. No number depends on it.
+        How many threads, or processes on dask; all cores unless said otherwise. No number depends
+        on it.
+    scheduler
+        Address of a running Dask scheduler; left out, dask starts a cluster on this machine.
     out
-        A folder to keep finished cells in. Cells found there are not played again.
+        A folder to keep finished cells in, and on dask finished chunks of cells. What is found
+        there is not played again.
     progress
         Called with the replications done, their total and the name of the cell.
 
@@ -74,15 +82,19 @@ def simulate(
     >>> sorted(simulate(study, engine="reference").data.sizes.items())[:3]
     [('alpha', 2), ('arm', 2), ('censorship', 2)]
     """
-    if checks.one_of("engine", engine, ("auto", *ENGINES)) == "auto":
+    if checks.one_of("engine", engine, NAMES) == "auto":
         engine, _ = choose_engine(study)
-    run: Callable[..., str | None] = ENGINES[engine].run
+    run: Callable[..., str | None] = ENGINES.get(engine, cpu).run
     if checks.one_of("precision", precision, PRECISIONS) == "single":
         if engine != "cuda":
             raise InvalidInput(
                 "precision", f"must be double on the {engine} engine", precision, "Leave it out."
             )
         run = partial(run, single=True)
+    if scheduler is not None and engine != "dask":
+        raise InvalidInput(
+            "scheduler", f"must be left out on the {engine} engine", scheduler, "Use engine dask."
+        )
     if engine == "cuda":
         cuda.check(cell for _, cell in study.cells())
     cores = os.cpu_count() or 1
@@ -99,33 +111,90 @@ def simulate(
     cells = list(study.cells())
     total = len(cells) * study.replications
     done = 0
+    started = time.perf_counter()
 
-    def report(replications: int) -> None:
+    def report(replications: int, position: Position) -> None:
         nonlocal done
         done += replications
         if progress is not None:
+            label = " · ".join(names[axis][position[axis]] for axis in range(3))
             progress(done, total, label)
 
-    for position, cell in cells:
-        label = " · ".join(names[axis][position[axis]] for axis in range(3))
-        digest = study.cell_digest(cell)
-        if folder is not None and result.read(folder, position, cell, digest):
-            report(study.replications)
-            continue
-        report(0)
-        started = time.perf_counter()
-        track = result.track(position, cell)
-        used = run(cell, track, report=report, workers=threads)
+    def finish(digest: str, track: Track, used: str | None = None) -> None:
+        nonlocal started
+        now = time.perf_counter()
         facts: dict[str, Any] = {
-            "seconds": time.perf_counter() - started,
+            "seconds": now - started,
             "engine": engine,
             "precision": used or "double",
             "versions": versions(),
         }
+        started = now
         result.facts[digest] = facts
         if folder is not None:
             write_cell(folder, digest, track.arrays(), facts)
+
+    to_play = []
+    for position, cell in cells:
+        digest = study.cell_digest(cell)
+        if folder is not None and result.read(folder, position, cell, digest):
+            report(study.replications, position)
+        else:
+            to_play.append((position, cell, digest))
+    if engine == "dask":
+        _on_cluster(result, to_play, folder, scheduler, threads, report, finish)
+        return result
+    for position, cell, digest in to_play:
+        report(0, position)
+        started = time.perf_counter()
+        track = result.track(position, cell)
+        used = run(cell, track, report=partial(report, position=position), workers=threads)
+        finish(digest, track, used)
     return result
+
+
+def _on_cluster(
+    result: Result,
+    to_play: list[tuple[Position, AnyCell, str]],
+    folder: Path | None,
+    scheduler: str | None,
+    workers: int,
+    report: Callable[[int, Position], None],
+    finish: Callable[[str, Track], None],
+) -> None:
+    """Play cells on a Dask cluster; finished chunks are kept until their cell is written."""
+    positions: dict[int, Position] = {}
+    jobs = []
+    for position, cell, digest in to_play:
+        track = result.track(position, cell)
+        parts = None if folder is None else folder / PARTS / digest
+        found = [] if parts is None else cluster.finished_chunks(parts / CELLS)
+
+        def keep(first: int, last: int, track: Track = track, parts: Path | None = parts) -> None:
+            if parts is not None:
+                write_cell(parts, cluster.chunk_name(first, last), track.part(first, last), {})
+
+        def close(digest: str = digest, track: Track = track, parts: Path | None = parts) -> None:
+            finish(digest, track)
+            if parts is not None:
+                shutil.rmtree(parts, ignore_errors=True)
+                with suppress(OSError):  # not empty yet
+                    parts.parent.rmdir()
+
+        for first, last in found:
+            assert parts is not None
+            read_cell(parts, cluster.chunk_name(first, last), track.part(first, last))
+        lacks = cluster.lacking(len(track.regret), found)
+        job = cluster.Job(cell, track, lacks, keep, close)
+        positions[id(job)] = position
+        report(sum(last - first for first, last in found), position)
+        if lacks:
+            jobs.append(job)
+        else:
+            close()
+    if jobs:
+        with cluster.connected(scheduler, workers) as client:
+            cluster.run_all(jobs, client, lambda rows, job: report(rows, positions[id(job)]))
 
 
 def choose_engine(study: Study) -> tuple[str, str]:
