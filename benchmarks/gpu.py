@@ -1,7 +1,7 @@
 """The cuda engine against the cpu engine: do they agree, and how fast is the GPU?
 
-Run `python benchmarks/gpu.py` on a machine with an NVIDIA GPU. It needs numpy, numba, numba-cuda
-and pydantic. `--quick` takes small sizes, for a try.
+Run `python benchmarks/gpu.py` on a machine with an NVIDIA GPU. It needs numpy, scipy, numba,
+numba-cuda and pydantic. `--quick` takes small sizes, for a try.
 """
 
 import argparse

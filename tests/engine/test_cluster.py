@@ -188,9 +188,11 @@ def test_chunks_grow_with_the_time_they_take_and_leave_work_for_all():
     job.fit_size(500, seconds=10.0)
     assert job.size == 100
     assert job.next_chunk(slots=2) == (1, 101)
-    assert job.next_chunk(slots=100) == (101, 109)
+    assert job.next_chunk(slots=100) == (101, 107), "a sixteenth at least"
+    job.size = 160
+    assert job.next_chunk(slots=1) == (107, 267)
+    assert job.next_chunk(slots=1) == (267, 300), "up to the next gap"
+    assert job.next_chunk(slots=2) == (400, 475), "a quarter of what each worker will get"
     job.size = 10_000
-    assert job.next_chunk(slots=1) == (109, 300)
-    assert job.next_chunk(slots=2) == (400, 700)
-    assert job.next_chunk(slots=1) == (700, 1_000)
+    assert job.next_chunk(slots=1) == (475, 1_000)
     assert not job.lacks

@@ -48,7 +48,8 @@ class Job:
         """Take the next replications to play."""
         first, last = self.lacks.pop(0)
         left = last - first + sum(b - a for a, b in self.lacks)
-        end = min(last, first + max(1, min(self.size, math.ceil(left / slots))))
+        fair = max(math.ceil(left / (4 * slots)), self.size // 16)  # small at the end, not tiny
+        end = min(last, first + max(1, min(self.size, fair)))
         if end < last:
             self.lacks.insert(0, (end, last))
         return first, end
