@@ -23,6 +23,8 @@ OUTER = {
     "storage",
     "spec",
     "claims",
+    "summary",
+    "doctor",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -53,34 +53,44 @@ def study(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, for --engine dask.")
     ] = None,
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Keep moments and quantiles only: any replications fit."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
-    from halfseen.console import present, progress_bar
+    from halfseen.console import present, present_summary, progress_bar
     from halfseen.simulation import choose_engine, simulate
 
     design = study_named(spec)
     if engine == "auto":
         engine, reason = choose_engine(design)
         print(f"The {engine} engine: {reason}.", file=sys.stderr)
+    options: dict[str, Any] = {
+        "engine": engine,
+        "precision": precision,
+        "workers": workers,
+        "out": out,
+    }
     try:
         with progress_bar() as progress:
-            result = simulate(
-                design,
-                engine=engine,
-                precision=precision,
-                workers=workers,
-                scheduler=scheduler,
-                out=out,
-                progress=progress,
-            )
+            if summary:
+                from halfseen.summary import summarize
+
+                left = summarize(design, progress=progress, **options)
+            else:
+                result = simulate(design, progress=progress, scheduler=scheduler, **options)
     except KeyboardInterrupt:
         print(
             f"\nStopped. Finished cells are kept in {out}; run the same command to go on.",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
-    present(result, out, as_json)
+    if summary:
+        present_summary(left, out, as_json)
+    else:
+        present(result, out, as_json)
 
 
 @app.command()

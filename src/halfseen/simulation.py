@@ -26,9 +26,15 @@ class Engine(Protocol):
     """A way to play all replications of a cell."""
 
     def run(
-        self, cell: AnyCell, track: Track, *, report: Callable[[int], None], workers: int
+        self,
+        cell: AnyCell,
+        track: Track,
+        *,
+        report: Callable[[int], None],
+        workers: int,
+        start: int = 0,
     ) -> str | None:
-        """Play the cell into the track, reporting replications as they finish.
+        """Play the replications from `start` on, reporting them as they finish.
 
         Returns the precision of the numbers if it is not double.
         """
@@ -82,32 +88,14 @@ def simulate(
     >>> sorted(simulate(study, engine="reference").data.sizes.items())[:3]
     [('alpha', 2), ('arm', 2), ('censorship', 2)]
     """
-    if checks.one_of("engine", engine, NAMES) == "auto":
-        engine, _ = choose_engine(study)
-    run: Callable[..., str | None] = ENGINES.get(engine, cpu).run
-    if checks.one_of("precision", precision, PRECISIONS) == "single":
-        if engine != "cuda":
-            raise InvalidInput(
-                "precision", f"must be double on the {engine} engine", precision, "Leave it out."
-            )
-        run = partial(run, single=True)
+    engine, run = chosen_engine(study, engine, precision)
     if scheduler is not None and engine != "dask":
         raise InvalidInput(
             "scheduler", f"must be left out on the {engine} engine", scheduler, "Use engine dask."
         )
-    if engine == "cuda":
-        cuda.check(cell for _, cell in study.cells())
-    cores = os.cpu_count() or 1
-    threads = (
-        cores
-        if workers is None
-        else checks.whole(
-            "workers", workers, at_least=1, at_most=1024, fix="Leave it out to use all cores."
-        )
-    )
+    threads = thread_count(workers)
     result = Result.empty(study)
     folder = None if out is None else claim(Path(out), study)
-    names = [list(study.problems), list(study.censorships), list(study.policies)]
     cells = list(study.cells())
     total = len(cells) * study.replications
     done = 0
@@ -117,8 +105,7 @@ def simulate(
         nonlocal done
         done += replications
         if progress is not None:
-            label = " · ".join(names[axis][position[axis]] for axis in range(3))
-            progress(done, total, label)
+            progress(done, total, cell_name(study, position))
 
     def finish(digest: str, track: Track, used: str | None = None) -> None:
         nonlocal started
@@ -195,6 +182,38 @@ def _on_cluster(
     if jobs:
         with cluster.connected(scheduler, workers) as client:
             cluster.run_all(jobs, client, lambda rows, job: report(rows, positions[id(job)]))
+
+
+def chosen_engine(
+    study: Study, engine: str, precision: str
+) -> tuple[str, Callable[..., str | None]]:
+    """Return the name of the engine to use and how it plays a cell, or refuse it."""
+    if checks.one_of("engine", engine, NAMES) == "auto":
+        engine, _ = choose_engine(study)
+    run: Callable[..., str | None] = ENGINES.get(engine, cpu).run
+    if checks.one_of("precision", precision, PRECISIONS) == "single":
+        if engine != "cuda":
+            raise InvalidInput(
+                "precision", f"must be double on the {engine} engine", precision, "Leave it out."
+            )
+        run = partial(run, single=True)
+    if engine == "cuda":
+        cuda.check(cell for _, cell in study.cells())
+    return engine, run
+
+
+def thread_count(workers: int | None) -> int:
+    """Return the number of threads asked for, all cores if none was."""
+    if workers is None:
+        return os.cpu_count() or 1
+    fix = "Leave it out to use all cores."
+    return checks.whole("workers", workers, at_least=1, at_most=1024, fix=fix)
+
+
+def cell_name(study: Study, position: Position) -> str:
+    """Return the names of a cell's problem, censorship and policy in one line."""
+    axes = (study.problems, study.censorships, study.policies)
+    return " · ".join(list(axis)[place] for axis, place in zip(axes, position, strict=True))
 
 
 def choose_engine(study: Study) -> tuple[str, str]:

@@ -61,10 +61,11 @@ def run(
     *,
     report: Callable[[int], None],
     workers: int = 1,
+    start: int = 0,
     single: bool = False,
     most_rows: int = MOST_ROWS,
 ) -> str:
-    """Play every replication of the cell into the track and return the precision used.
+    """Play the replications from `start` on into the track and return the precision used.
 
     Replications are launched in batches that fit in the GPU's memory, at most `most_rows` each.
     No number depends on the batches.
@@ -83,7 +84,7 @@ def run(
     parts = (plan.given, room, tracks) if room else (plan.given, tracks)
     for first in range(0, replications, batch):
         rows = min(batch, replications - first)
-        plan.kernel[-(-rows // plan.threads), plan.threads](first, rows, *parts)
+        plan.kernel[-(-rows // plan.threads), plan.threads](start + first, rows, *parts)
         for source, target in zip(tracks, track.rows(first, first + rows), strict=True):
             if target.flags.c_contiguous and target.size:
                 source[:rows].copy_to_host(target)
