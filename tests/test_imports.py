@@ -25,6 +25,8 @@ OUTER = {
     "claims",
     "logs",
     "datasets",
+    "summary",
+    "doctor",
 }
 REPORTING = PACKAGE / "logs" / "audit.py"  # whose result writes its own report
 

@@ -110,7 +110,7 @@ def test_workers_are_refused(tmp_path, workers):
 
 @pytest.mark.parametrize("engine", ["gpu", "", None, "CPU"])
 def test_engines_are_refused(tmp_path, engine):
-    with pytest.raises(InvalidInput, match="`engine` must be one of cpu, reference"):
+    with pytest.raises(InvalidInput, match="`engine` must be one of cpu, cuda, dask"):
         simulate(small_study(), engine=engine, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

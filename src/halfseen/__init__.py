@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from halfseen.simulation import simulate as simulate
     from halfseen.spec import read_spec as read_spec
     from halfseen.study import Study as Study
+    from halfseen.summary import Summary as Summary
+    from halfseen.summary import summarize as summarize
 
 _HOMES = {
     "agent": ("Agent",),
@@ -152,6 +154,7 @@ _HOMES = {
     "simulation": ("simulate",),
     "spec": ("read_spec",),
     "study": ("Study",),
+    "summary": ("Summary", "summarize"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = ["datasets", "theory", *sorted(_HOME_OF)]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from halfseen.logs.plan import Plan
     from halfseen.result import Result
     from halfseen.study import Study
+    from halfseen.summary import Summary
 
 JSON_ARMS = 10_000
 
@@ -38,6 +39,22 @@ def present(result: Result, folder: Path, as_json: bool) -> None:
         return
     _print_table(result)
     print(f"Simulated in {seconds:.1f} s. Report: {page}")
+
+
+def present_summary(summary: Summary, folder: Path, as_json: bool) -> None:
+    """Print what is left of a study that was too large to keep."""
+    seconds = sum(facts["seconds"] for facts in summary.facts.values())
+    if as_json:
+        records = summary.table().records()
+        digest = summary.study.digest()
+        print_json(
+            {"digest": digest, "folder": str(folder), "seconds": seconds, "summary": records}
+        )
+        return
+    print(summary.table())
+    print(
+        f"{summary.study.replications:,} replications a cell, in {seconds:.1f} s. Kept in {folder}."
+    )
 
 
 def _print_table(result: Result) -> None:

@@ -62,7 +62,7 @@ def words(stream: Stream, count: int, arm: int) -> tuple[int, int, int, int]:
 
 def unit(high: int, low: int) -> float:
     """Return a multiple of 2**-53 in [0, 1[ from two words."""
-    return ((high >> 11) * 4294967296.0 + low) * _UNIT
+    return (((high >> 11) << 32) | low) * _UNIT
 
 
 def uniform(stream: Stream, count: int, arm: int) -> float:
@@ -80,7 +80,7 @@ def normal(stream: Stream, count: int, arm: int) -> float:
 def normal_from(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
     """Return a standard normal number from two words; rarely draws more at the same place."""
     layer = high & 255
-    sign = 1.0 - ((high >> 7) & 2)
+    sign = -1.0 if high & 256 else 1.0
     x = unit(high, low) * NORMAL_EDGE[layer]
     if x < NORMAL_EDGE[layer + 1]:
         return sign * x
@@ -205,7 +205,7 @@ def _normal_outside(
             if low + u * (NORMAL_HEIGHT[layer + 1] - low) < math.exp(-0.5 * x * x):
                 return sign * x
             layer = first & 255
-            sign = 1.0 - ((first >> 7) & 2)
+            sign = -1.0 if first & 256 else 1.0
             x = unit(first, second) * NORMAL_EDGE[layer]
             if x < NORMAL_EDGE[layer + 1]:
                 return sign * x

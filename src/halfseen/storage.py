@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from halfseen.errors import StorageError
 
-STUDY_FILE, CELL_FILE, CELLS = "study.json", "cell.json", "cells"
+STUDY_FILE, CELL_FILE, CELLS, PARTS = "study.json", "cell.json", "cells", "parts"
 
 
 def write_text(path: Path, text: str) -> None:

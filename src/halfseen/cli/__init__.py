@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -45,25 +45,52 @@ def top(
 def study(
     spec: Spec = "arms",
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("study"),
-    engine: Annotated[str, typer.Option(help="cpu or reference.")] = "cpu",
+    engine: Annotated[str, typer.Option(help="cpu, cuda, dask, reference or auto.")] = "cpu",
+    precision: Annotated[
+        str, typer.Option(help="double, or single on a GPU: faster, other draws.")
+    ] = "double",
     workers: Annotated[int | None, typer.Option(help="Threads; all cores if left out.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, for --engine dask.")
+    ] = None,
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Keep moments and quantiles only: any replications fit."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
-    from halfseen.console import present, progress_bar
-    from halfseen.simulation import simulate
+    from halfseen.console import present, present_summary, progress_bar
+    from halfseen.simulation import choose_engine, simulate
 
     design = study_named(spec)
+    if engine == "auto":
+        engine, reason = choose_engine(design)
+        print(f"The {engine} engine: {reason}.", file=sys.stderr)
+    options: dict[str, Any] = {
+        "engine": engine,
+        "precision": precision,
+        "workers": workers,
+        "out": out,
+    }
     try:
         with progress_bar() as progress:
-            result = simulate(design, engine=engine, workers=workers, out=out, progress=progress)
+            if summary:
+                from halfseen.summary import summarize
+
+                left = summarize(design, progress=progress, **options)
+            else:
+                result = simulate(design, progress=progress, scheduler=scheduler, **options)
     except KeyboardInterrupt:
         print(
             f"\nStopped. Finished cells are kept in {out}; run the same command to go on.",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
-    present(result, out, as_json)
+    if summary:
+        present_summary(left, out, as_json)
+    else:
+        present(result, out, as_json)
 
 
 @app.command()
@@ -187,6 +214,19 @@ def verify(
     present_verdicts(findings, out, as_json, details=bool(claim))
     if not all(finding.as_recorded for finding in findings):
         raise typer.Exit(1)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Print what this machine can run, and how fast: engines, versions, cores, GPU, cache."""
+    from halfseen.console import print_json
+    from halfseen.doctor import examine
+
+    found = examine()
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print(found)
 
 
 def study_named(spec: str) -> Study:

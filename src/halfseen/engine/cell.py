@@ -140,7 +140,11 @@ class Track:
 
     def rows(self, first: int, last: int) -> list[NDArray[Any]]:
         """Return the part of every array that belongs to some replications."""
-        return [array[first:last] for array in self.arrays().values()]
+        return list(self.part(first, last).values())
+
+    def part(self, first: int, last: int) -> dict[str, NDArray[Any]]:
+        """Return the same by name."""
+        return {name: array[first:last] for name, array in self.arrays().items()}
 
 
 def _menu(problem: ArmedBandit) -> tuple[int, NDArray[np.uint8], Vector]:

@@ -16,9 +16,14 @@ CHUNK_SECONDS = 0.25
 
 
 def run(
-    cell: Cell | LinearCell, track: Track, *, report: Callable[[int], None], workers: int
+    cell: Cell | LinearCell,
+    track: Track,
+    *,
+    report: Callable[[int], None],
+    workers: int,
+    start: int = 0,
 ) -> None:
-    """Play every replication of the cell into the track.
+    """Play the replications from `start` on into the track, as many as it has rows.
 
     Replications go to the workers in chunks of about a quarter of a second, so that progress
     shows and an interruption is heard. No number depends on the workers or the chunks.
@@ -28,14 +33,13 @@ def run(
 
     def chunk(first: int, last: int) -> tuple[int, float]:
         started = time.perf_counter()
-        play(first, last, track)
+        play(start + first, start + last, track, start)
         return last - first, time.perf_counter() - started
 
-    done, seconds = chunk(0, 1)
-    report(done)
-    done, seconds = chunk(1, min(2, replications)) if replications > 1 else (1, seconds)
-    report(done)
     ahead = min(2, replications)
+    for row in range(ahead):  # the first compiles, the second tells the speed
+        done, seconds = chunk(row, row + 1)
+        report(done)
     with ThreadPoolExecutor(workers) as pool:
         running: set[Future[tuple[int, float]]] = set()
         try:

@@ -31,7 +31,7 @@ def feedback(facts: Vector, arm: int, count: int, law: int, stream: Stream) -> t
     elif law == UNIFORM:
         reward = mean + facts[arm, NOISE] * (math.sqrt(3.0) * (2.0 * unit(high, low) - 1.0))
     else:
-        reward = mean + facts[arm, NOISE] * (1.0 - 2.0 * (high & 1))
+        reward = mean + facts[arm, NOISE] * (-1.0 if high & 1 else 1.0)
     return reward, waiting(facts[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
 
 

@@ -11,10 +11,15 @@ from halfseen.engine.specialise import fitted
 
 
 def run(
-    cell: Cell | LinearCell, track: Track, *, report: Callable[[int], None], workers: int
+    cell: Cell | LinearCell,
+    track: Track,
+    *,
+    report: Callable[[int], None],
+    workers: int,
+    start: int = 0,
 ) -> None:
-    """Play every replication of the cell, one after the other, into the track."""
+    """Play the replications from `start` on, one after the other, into the track."""
     play = player(cell, fitted)
-    for replication in range(len(track.regret)):
-        play(replication, replication + 1, track)
+    for replication in range(start, start + len(track.regret)):
+        play(replication, replication + 1, track, start)
         report(1)

@@ -27,9 +27,20 @@ class OpenNames(Protocol):
 
 
 def fitted(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> FunctionType:
-    """Return `function` with a policy's kernels in place of the names it leaves open."""
+    """Return `function` with a policy's kernels in place of the names it leaves open.
+
+    Functions of the same module that it calls are fitted too.
+    """
+    return _fitted(function, kernels.names() | others)
+
+
+def _fitted(function: Callable[..., Any], open_names: dict[str, Any]) -> FunctionType:
     assert isinstance(function, FunctionType)
-    names = function.__globals__ | kernels.names() | others
+    names = function.__globals__ | open_names
+    for name in set(function.__code__.co_names) - set(open_names):
+        value = names.get(name)
+        if isinstance(value, FunctionType) and value.__module__ == function.__module__:
+            names[name] = _fitted(value, open_names)
     return FunctionType(function.__code__, names, function.__name__)
 
 
@@ -46,9 +57,10 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
     result.__qualname__ = f"{function.__name__}_{fingerprint.hexdigest()[:16]}"
     for callee in reached:
         if callee is not result and callee not in _registered:
-            # Long functions and rare detours, named with an underscore, only slow the compiler.
-            rare = callee.__name__.startswith("_") or len(callee.__code__.co_code) > LONG
-            register_jitable(forceinline=not rare)(callee)
+            # Long functions and rare detours, named with an underscore, only slow the compiler,
+            # but the body of a loop must be as fast as if it were written in place.
+            short = len(callee.__code__.co_code) <= LONG and not callee.__name__.startswith("_")
+            register_jitable(forceinline=short or callee.__name__ == "play_once")(callee)
             _registered.add(callee)
     # Code from a module that cannot be imported again cannot be loaded from disk again either.
     keep = all(callee.__module__ in sys.modules for callee in reached)

@@ -1,0 +1,125 @@
+"""What this machine can run, and how fast."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from halfseen.censorship import Uniform
+from halfseen.engine import cpu, cuda
+from halfseen.engine.specialise import compiled
+from halfseen.errors import InvalidInput
+from halfseen.policies import UCB
+from halfseen.problems import ArmedBandit
+from halfseen.study import Study
+
+PACKAGES = ("halfseen", "numpy", "scipy", "numba", "xarray", "numba-cuda", "distributed")
+SECONDS = 1.0
+HORIZON = 100_000
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What `examine` found.
+
+    Attributes
+    ----------
+    engines
+        For every engine ``"ready"``, or the sentence that says what is missing.
+    versions
+        Versions of Python and of the packages that compute; None where one is not installed.
+    cores
+        Logical cores.
+    gpu
+        Name of the GPU, or None.
+    cache
+        Folder of the compiled loops.
+    cache_bytes
+        Size of what is in it.
+    rounds_per_second
+        UCB on ten arms with every reward seen, by engine: all cores, or the whole GPU.
+    """
+
+    engines: dict[str, str]
+    versions: dict[str, str | None]
+    cores: int
+    gpu: str | None
+    cache: str | None
+    cache_bytes: int
+    rounds_per_second: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [(f"engine {name}", text) for name, text in self.engines.items()]
+        lines += [(name, version or "not installed") for name, version in self.versions.items()]
+        lines += [("cores", str(self.cores)), ("GPU", self.gpu or "none found")]
+        size = f"{self.cache_bytes / 2**20:.1f} MiB"
+        lines += [("compiled loops", f"{self.cache}, {size}" if self.cache else "not kept on disk")]
+        for engine, speed in self.rounds_per_second.items():
+            lines.append((f"speed of {engine}", f"{speed:.2g} rounds/s (UCB, 10 arms, all seen)"))
+        width = max(len(name) for name, _ in lines)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in lines)
+
+
+def examine() -> Examination:
+    """Look at this machine: about a second an engine, and a compilation the first time."""
+    engines = {"cpu": "ready", "reference": "ready", "cuda": "ready", "dask": "ready"}
+    gpu = None
+    try:
+        name = getattr(cuda.device().current_context().device, "name", "simulated")
+        gpu = name.decode() if isinstance(name, bytes) else str(name)
+    except InvalidInput:
+        engines["cuda"] = "not here: install halfseen[cuda] on a machine with an NVIDIA GPU"
+    if find_spec("distributed") is None:
+        engines["dask"] = "not here: install halfseen[dask]"
+    means = [0.5 - 0.05 * arm for arm in range(10)]
+    study = Study(ArmedBandit(means), Uniform(1.0), UCB(), HORIZON, checkpoints=1)
+    cell = next(study.cells())[1]
+    speeds = {"cpu": _speed(cpu.run, study, 8)}
+    if gpu not in (None, "simulated"):
+        speeds["cuda"] = _speed(cuda.run, study, 1 << 18)
+    kept = compiled(cell.loop, cell.policy.kernels(), **cell.open_names).stats.cache_path  # type: ignore[attr-defined]
+    files = list(Path(kept).glob("*.nb[ic]")) if kept else []
+    return Examination(
+        engines=engines,
+        versions={name: _version(name) for name in ("python", *PACKAGES)},
+        cores=os.cpu_count() or 1,
+        gpu=gpu,
+        cache=str(kept) if kept else None,
+        cache_bytes=sum(file.stat().st_size for file in files),
+        rounds_per_second=speeds,
+    )
+
+
+def _speed(run: Any, study: Study, replications: int) -> float:
+    """Return rounds a second, from runs that double until one takes a second."""
+    cell = next(study.cells())[1]
+    workers = os.cpu_count() or 1
+    seconds = 0.0
+    while seconds < SECONDS / 2:
+        track = cell.blank(replications, cell.groups, 0)
+        if seconds == 0.0:  # the first time compiles
+            run(cell, track, report=lambda done: None, workers=workers)
+        started = time.perf_counter()
+        run(cell, track, report=lambda done: None, workers=workers)
+        seconds = time.perf_counter() - started
+        replications *= 2
+    return replications / 2 * study.horizon / seconds
+
+
+def _version(package: str) -> str | None:
+    if package == "python":
+        return platform.python_version()
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

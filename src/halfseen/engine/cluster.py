@@ -1,0 +1,206 @@
+"""The dask engine: replications in chunks on the workers of a Dask cluster.
+
+A chunk is what the cpu engine would play of some replications, so the numbers are the same to the
+last bit. Chunks that are finished are kept on disk until their cell is, if there is a folder.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from halfseen.engine.cell import Cell, Track
+from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.player import player
+from halfseen.engine.specialise import compiled
+from halfseen.errors import HalfseenError, InvalidInput
+
+CHUNK_SECONDS = 2.0
+CONNECT_SECONDS = 10.0
+MOST_BYTES = 1 << 26  # of tracks in one chunk
+GROWTH = 8  # a chunk has at most this many times the replications of the one it is sized by
+DEATHS = 20  # of workers under one chunk before it is given up
+Span = tuple[int, int]
+
+
+@dataclass
+class Job:
+    """A cell to play, the replications it lacks, and what to do with every finished chunk."""
+
+    cell: Cell | LinearCell
+    track: Track
+    lacks: list[Span]
+    keep: Callable[[int, int], None]
+    finish: Callable[[], None]
+    size: int = 1
+    open_chunks: int = 0
+
+    def next_chunk(self, slots: int) -> Span:
+        """Take the next replications to play."""
+        first, last = self.lacks.pop(0)
+        left = last - first + sum(b - a for a, b in self.lacks)
+        fair = max(math.ceil(left / (4 * slots)), self.size // 16)  # small at the end, not tiny
+        end = min(last, first + max(1, min(self.size, fair)))
+        if end < last:
+            self.lacks.insert(0, (end, last))
+        return first, end
+
+    def fit_size(self, rows: int, seconds: float) -> None:
+        """Size the next chunks by one that took so many seconds."""
+        row_bytes = sum(array[0].nbytes for array in self.track.arrays().values())
+        wanted = math.floor(CHUNK_SECONDS * rows / max(seconds, 1e-6))
+        self.size = max(1, min(wanted, GROWTH * rows, MOST_BYTES // max(row_bytes, 1)))
+
+
+def lacking(replications: int, finished: Iterable[Span]) -> list[Span]:
+    """Return the replications between the finished ones.
+
+    >>> lacking(10, [(4, 6), (0, 2)])
+    [(2, 4), (6, 10)]
+    """
+    spans = []
+    reached = 0
+    for first, last in sorted(finished):
+        if first > reached:
+            spans.append((reached, first))
+        reached = max(reached, last)
+    return [*spans, (reached, replications)] if reached < replications else spans
+
+
+@contextmanager
+def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
+    """Give a client of the cluster at an address, or of a new one on this machine."""
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise InvalidInput(
+            "engine",
+            "needs the package distributed",
+            "dask",
+            "Install halfseen[dask] or use the cpu engine.",
+        )
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout=CONNECT_SECONDS)
+        except (OSError, ValueError, TypeError):
+            raise InvalidInput(
+                "scheduler",
+                "must be the address of a running Dask scheduler",
+                scheduler,
+                "Start one with `dask scheduler` and give the address it prints.",
+            )
+        with client:
+            yield client
+        return
+    settings = {"distributed.scheduler.allowed-failures": DEATHS}
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def run_all(
+    jobs: list[Job], client: Any, report: Callable[[int, Job], None], wait_seconds: float = 60.0
+) -> None:
+    """Play every job, the next one as soon as workers run out of work on the one before."""
+    import cloudpickle
+    from distributed import wait
+    from distributed.client import CancelledError
+    from distributed.comm import CommClosedError
+    from distributed.scheduler import KilledWorker
+
+    running: dict[Any, tuple[Job, int, int]] = {}
+    try:
+        client.wait_for_workers(1, timeout=wait_seconds)
+        slots, looked = _slots(client), time.monotonic()
+        waiting = [(job, cloudpickle.dumps(job.cell)) for job in jobs]
+        while waiting or running:
+            while waiting and len(running) < 2 * slots:
+                job, pickled = waiting[0]
+                _loaded(pickled)  # compiles once for all workers that share this disk
+                first, last = job.next_chunk(slots)
+                future = client.submit(played, pickled, first, last, pure=False)
+                running[future] = (job, first, last)
+                job.open_chunks += 1
+                if not job.lacks:
+                    waiting.pop(0)
+            for future in wait(list(running), return_when="FIRST_COMPLETED").done:
+                job, first, last = running.pop(future)
+                arrays, seconds = future.result()
+                for target, source in zip(job.track.rows(first, last), arrays, strict=True):
+                    target[...] = source
+                job.fit_size(last - first, seconds)
+                job.keep(first, last)
+                job.open_chunks -= 1
+                report(last - first, job)
+                if not job.lacks and not job.open_chunks:
+                    job.finish()
+            if time.monotonic() - looked > 5.0:
+                slots, looked = _slots(client), time.monotonic()
+    except (KilledWorker, CancelledError, CommClosedError, TimeoutError) as error:
+        raise HalfseenError(
+            f"The cluster was lost ({type(error).__name__}). What was finished is kept if there is"
+            " a folder. Check its workers, then run again."
+        )
+    finally:
+        client.cancel(list(running))
+
+
+def played(pickled: bytes, first: int, last: int) -> tuple[list[NDArray[Any]], float]:
+    """Play some replications of a pickled cell; return their tracks and the seconds it took."""
+    cell, play = _loaded(pickled)
+    track = cell.blank(last - first, cell.groups, _dimension(cell))
+    started = time.perf_counter()
+    play(first, last, track, first)
+    return list(track.arrays().values()), time.perf_counter() - started
+
+
+@lru_cache(maxsize=16)
+def _loaded(pickled: bytes) -> tuple[Cell | LinearCell, Callable[..., None]]:
+    """Return the cell and its compiled loop, once for every process."""
+    import cloudpickle
+
+    cell = cloudpickle.loads(pickled)
+    play = player(cell, compiled)
+    play(0, 0, cell.blank(1, cell.groups, _dimension(cell)))
+    return cell, play
+
+
+def _dimension(cell: Cell | LinearCell) -> int:
+    return cell.problem.dimension if isinstance(cell, LinearCell) else 0
+
+
+def _slots(client: Any) -> int:
+    return max(1, sum(client.ncores().values()))
+
+
+def finished_chunks(folder: Path) -> list[Span]:
+    """Return the chunks kept in a folder, by the names `chunk_name` gave them."""
+    names = [path.name.split("-") for path in folder.glob("*-*") if path.is_dir()]
+    return [(int(a), int(b)) for a, b in names if a.isdecimal() and b.isdecimal()]
+
+
+def chunk_name(first: int, last: int) -> str:
+    """Return the name of a chunk's folder.
+
+    >>> chunk_name(0, 25)
+    '0-25'
+    """
+    return f"{first}-{last}"

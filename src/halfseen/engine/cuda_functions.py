@@ -1,0 +1,95 @@
+"""How a kernel and all it calls become functions of a GPU.
+
+The functions are the same Python as everywhere. A few are exchanged for others that compute the
+same numbers in a way that suits a GPU, or, in single precision, shorter ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+from halfseen import draws
+from halfseen.draws import Stream
+
+WORD = 0xFFFFFFFF
+Exchange = dict[tuple[str, str], Callable[..., Any]]
+
+
+def on_device(function: FunctionType, exchange: Exchange, single: bool) -> Any:
+    """Return a function, and all it can reach, compiled for the device."""
+    made: dict[FunctionType, Any] = {}
+    exchanged = {_name(draws.philox): wide_philox} | (SHORT if single else {}) | exchange
+
+    def compiled(function: FunctionType) -> Any:
+        if function not in made:
+            names = dict(function.__globals__)
+            for name in function.__code__.co_names:
+                value = names.get(name)
+                if isinstance(value, FunctionType):
+                    names[name] = compiled(exchanged.get(_name(value), value))  # type: ignore[arg-type]
+                elif isinstance(value, np.ndarray):
+                    names[name] = cuda.to_device(value.astype(np.float32) if single else value)
+                elif single and isinstance(value, float):
+                    names[name] = np.float32(value)
+            code = function.__code__
+            if single:
+                numbers = (np.float32(c) if type(c) is float else c for c in code.co_consts)
+                code = code.replace(co_consts=tuple(numbers))
+            copy = FunctionType(code, names, function.__name__, None, function.__closure__)
+            made[function] = cuda.jit(device=True, fastmath=single)(copy)
+        return made[function]
+
+    return compiled(function)
+
+
+def _name(function: Callable[..., Any]) -> tuple[str, str]:
+    return function.__module__, function.__name__
+
+
+def wide_philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
+    """Return what `draws.philox` does, in types that tell the compiler 32 bits from 64."""
+    x0, x1, x2, x3 = np.uint32(c0), np.uint32(c1), np.uint32(c2), np.uint32(c3)
+    for _ in range(10):
+        a = np.uint64(x0) * np.uint64(0xD2511F53)
+        b = np.uint64(x2) * np.uint64(0xCD9E8D57)
+        x0 = np.uint32(b >> np.uint64(32)) ^ x1 ^ np.uint32(k0)
+        x1 = np.uint32(b & np.uint64(WORD))
+        x2 = np.uint32(a >> np.uint64(32)) ^ x3 ^ np.uint32(k1)
+        x3 = np.uint32(a & np.uint64(WORD))
+        k0 = (k0 + 0x9E3779B9) & WORD
+        k1 = (k1 + 0xBB67AE85) & WORD
+    return int(x0), int(x1), int(x2), int(x3)
+
+
+def short_unit(high: int, low: int) -> Any:
+    """Return a multiple of 2**-24 in [0, 1[ from one word."""
+    return np.float32(np.int32(high >> 8)) * np.float32(2.0**-24)
+
+
+def short_open_unit(word: int) -> Any:
+    """Return a number in ]0, 1] from one word."""
+    return (np.float32(np.uint32(word)) + np.float32(0.5)) * np.float32(2.0**-32)
+
+
+def short_normal(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
+    """Return a standard normal number from two words (Box and Muller), without a branch."""
+    turn = np.float32(2.0 * math.pi) * short_unit(low, high)
+    return math.sqrt(np.float32(-2.0) * math.log(short_open_unit(high))) * math.cos(turn)
+
+
+def short_exponential(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
+    """Return a standard exponential number from one word."""
+    return -math.log(short_open_unit(high))
+
+
+SHORT: Exchange = {
+    _name(draws.unit): short_unit,
+    _name(draws.normal_from): short_normal,
+    _name(draws.exponential_from): short_exponential,
+}

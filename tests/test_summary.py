@@ -1,0 +1,139 @@
+"""Summaries say what the whole tracks say, in constant memory."""
+
+import json
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from example_studies import small_study
+from typer.testing import CliRunner
+
+from halfseen import (
+    UCB,
+    ArmedBandit,
+    FiniteActions,
+    InvalidInput,
+    LinearBandit,
+    LinUCB,
+    Result,
+    StorageError,
+    Study,
+    Summary,
+    Uniform,
+    simulate,
+    summarize,
+)
+from halfseen import summary as module
+from halfseen.cli import app
+from halfseen.spec import to_toml
+
+SHARES = (0.0, 0.05, 0.5, 0.95, 1.0)
+
+
+def check(found, whole):
+    """Demand that a summary agrees with the tracks of a result."""
+    for position, cell in whole.study.cells():
+        track, arrays = whole.track(position, cell), found.arrays[position]
+        for name in module.FOLDED:
+            values = track.arrays()[name].astype(float)
+            assert np.allclose(arrays[f"{name}_mean"], values.mean(axis=0), rtol=1e-12)
+            spread = found.variance(position, name)
+            assert np.allclose(spread, values.var(axis=0, ddof=1), rtol=1e-9, atol=1e-12)
+            assert np.array_equal(arrays[f"{name}_least"], values.min(axis=0))
+            assert np.array_equal(arrays[f"{name}_largest"], values.max(axis=0))
+        for name in module.BINNED:
+            values = track.arrays()[name]
+            assert np.all(arrays[f"{name}_histogram"].sum(axis=-1) == len(values))
+            for share in SHARES:
+                exact = np.quantile(values, share, axis=0, method="inverted_cdf")
+                near = found.quantile(position, name, share)
+                assert np.allclose(near, exact, rtol=1.0001 * module.ACCURACY, atol=1e-6)
+
+
+@pytest.mark.parametrize("batch_bytes", [1 << 28, 3_000, 1])
+def test_a_summary_agrees_with_the_whole_tracks(monkeypatch, batch_bytes):
+    monkeypatch.setattr(module, "BATCH_BYTES", batch_bytes)
+    study, calls = small_study(replications=37), []
+    found = summarize(study, progress=lambda done, total, cell: calls.append(done))
+    check(found, simulate(study))
+    assert calls[-1] == 6 * 37
+
+
+def test_linear_bandits_and_no_potential():
+    actions = FiniteActions(np.eye(2))
+    study = Study(LinearBandit([0.6, 0.4], actions=actions), Uniform(0.5), LinUCB(), 40, 9)
+    check(summarize(study, engine="reference"), simulate(study, engine="reference"))
+    bare = small_study(alphas=())
+    check(summarize(bare), simulate(bare))
+
+
+def test_means_far_from_zero_keep_their_variance():
+    cell = next(small_study().cells())[1]
+    rng, fold = np.random.default_rng(1), module.Fold()
+    values = 1e9 + rng.normal(size=(1_000, 1))
+    for part in np.split(values, [10, 400, 401]):
+        blank = replace(cell, checkpoints=np.array([60])).blank(len(part), 3, 0)
+        blank.regret[...] = part
+        fold.add(blank)
+    assert fold.count == 1_000
+    assert np.allclose(fold.arrays["regret_square"] / 999, values.var(ddof=1), rtol=1e-6)
+
+
+def test_memory_does_not_grow_with_replications(monkeypatch):
+    monkeypatch.setattr(module, "BATCH_BYTES", 100_000)
+    peaks = []
+    for replications in (2_000, 20_000):
+        study = Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), UCB(), 5, replications, baseline=False)
+        summarize(study)  # compiles
+        tracemalloc.start()
+        summarize(study, workers=1)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
+
+
+def test_a_summary_is_kept_and_read_back(tmp_path, monkeypatch):
+    study = small_study()
+    found = summarize(study, out=tmp_path / "out")
+    again = Summary.load(tmp_path / "out")
+    assert str(again.table()) == str(found.table())
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_folded", None)
+        summarize(study, out=tmp_path / "out")  # reads, plays nothing
+    with pytest.raises(StorageError, match="unfinished study"):
+        Result.load(tmp_path / "out")
+    next((tmp_path / "out" / "summaries" / "cells").iterdir()).rename(tmp_path / "gone")
+    with pytest.raises(StorageError, match="unfinished summary"):
+        Summary.load(tmp_path / "out")
+    with pytest.raises(StorageError, match="holds no study"):
+        Summary.load(tmp_path / "nowhere")
+
+
+def test_the_command(tmp_path):
+    (tmp_path / "study.toml").write_text(to_toml(small_study()))
+    arguments = ["study", str(tmp_path / "study.toml"), "--summary", "--out", str(tmp_path / "out")]
+    ended = CliRunner().invoke(app, [*arguments, "--json"])
+    assert ended.exit_code == 0, ended.output
+    printed = json.loads(ended.stdout)["summary"]
+    regrets = simulate(small_study()).tracks["regret"][..., -1].mean(axis=-1).ravel()
+    assert np.allclose([row["regret"] for row in printed], regrets)
+    ended = CliRunner().invoke(app, arguments)
+    assert "4 replications a cell" in ended.stdout
+    assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_what_is_refused():
+    with pytest.raises(InvalidInput, match="`engine` cannot summarize; got 'dask'"):
+        summarize(small_study(), engine="dask")
+    with pytest.raises(InvalidInput, match="`name` must be one of regret, potential"):
+        summarize(small_study()).quantile((0, 0, 0), "pulls", 0.5)
+
+
+def test_bins_cover_everything():
+    values = np.array([-1.0, 0.0, 1e-7, 1e-6, 1.0, 1e14, 1e15, 1e300])
+    bins = module.bin_of(values)
+    assert bins[:3].tolist() == [0, 0, 0]
+    assert bins[3] >= 1
+    assert np.all(np.diff(bins[3:7]) > 0)
+    assert bins[-1] == module.BINS - 1
