@@ -23,7 +23,9 @@ EXPECTED = (("a", "b"), [2, 1], [1, 1])
 
 
 @pytest.mark.parametrize(
-    "make", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table], ids=lambda make: str(make)
+    "make",
+    [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table],
+    ids=lambda make: make.__name__,
 )
 def test_tables_in_memory(make):
     assert counted(make(ROWS)) == EXPECTED
