@@ -27,10 +27,9 @@ def test_fingerprint_sees_kernels_callees_and_constants():
     assert fingerprint(base) == fingerprint(again)
     assert fingerprint(base) != fingerprint(other)
     changed = fitted(play, UCB().kernels(), JUMPS=True)
-    changed.__globals__["feedback"] = fitted(
-        changed.__globals__["feedback"], UCB().kernels(), JUMPS=True
-    )
-    changed.__globals__["feedback"].__globals__["NOISE"] = 7
+    inner = changed.__globals__["play_once"].__globals__
+    inner["feedback"] = fitted(inner["feedback"], UCB().kernels(), JUMPS=True)
+    inner["feedback"].__globals__["NOISE"] = 7
     assert fingerprint(base) != fingerprint(changed)
 
 
