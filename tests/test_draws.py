@@ -4,48 +4,34 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
-from numba.extending import register_jitable
 from scipy.special import gammainc, ndtr
 
-from halfseen import draws
+from halfseen import UCB, draws
+from halfseen.draws import exponential_from, gamma, words
+from halfseen.engine.specialise import compiled
 
-ROUTINES = (
-    draws._normal_outside,
-    draws._exponential_outside,
-    draws.philox,
-    draws.words,
-    draws.unit,
-    draws.uniform,
-    draws.normal_from,
-    draws.normal,
-    draws.exponential_from,
-    draws.gamma,
-)
-for routine in ROUTINES:
-    register_jitable(routine)
 STREAM = (11, 12, 13, draws.POLICY)
 
 
 def exponential(stream, count, arm):
-    _, _, high, low = draws.words(stream, count, arm)
-    return draws.exponential_from(high, low, stream, count, arm)
+    _, _, high, low = words(stream, count, arm)
+    return exponential_from(high, low, stream, count, arm)
 
 
 def gamma_of_three_halves(stream, count, arm):
-    return draws.gamma(1.5, stream, count, arm)
+    return gamma(1.5, stream, count, arm)
+
+
+def fill(out):
+    for i in range(out.size):
+        out[i] = draw(STREAM, i, i % 7)  # noqa: F821
 
 
 def many(draw, number):
-    register_jitable(draw)
-
-    @njit
-    def fill(out):
-        for i in range(out.size):
-            out[i] = draw(STREAM, i, i % 7)
-
+    """Return many draws, compiled as the engine does: how one process registers a function to be
+    compiled decides the speed of all it compiles later and keeps on disk."""
     out = np.empty(number)
-    fill(out)
+    compiled(fill, UCB().kernels(), draw=draw)(out)
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -74,9 +75,9 @@ class _Weighted(Policy):
                 "Match the number of arms.",
             )
 
+    @abstractmethod
     def variance(self, p: Vector, setting: Setting) -> Vector:
         """Return the variance of what is learned from a round."""
-        raise NotImplementedError
 
     def table(self, setting: Setting) -> Vector:
         """Return 6 log T times the variance, lambda, lambda M and p of each arm."""
