@@ -21,7 +21,7 @@ def some_design(d, rounds, regularization=1.0):
 def test_spread_and_eigenvalues(d, regularization):
     design = some_design(d, 30, regularization)
     kept, eigenvalues = design.copy(), np.zeros(d)
-    spread = record_design(design, regularization, np.zeros((d, d)), np.zeros((d, d)), eigenvalues)
+    spread = record_design(design, regularization, np.zeros((d, d)), eigenvalues)
     assert np.array_equal(design, kept)
     np.testing.assert_allclose(eigenvalues, np.linalg.eigvalsh(design), rtol=1e-12)
     right = np.linalg.slogdet(design)[1] - d * math.log(regularization)
@@ -33,7 +33,7 @@ def test_no_eigenvalue_is_recorded_below_the_regularization():
     rows = RNG.normal(size=(3, 6))
     eigenvalues = np.zeros(6)
     design = 1e-17 * np.eye(6) + 1e4 * rows.T @ rows
-    spread = record_design(design, 1e-17, np.zeros((6, 6)), np.zeros((6, 6)), eigenvalues)
+    spread = record_design(design, 1e-17, np.zeros((6, 6)), eigenvalues)
     assert (eigenvalues >= 1e-17).all()
     assert math.isfinite(spread)
 

@@ -243,7 +243,6 @@ def play_ball(
                     expected,
                     regularization,
                     scratch,
-                    other,
                     spread_track[row, checkpoint],
                     eigenvalues[row, checkpoint],
                 )

@@ -87,7 +87,7 @@ def play_contexts(
     d = theta.size
     inverse, factor, scratch = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
     design, rest, expected = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
-    vectors, other = np.zeros((d, d)), np.zeros((d, d))
+    vectors = np.zeros((d, d))
     # What a policy learns from is not what was observed when it makes up what is missing.
     honest = np.zeros((d, d)) if IMPUTES else design
     estimate, target, target_rest = np.zeros(d), np.zeros(d), np.zeros(d)
@@ -248,7 +248,6 @@ def play_contexts(
                     expected,
                     regularization,
                     scratch,
-                    other,
                     spread_track[row, checkpoint],
                     eigenvalues[row, checkpoint],
                 )

@@ -6,7 +6,7 @@ import math
 
 from halfseen.checks import Vector
 from halfseen.engine.feedback import HALF_RATE
-from halfseen.engine.jacobi import eigen
+from halfseen.engine.tridiagonal import write_eigenvalues
 from halfseen.ridge import gather
 
 OBSERVED, EXPECTED = 0, 1
@@ -17,15 +17,14 @@ def record_design(
     design: Vector,
     regularization: float,
     scratch: Vector,
-    vectors: Vector,
     eigenvalues: Vector,
 ) -> float:
     """Write the eigenvalues of a design and return log det W - d log lambda."""
     d = eigenvalues.size
     for i in range(d):
-        for j in range(d):
+        for j in range(i + 1):
             scratch[i, j] = design[i, j]
-    eigen(scratch, eigenvalues, vectors)
+    write_eigenvalues(scratch, eigenvalues)
     spread = 0.0
     for i in range(d):
         if eigenvalues[i] < regularization:  # by rounding: W is at least lambda I
@@ -39,17 +38,12 @@ def record_designs(
     expected: Vector,
     regularization: float,
     scratch: Vector,
-    vectors: Vector,
     spreads: Vector,
     eigenvalues: Vector,
 ) -> None:
     """Write log det W - d log lambda and the eigenvalues of both designs."""
-    spreads[OBSERVED] = record_design(
-        observed, regularization, scratch, vectors, eigenvalues[OBSERVED]
-    )
-    spreads[EXPECTED] = record_design(
-        expected, regularization, scratch, vectors, eigenvalues[EXPECTED]
-    )
+    spreads[OBSERVED] = record_design(observed, regularization, scratch, eigenvalues[OBSERVED])
+    spreads[EXPECTED] = record_design(expected, regularization, scratch, eigenvalues[EXPECTED])
 
 
 def gather_both(

@@ -214,9 +214,7 @@ def play_glm_contexts(
                     expected,
                     regularization,
                     scratch,
-                    basis,
                     spread_track[row, checkpoint],
                     eigenvalues[row, checkpoint],
                 )
-                changed = True  # the basis was written over
                 checkpoint += 1

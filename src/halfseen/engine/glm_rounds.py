@@ -266,7 +266,6 @@ def play_glm(
                     other,
                     regularization,
                     scratch,
-                    factor,
                     spread_track[row, checkpoint],
                     eigenvalues[row, checkpoint],
                 )

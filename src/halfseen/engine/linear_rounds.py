@@ -281,11 +281,9 @@ def play_once(
                 other,
                 regularization,
                 scratch,
-                factor,
                 spread_track[row, checkpoint],
                 eigenvalues[row, checkpoint],
             )
-            changed = changed or SAMPLES
             checkpoint += 1
 
 
