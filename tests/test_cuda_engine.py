@@ -84,10 +84,13 @@ actions = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.5, 0.5]])
 linear = LinearBandit([0.6, 0.4], noise=0.5, actions=FiniteActions(actions))
 policies = {kind: policy() for kind, policy in LINEAR_POLICIES.items()}
 compare(Study(linear, Uniform(0.5), policies, 25, alphas=(0.5, 1.0), **sizes))
-cuda_kernels.LOCAL = 0
 study = Study(linear, Uniform(0.5), LinUCB(), 25, **sizes)
+assert not cuda_kernels.launch(next(study.cells())[1]).room
+compare(study)
+cuda_kernels.SHARED = 0
 assert cuda_kernels.launch(next(study.cells())[1]).room
 compare(study)
+cuda_kernels.SHARED = 48 * 1024
 print("linear")
 
 study = Study(problems["all"], some, UCB(), 200, replications=7, seed=1)

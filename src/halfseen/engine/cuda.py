@@ -85,6 +85,8 @@ def run(
     for first in range(0, replications, batch):
         rows = min(batch, replications - first)
         plan.kernel[-(-rows // plan.threads), plan.threads](start + first, rows, *parts)
+        if plan.finish is not None:
+            plan.finish(rows, tracks)
         for source, target in zip(tracks, track.rows(first, first + rows), strict=True):
             if target.flags.c_contiguous and target.size:
                 source[:rows].copy_to_host(target)

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from types import FunctionType
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,9 @@ from halfseen.engine.tournament import inner_nodes
 
 Room = tuple[tuple[tuple[int, ...], Any], ...]
 SHARED = 48 * 1024  # bytes a block may declare
-LOCAL = 16 * 1024  # bytes a thread works on before the GPU's caches hold too few of them
 THREADS = 128
-REGISTERS_DIMENSION = 16  # vectors up to this long stay in registers
+FEWEST = 8  # threads of a block that still pay: half a warp and less stands idle
+MOST_LANES = 1 << 15  # threads that work on matrices too large for shared memory
 COUNTED = 2**24  # whole numbers up to this are exact in single precision
 
 
@@ -51,6 +50,8 @@ class Launch:
         Shape and type of every array one replication works in.
     precision
         ``"double"`` or ``"single"``.
+    finish
+        Called with the number of rows and the tracks after the kernel, for what it left open.
     """
 
     kernel: Any
@@ -58,6 +59,7 @@ class Launch:
     given: tuple[Any, ...]
     room: Room = ()
     precision: str = "double"
+    finish: Callable[[int, tuple[Any, ...]], None] | None = None
 
     @property
     def room_bytes(self) -> int:
@@ -81,7 +83,8 @@ def _arms(cell: Cell, single: bool) -> Launch:
     real: Any = np.float32 if single else np.float64
     arms, constants, orders = cell.groups, table.shape[1], len(alphas)
     stops = _sent(checkpoints.astype(float))
-    threads = near_threads(arms, kernels.statistics, constants, real) if cell.jumps else 0
+    own, common = arms * (kernels.statistics + 1), arms * (5 + constants)
+    threads = shared_threads(own, common, real) if cell.jumps else 0
     if threads:
         kernel = near_arms(kernels, arms, kernels.statistics, constants, orders, single, threads)
         facts, table, alphas = (_sent(array.astype(real)) for array in (facts, table, alphas))
@@ -105,26 +108,33 @@ def _linear(cell: LinearCell) -> Launch:
     kernels = cell.policy.kernels()
     _, rows, columns, facts, theta, table, key, checkpoints, alphas, *rest = cell.arguments()
     actions, d = rows.shape
-    orders = len(alphas)
     arrays = [_sent(array) for array in (rows, columns, facts, theta, table)]
     given = (*arrays, key, _sent(checkpoints.astype(float)), _sent(alphas), *rest)
+    jumps = kernels.waits and not kernels.imputes
+    own, common = d * (d + 1) // 2 + 2 * actions, actions * (d + 5)
+    threads = shared_threads(own, common, fewest=FEWEST)
+    finish = partial(write_designs, given[1], given[2], rest[0])
+    if jumps and threads and np.all(alphas == 1.0):
+        kernel = near_linear(kernels, actions, d, threads)
+        return Launch(kernel, threads, given, finish=finish)
     room: Room = (
         ((6, d, d), np.float64),
         ((6, d), np.float64),
         ((11, actions), np.float64),
-        ((max(orders, 1),), np.float64),
+        ((max(len(alphas), 1),), np.float64),
     )
-    far = Launch(far_linear(kernels, actions, d), THREADS, given, room)
-    if far.room_bytes > LOCAL or 8 * actions * (2 * d + 5) > SHARED or d > REGISTERS_DIMENSION:
-        return far
-    return Launch(near_linear(kernels, actions, d, orders), THREADS, given)
+    return Launch(far_linear(kernels, jumps), THREADS, given, room, finish=finish)
 
 
-def near_threads(arms: int, statistics: int, constants: int, real: Any) -> int:
-    """Return how many threads of a block find room in shared memory, 0 if too few do."""
-    for threads in (128, 64, 32):
-        numbers = arms * ((statistics + 1) * threads + 5 + constants)
-        if numbers * np.dtype(real).itemsize <= SHARED:
+def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int = 32) -> int:
+    """Return how many threads of a block find room in shared memory, 0 if too few do.
+
+    A thread needs `own` numbers to itself and all of them `common` ones together.
+    """
+    for threads in (128, 64, 32, 16, 8):
+        if threads < fewest:
+            break
+        if (own * threads + common) * np.dtype(real).itemsize <= SHARED:
             return threads
     return 0
 
@@ -187,41 +197,46 @@ def far_arms(kernels: OpenNames, jumps: bool) -> Any:
 
 
 @cache
-def near_linear(kernels: OpenNames, actions: int, d: int, orders: int) -> Any:
-    """Return the loop of a linear policy on a small fixed set of actions."""
-    once = on_device(*_linear_loop(kernels, actions, d), False)
-    room = max(orders, 1)
+def near_linear(kernels: OpenNames, actions: int, d: int, threads: int) -> Any:
+    """Return the loop that jumps from observation to observation on a small set of actions."""
+    leap = on_device(fitted(cuda_linear.leap, kernels, DIMENSION=d), {}, False)
+    half = d * (d + 1) // 2
     real = np.float64
 
     def kernel(first, rows, given, tracks):  # type: ignore[no-untyped-def]
         vectors_here = cuda.shared.array((actions, d), real)
-        columns = cuda.shared.array((d, actions), real)
         facts = cuda.shared.array((actions, 5), real)
         for k in range(cuda.threadIdx.x, actions, cuda.blockDim.x):
             for i in range(d):
                 vectors_here[k, i] = given[0][k, i]
-                columns[i, k] = given[1][i, k]
             for i in range(5):
                 facts[k, i] = given[2][k, i]
         cuda.syncthreads()
         row = cuda.grid(1)
         if row < rows:
+            halves = cuda.shared.array((half, threads), real)
+            means = cuda.shared.array((actions, threads), real)
+            widths = cuda.shared.array((actions, threads), real)
             # Sliced by numbers known only at run time, or every loop over them is unrolled.
-            count, size = given[0].shape
-            matrices = cuda.local.array((6, d, d), real)[:, :size, :size]
-            vectors = cuda.local.array((6, d), real)[:, :size]
-            lists = cuda.local.array((11, actions), real)[:, :count]
-            spent = cuda.local.array(room, real)
-            here = (matrices, vectors, lists, spent)
-            once(first + row, row, vectors_here, columns, facts, *given[3:], *here, *tracks)
+            size = given[3].size
+            book = cuda.local.array((actions, 5), real)
+            matrices = cuda.local.array((3, d, d), real)[:, :size, :size]
+            vectors = cuda.local.array((2, d), real)[:, :size]
+            state = (cuda.threadIdx.x, halves, means, widths, book, matrices, vectors)
+            leap(first + row, row, vectors_here, facts, *state, given[1], *given[3:], *tracks)
 
     return cuda.jit(kernel)
 
 
 @cache
-def far_linear(kernels: OpenNames, actions: int, d: int) -> Any:
+def far_linear(kernels: OpenNames, jumps: bool) -> Any:
     """Return the loop of a linear policy on any fixed set of actions."""
-    once = on_device(*_linear_loop(kernels, actions, d), False)
+    largest = fitted(cuda_linear.largest_shifted, kernels)
+    exchange: Exchange = {
+        ("halfseen.engine.linear_rounds", "largest_index"): largest,
+        ("halfseen.engine.designs", "record_designs"): cuda_linear.leave_designs,
+    }
+    once = on_device(fitted(linear_rounds.play_once, kernels, JUMPS=jumps), exchange, False)
 
     def kernel(first, rows, given, room, tracks):  # type: ignore[no-untyped-def]
         row = cuda.grid(1)
@@ -233,13 +248,46 @@ def far_linear(kernels: OpenNames, actions: int, d: int) -> Any:
     return cuda.jit(kernel)
 
 
-def _linear_loop(kernels: Any, actions: int, d: int) -> tuple[FunctionType, Exchange]:
-    largest: Callable[..., Any] = fitted(cuda_linear.running_largest, kernels)
-    exchange: Exchange = {("halfseen.engine.linear_rounds", "largest_index"): largest}
-    if d <= REGISTERS_DIMENSION:
-        exchange |= cuda_linear.ridge_in_registers(d, actions)
-    jumps = kernels.waits and not kernels.imputes
-    return fitted(linear_rounds.play_once, kernels, JUMPS=jumps), exchange
+def write_designs(
+    columns: Any, facts: Any, regularization: float, rows: int, tracks: tuple[Any, ...]
+) -> None:
+    """Write what linear tracks tell of the designs, one thread a checkpoint of a replication."""
+    _, pulls, observations, *_, spread, eigenvalues = tracks
+    jobs, d = rows * pulls.shape[1], columns.shape[0]
+    threads = shared_threads(d * d, 0, fewest=FEWEST)
+    lanes = THREADS * -(-min(jobs, MOST_LANES) // THREADS)
+    room = cuda.device_array((d, d, 1 if threads else lanes), np.float64)
+    kernel = designs(d if threads else 0, threads)
+    blocks = -(-jobs // threads) if threads else lanes // THREADS
+    kernel[blocks, threads or THREADS](
+        jobs, columns, facts, regularization, room, (pulls, observations, spread, eigenvalues)
+    )
+
+
+@cache
+def designs(d: int, threads: int) -> Any:
+    """Return the kernel of `write_designs`, in shared memory if a dimension is given."""
+    record = on_device(cuda_linear.record, {}, False)
+
+    if d:
+
+        def kernel(jobs, columns, facts, regularization, room, tracks):  # type: ignore[no-untyped-def]
+            job = cuda.grid(1)
+            if job < jobs:
+                size = columns.shape[0]  # not d, or every loop is unrolled
+                matrix = cuda.shared.array((d, d, threads), np.float64)[
+                    :size, :size, cuda.threadIdx.x
+                ]
+                record(job, columns, facts, regularization, matrix, *tracks)
+
+    else:
+
+        def kernel(jobs, columns, facts, regularization, room, tracks):  # type: ignore[no-untyped-def]
+            lane = cuda.grid(1)
+            for job in range(lane, jobs, cuda.gridsize(1)):
+                record(job, columns, facts, regularization, room[:, :, lane], *tracks)
+
+    return cuda.jit(kernel)
 
 
 def _sent(array: Any) -> Any:
