@@ -1,8 +1,7 @@
 """Studies too large to keep: what is left of every checkpoint in constant memory.
 
-Replications are played in batches and each batch is folded into counts, means, variances, extremes
-and histograms, on the host. The batches depend on the study alone, so the numbers do not depend on
-the engine's workers.
+Replications are played in batches, and each batch is reduced to means, variances, extremes and
+histograms. No number depends on the batches.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.engine.cell import Track
+from halfseen.engine.fold import BINNED, BINS, Fold, Part, quantile_of
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
@@ -28,77 +28,7 @@ from halfseen.study import AnyCell, Study
 from halfseen.tables import Table, table
 
 BATCH_BYTES = 1 << 28
-FOLDED = ("regret", "potential", "pulls", "observations")
-BINNED = ("regret", "potential")
 SUMMARIES = "summaries"
-ACCURACY = 0.01  # of a quantile, relative
-SMALLEST, LARGEST = 1e-6, 1e15  # what is below counts as 0
-_LOG_RATIO = math.log((1.0 + ACCURACY) / (1.0 - ACCURACY))
-BINS = 2 + math.ceil(math.log(LARGEST / SMALLEST) / _LOG_RATIO)
-
-
-def bin_of(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the bins of some values: 0 below 1e-6, then a fixed ratio of 1.01 / 0.99 each."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        place = np.floor(np.log(values / SMALLEST) / _LOG_RATIO) + 1.0
-    return np.where(values < SMALLEST, 0, np.minimum(place, BINS - 1)).astype(np.int64)
-
-
-def quantile_of(histogram: NDArray[Any], share: float) -> float:
-    """Return the quantile of a histogram over the bins, within 1% of the exact one.
-
-    The exact one is the smallest value with at least the given share of the values at or below it.
-    """
-    upto = np.cumsum(histogram)
-    place = int(np.searchsorted(upto, max(1.0, math.ceil(share * upto[-1]))))
-    if place == 0:
-        return 0.0
-    low = SMALLEST * math.exp((place - 1) * _LOG_RATIO)
-    ratio = math.exp(_LOG_RATIO)
-    return low * 2.0 * ratio / (1.0 + ratio)
-
-
-@dataclass
-class Fold:
-    """Running count, mean, sum of squared deviations, extremes and histograms of one cell."""
-
-    count: int = 0
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
-
-    def add(self, track: Track) -> None:
-        r"""Fold in one batch of replications (Chan, Golub and LeVeque 1979).
-
-        .. math:: \bar x \leftarrow \bar x + \delta\,\frac{m}{n+m},\qquad
-                  S \leftarrow S + S_m + \delta^2\,\frac{nm}{n+m},\qquad \delta=\bar x_m-\bar x
-        """
-        arrays, m = self.arrays, len(track.regret)
-        for name in FOLDED:
-            batch = track.arrays()[name]
-            mean = batch.mean(axis=0, dtype=float)
-            square = np.square(batch - mean).sum(axis=0)
-            least, largest = batch.min(axis=0), batch.max(axis=0)
-            if self.count:
-                apart = mean - arrays[f"{name}_mean"]
-                share = m / (self.count + m)
-                mean = arrays[f"{name}_mean"] + apart * share
-                square += arrays[f"{name}_square"] + apart**2 * self.count * share
-                least = np.minimum(least, arrays[f"{name}_least"])
-                largest = np.maximum(largest, arrays[f"{name}_largest"])
-            arrays |= {
-                f"{name}_mean": mean,
-                f"{name}_square": square,
-                f"{name}_least": least.astype(float),
-                f"{name}_largest": largest.astype(float),
-            }
-        for name in BINNED:
-            batch = track.arrays()[name].reshape(m, -1)
-            columns = batch.shape[1]
-            bins = bin_of(batch) + BINS * np.arange(columns)
-            counts = np.bincount(bins.ravel(), minlength=BINS * columns)
-            shape = (*track.arrays()[name].shape[1:], BINS)
-            held = arrays.get(f"{name}_histogram", np.zeros(shape, np.int64))
-            arrays[f"{name}_histogram"] = held + counts.reshape(shape)
-        self.count += m
 
 
 @dataclass(frozen=True)
@@ -224,10 +154,10 @@ def summarize(
             "precision": used,
             "versions": versions(),
         }
-        found.arrays[position] = fold.arrays
+        found.arrays[position] = fold.arrays()
         found.facts[study.cell_digest(cell)] = facts
         if folder is not None:
-            write_cell(folder / SUMMARIES, study.cell_digest(cell), fold.arrays, facts)
+            write_cell(folder / SUMMARIES, study.cell_digest(cell), found.arrays[position], facts)
     return found
 
 
@@ -238,26 +168,46 @@ def _folded(
     report: Callable[[int], None],
     workers: int,
 ) -> tuple[Fold, str]:
-    dimension = getattr(cell.problem, "dimension", 0)
-    blank = partial(cell.blank, groups=cell.groups, dimension=dimension)
-    row_bytes = sum(array.nbytes for array in blank(1).arrays().values())
+    row_bytes = sum(array.nbytes for array in blank_track(cell, 1).arrays().values())
     batch = max(1, min(study.replications, BATCH_BYTES // row_bytes))
-    fold, used = Fold(), None
-    whole = blank(batch)
+    fold, used = Fold(), "double"
     for first in range(0, study.replications, batch):
-        rows = min(batch, study.replications - first)
-        track = whole if rows == batch else blank(rows)
-        used = run(cell, track, report=report, workers=workers, start=first)
-        fold.add(track)
-    return fold, used or "double"
+        last = min(first + batch, study.replications)
+        part, used = played_part(cell, first, last, run=run, report=report, workers=workers)
+        fold.add(part)
+    return fold, used
+
+
+def played_part(
+    cell: AnyCell,
+    first: int,
+    last: int,
+    *,
+    run: Callable[..., str | None],
+    report: Callable[[int], None],
+    workers: int,
+) -> tuple[Part, str]:
+    """Play some replications with an engine; return their statistics and the precision used.
+
+    This one keeps their tracks in memory and reduces them on the host.
+    """
+    track = blank_track(cell, last - first)
+    used = run(cell, track, report=report, workers=workers, start=first)
+    return Part.of(track, first), used or "double"
+
+
+def blank_track(cell: AnyCell, rows: int) -> Track:
+    """Return an empty track with room for some replications of a cell."""
+    return cell.blank(rows, cell.groups, getattr(cell.problem, "dimension", 0))
 
 
 def _read(found: Summary, folder: Path, position: Position, cell: AnyCell) -> bool:
     fold = Fold()
-    fold.add(cell.blank(1, cell.groups, getattr(cell.problem, "dimension", 0)))
+    fold.add(Part.of(blank_track(cell, 1)))
+    arrays = fold.arrays()
     digest = found.study.cell_digest(cell)
-    facts = read_cell(folder / SUMMARIES, digest, fold.arrays)
+    facts = read_cell(folder / SUMMARIES, digest, arrays)
     if facts is None:
         return False
-    found.arrays[position], found.facts[digest] = fold.arrays, facts
+    found.arrays[position], found.facts[digest] = arrays, facts
     return True
