@@ -17,7 +17,7 @@ from halfseen import checks
 from halfseen.engine import cluster, cpu, cuda, reference
 from halfseen.engine.cell import Track
 from halfseen.errors import InvalidInput
-from halfseen.result import Position, Result, claim
+from halfseen.result import PRECISIONS, Position, Result, claim
 from halfseen.storage import CELLS, PARTS, read_cell, write_cell
 from halfseen.study import AnyCell, Study
 
@@ -42,7 +42,6 @@ class Engine(Protocol):
 
 ENGINES: dict[str, Engine] = {"cpu": cpu, "cuda": cuda, "reference": reference}
 NAMES = ("cpu", "cuda", "dask", "reference", "auto")
-PRECISIONS = ("double", "single")
 MANY_REPLICATIONS, MANY_ROUNDS = 10_000, 10**11  # from here on a GPU earns its compile time
 Progress = Callable[[int, int, str], None]
 
@@ -95,7 +94,7 @@ def simulate(
         )
     threads = thread_count(workers)
     result = Result.empty(study)
-    folder = None if out is None else claim(Path(out), study)
+    folder = None if out is None else claim(Path(out), study, precision)
     cells = list(study.cells())
     total = len(cells) * study.replications
     done = 0

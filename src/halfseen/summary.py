@@ -131,7 +131,7 @@ def summarize(
         raise InvalidInput("engine", "cannot summarize", engine, "Use the cpu or cuda engine.")
     engine, run = chosen_engine(study, engine, precision)
     threads = thread_count(workers)
-    folder = None if out is None else claim(Path(out), study)
+    folder = None if out is None else claim(Path(out), study, precision)
     found = Summary(study, {}, {})
     total = len(list(study.cells())) * study.replications
     done = 0
