@@ -18,16 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.engine.cell import Track
-from halfseen.engine.fold import BINNED, BINS, Fold, Part, quantile_of
-from halfseen.errors import InvalidInput, StorageError
+from halfseen.draft import Draft, draft_of
+from halfseen.engine import cluster
+from halfseen.engine.fold import BINNED, BINS, Fold, Part, Span, quantile_of
+from halfseen.engine.player import blank_track
+from halfseen.errors import StorageError
 from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
 from halfseen.storage import read_cell, write_cell
 from halfseen.study import AnyCell, Study
 from halfseen.tables import Table, table
 
-BATCH_BYTES = 1 << 28
+BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
 SUMMARIES = "summaries"
 
 
@@ -98,7 +100,7 @@ class Summary:
             raise StorageError(f"{folder} holds no study. Run `halfseen study --summary` into it.")
         found = Summary(study, {}, {})
         for position, cell in study.cells():
-            if not _read(found, folder, position, cell):
+            if not _read(found, folder / SUMMARIES, position, cell, study.cell_digest(cell)):
                 raise StorageError(
                     f"{folder} holds an unfinished summary. Run the same command again: it goes on"
                     " where it stopped."
@@ -112,13 +114,15 @@ def summarize(
     engine: str = "cpu",
     precision: str = "double",
     workers: int | None = None,
+    scheduler: str | None = None,
     out: Path | str | None = None,
     progress: Progress | None = None,
 ) -> Summary:
     """Play every cell of a study and keep only moments, extremes and quantiles.
 
     Memory does not depend on the number of replications. The parameters are those of `simulate`.
-    Quantiles are within 1%: values are counted in bins whose edges have a ratio of 1.01 / 0.99.
+    With `out`, what is finished of a cell is written there every few seconds. Quantiles are within
+    1%: values are counted in bins whose edges have a ratio of 1.01 / 0.99.
 
     Examples
     --------
@@ -127,14 +131,13 @@ def summarize(
     >>> summarize(study, engine="reference").table().columns[1:4]
     ('regret', '± 95%', 'least')
     """
-    if engine == "dask":
-        raise InvalidInput("engine", "cannot summarize", engine, "Use the cpu or cuda engine.")
-    engine, run = chosen_engine(study, engine, precision)
+    engine, run = chosen_engine(study, engine, precision, scheduler)
     threads = thread_count(workers)
-    folder = None if out is None else claim(Path(out), study, precision)
+    folder = None if out is None else claim(Path(out), study, precision) / SUMMARIES
     found = Summary(study, {}, {})
     total = len(list(study.cells())) * study.replications
     done = 0
+    started = time.perf_counter()
 
     def report(replications: int, position: Position) -> None:
         nonlocal done
@@ -142,40 +145,78 @@ def summarize(
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
-    for position, cell in study.cells():
-        if folder is not None and _read(found, folder, position, cell):
-            report(study.replications, position)
-            continue
-        started = time.perf_counter()
-        fold, used = _folded(study, cell, run, partial(report, position=position), threads)
+    def finish(position: Position, draft: Draft) -> None:
+        nonlocal started
+        now = time.perf_counter()
         facts = {
-            "seconds": time.perf_counter() - started,
+            "seconds": now - started,
             "engine": engine,
-            "precision": used,
+            "precision": draft.precision,
             "versions": versions(),
         }
-        found.arrays[position] = fold.arrays()
-        found.facts[study.cell_digest(cell)] = facts
+        started = now
+        found.arrays[position] = draft.fold.arrays()
+        found.facts[draft.digest] = facts
         if folder is not None:
-            write_cell(folder / SUMMARIES, study.cell_digest(cell), found.arrays[position], facts)
+            write_cell(folder, draft.digest, found.arrays[position], facts)
+        draft.drop()
+
+    drafts = []
+    for position, cell in study.cells():
+        digest = study.cell_digest(cell)
+        if folder is not None and _read(found, folder, position, cell, digest):
+            report(study.replications, position)
+        else:
+            drafts.append((position, draft_of(cell, digest, folder)))
+    jobs = []
+    try:
+        for position, draft in drafts:
+            noted = partial(report, position=position)
+            noted(draft.fold.count)
+            lacks = cluster.lacking(study.replications, draft.fold.moments)
+            if engine == "dask" and lacks:
+                close = partial(finish, position, draft)
+                keep = partial(_keep, draft, noted)
+                jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
+                continue
+            _play(draft, lacks, run, noted, threads)
+            finish(position, draft)
+        cluster.run_all(jobs, scheduler, threads)
+    except BaseException:
+        for _, draft in drafts:
+            draft.keep()
+        raise
     return found
 
 
-def _folded(
-    study: Study,
-    cell: AnyCell,
+def _keep(draft: Draft, report: Callable[[int], None], part: Part, first: int, last: int) -> None:
+    draft.add(part)
+    report(last - first)
+
+
+def _play(
+    draft: Draft,
+    lacks: list[Span],
     run: Callable[..., str | None],
     report: Callable[[int], None],
     workers: int,
-) -> tuple[Fold, str]:
-    row_bytes = sum(array.nbytes for array in blank_track(cell, 1).arrays().values())
-    batch = max(1, min(study.replications, BATCH_BYTES // row_bytes))
-    fold, used = Fold(), "double"
-    for first in range(0, study.replications, batch):
-        last = min(first + batch, study.replications)
-        part, used = played_part(cell, first, last, run=run, report=report, workers=workers)
-        fold.add(part)
-    return fold, used
+) -> None:
+    """Play what a draft lacks, in batches of at most so many bytes and about so many seconds."""
+    row_bytes = sum(array.nbytes for array in blank_track(draft.cell, 1).arrays().values())
+    most = max(1, BATCH_BYTES // row_bytes)
+    size = max(1, most // 64)
+    for begin, end in lacks:
+        first = begin
+        while first < end:
+            last = min(first + size, end)
+            started = time.perf_counter()
+            part, draft.precision = played_part(
+                draft.cell, first, last, run=run, report=report, workers=workers
+            )
+            draft.add(part)
+            growth = BATCH_SECONDS / max(time.perf_counter() - started, 1e-9)
+            size = max(1, min(most, int((last - first) * min(growth, 8.0))))
+            first = last
 
 
 def played_part(
@@ -196,17 +237,11 @@ def played_part(
     return Part.of(track, first), used or "double"
 
 
-def blank_track(cell: AnyCell, rows: int) -> Track:
-    """Return an empty track with room for some replications of a cell."""
-    return cell.blank(rows, cell.groups, getattr(cell.problem, "dimension", 0))
-
-
-def _read(found: Summary, folder: Path, position: Position, cell: AnyCell) -> bool:
+def _read(found: Summary, folder: Path, position: Position, cell: AnyCell, digest: str) -> bool:
     fold = Fold()
     fold.add(Part.of(blank_track(cell, 1)))
     arrays = fold.arrays()
-    digest = found.study.cell_digest(cell)
-    facts = read_cell(folder / SUMMARIES, digest, arrays)
+    facts = read_cell(folder, digest, arrays)
     if facts is None:
         return False
     found.arrays[position], found.facts[digest] = arrays, facts

@@ -1,7 +1,7 @@
 """The dask engine: replications in chunks on the workers of a Dask cluster.
 
 A chunk is what the cpu engine would play of some replications, so the numbers are the same to the
-last bit. Chunks that are finished are kept on disk until their cell is, if there is a folder.
+last bit. Workers return its tracks, or its statistics where only those are kept.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from halfseen.engine.cell import Cell, Track
+from halfseen.engine.fold import Part, Span
 from halfseen.engine.linear_cell import LinearCell
-from halfseen.engine.player import player
+from halfseen.engine.player import blank_track, player
 from halfseen.engine.specialise import compiled
 from halfseen.errors import HalfseenError, InvalidInput
 
@@ -29,18 +28,20 @@ CONNECT_SECONDS = 10.0
 MOST_BYTES = 1 << 26  # of tracks in one chunk
 GROWTH = 8  # a chunk has at most this many times the replications of the one it is sized by
 DEATHS = 20  # of workers under one chunk before it is given up
-Span = tuple[int, int]
 
 
 @dataclass
 class Job:
-    """A cell to play, the replications it lacks, and what to do with every finished chunk."""
+    """A cell to play, the replications it lacks, and what to do with every finished chunk.
+
+    `keep` gets the track of a chunk, or its `Part` if `reduce`, its first and last replication.
+    """
 
     cell: Cell | LinearCell
-    track: Track
     lacks: list[Span]
-    keep: Callable[[int, int], None]
+    keep: Callable[[Any, int, int], None]
     finish: Callable[[], None]
+    reduce: bool = False
     size: int = 1
     open_chunks: int = 0
 
@@ -56,7 +57,7 @@ class Job:
 
     def fit_size(self, rows: int, seconds: float) -> None:
         """Size the next chunks by one that took so many seconds."""
-        row_bytes = sum(array[0].nbytes for array in self.track.arrays().values())
+        row_bytes = sum(array.nbytes for array in blank_track(self.cell, 1).arrays().values())
         wanted = math.floor(CHUNK_SECONDS * rows / max(seconds, 1e-6))
         self.size = max(1, min(wanted, GROWTH * rows, MOST_BYTES // max(row_bytes, 1)))
 
@@ -116,9 +117,14 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
         yield client
 
 
-def run_all(
-    jobs: list[Job], client: Any, report: Callable[[int, Job], None], wait_seconds: float = 60.0
-) -> None:
+def run_all(jobs: list[Job], scheduler: str | None, workers: int) -> None:
+    """Play every job on the cluster at an address, or on new workers on this machine."""
+    if jobs:
+        with connected(scheduler, workers) as client:
+            run_on(client, jobs)
+
+
+def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
     """Play every job, the next one as soon as workers run out of work on the one before."""
     import cloudpickle
     from distributed import wait
@@ -136,20 +142,17 @@ def run_all(
                 job, pickled = waiting[0]
                 _loaded(pickled)  # compiles once for all workers that share this disk
                 first, last = job.next_chunk(slots)
-                future = client.submit(played, pickled, first, last, pure=False)
+                future = client.submit(played, pickled, first, last, job.reduce, pure=False)
                 running[future] = (job, first, last)
                 job.open_chunks += 1
                 if not job.lacks:
                     waiting.pop(0)
             for future in wait(list(running), return_when="FIRST_COMPLETED").done:
                 job, first, last = running.pop(future)
-                arrays, seconds = future.result()
-                for target, source in zip(job.track.rows(first, last), arrays, strict=True):
-                    target[...] = source
+                found, seconds = future.result()
                 job.fit_size(last - first, seconds)
-                job.keep(first, last)
+                job.keep(found, first, last)
                 job.open_chunks -= 1
-                report(last - first, job)
                 if not job.lacks and not job.open_chunks:
                     job.finish()
             if time.monotonic() - looked > 5.0:
@@ -163,13 +166,14 @@ def run_all(
         client.cancel(list(running))
 
 
-def played(pickled: bytes, first: int, last: int) -> tuple[list[NDArray[Any]], float]:
-    """Play some replications of a pickled cell; return their tracks and the seconds it took."""
+def played(pickled: bytes, first: int, last: int, reduce: bool) -> tuple[Track | Part, float]:
+    """Play replications of a pickled cell; return tracks or statistics, and the seconds it took."""
     cell, play = _loaded(pickled)
-    track = cell.blank(last - first, cell.groups, _dimension(cell))
     started = time.perf_counter()
+    track = blank_track(cell, last - first)
     play(first, last, track, first)
-    return list(track.arrays().values()), time.perf_counter() - started
+    found = Part.of(track, first) if reduce else track
+    return found, time.perf_counter() - started
 
 
 @lru_cache(maxsize=16)
@@ -179,12 +183,8 @@ def _loaded(pickled: bytes) -> tuple[Cell | LinearCell, Callable[..., None]]:
 
     cell = cloudpickle.loads(pickled)
     play = player(cell, compiled)
-    play(0, 0, cell.blank(1, cell.groups, _dimension(cell)))
+    play(0, 0, blank_track(cell, 1))
     return cell, play
-
-
-def _dimension(cell: Cell | LinearCell) -> int:
-    return cell.problem.dimension if isinstance(cell, LinearCell) else 0
 
 
 def _slots(client: Any) -> int:
