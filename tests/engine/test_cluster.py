@@ -1,6 +1,7 @@
 """The dask engine: the numbers of one core, whatever dies on the way."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from halfseen import (
     RandomActions,
     RandomChoice,
     Result,
+    SequenceOfArms,
     Study,
     Summary,
     Uniform,
@@ -127,7 +129,7 @@ def test_a_killed_worker_loses_nothing(machines, tmp_path, small_chunks, play):
 
 @pytest.mark.parametrize("play", [simulate, summarize])
 def test_a_killed_client_goes_on_from_its_chunks(machines, tmp_path, small_chunks, play):
-    design = study(horizon=100_000, replications=60)
+    design = study(horizon=40_000, replications=60)
     (tmp_path / "study.toml").write_text(to_toml(design))
     code = "from halfseen.engine import cluster; cluster.CHUNK_SECONDS = 0.02\n"
     code += "from halfseen import draft; draft.KEEP_SECONDS = 0.0\n"
@@ -165,6 +167,24 @@ def test_a_killed_client_goes_on_from_its_chunks(machines, tmp_path, small_chunk
     assert done[len(list(design.cells())) - 1] >= before >= 3, "what was kept counts"
     assert same(found, play(design))
     assert not list((tmp_path / "out").rglob("parts"))
+
+
+def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypatch):
+    """Chunks name their cell: the rounds of a long sequence do not travel with each of them."""
+    problem = ArmedBandit([0.6, 0.5, 0.2], actions=SequenceOfArms([[0, 1], [1, 2]] * 1_000))
+    coins = {"a": RandomChoice(), "b": RandomChoice()}
+    design = Study(problem, Uniform(0.5), coins, 2_000, 12, baseline=False)
+    sizes, submit = [], distributed.Client.submit
+
+    def weighed(self, function, *arguments, **options):
+        sizes.append(len(pickle.dumps(arguments)))
+        return submit(self, function, *arguments, **options)
+
+    monkeypatch.setattr(distributed.Client, "submit", weighed)
+    found = simulate(design, engine="dask", scheduler=machines.scheduler_address)
+    assert same(found, simulate(design))
+    assert len(sizes) >= 4
+    assert max(sizes) < 1_000
 
 
 def test_an_address_without_a_scheduler_is_refused(monkeypatch):

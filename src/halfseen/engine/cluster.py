@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from halfseen.engine.cell import Cell, Track
 from halfseen.engine.fold import Part, Span
@@ -27,6 +28,7 @@ CHUNK_SECONDS = 2.0
 CONNECT_SECONDS = 10.0
 MOST_BYTES = 1 << 26  # of tracks in one chunk
 GROWTH = 8  # a chunk has at most this many times the replications of the one it is sized by
+SHELF = "halfseen"  # in the scheduler, for the cells being played
 SETTINGS = {  # of a cluster on this machine; with its own, Dask takes 8% of a core to watch itself
     "distributed.scheduler.allowed-failures": 20,  # deaths of workers under one chunk
     "distributed.worker.profile.enabled": False,
@@ -48,6 +50,7 @@ class Job:
     keep: Callable[[Any, int, int], None]
     finish: Callable[[], None]
     reduce: bool = False
+    name: str = ""
     size: int = 1
     open_chunks: int = 0
 
@@ -138,7 +141,6 @@ def run_all(jobs: list[Job], scheduler: str | None, workers: int) -> None:
 
 def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
     """Play every job, the next one as soon as workers run out of work on the one before."""
-    import cloudpickle
     from distributed import wait
     from distributed.client import CancelledError
     from distributed.comm import CommClosedError
@@ -148,13 +150,13 @@ def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
     try:
         client.wait_for_workers(1, timeout=wait_seconds)
         slots, looked = _slots(client), time.monotonic()
-        waiting = [(job, cloudpickle.dumps(job.cell)) for job in jobs]
+        waiting = list(jobs)
         while waiting or running:
             while waiting and len(running) < 2 * slots:
-                job, pickled = waiting[0]
-                _loaded(pickled)  # compiles once for all workers that share this disk
+                job = waiting[0]
+                job.name = job.name or _published(client, job.cell)
                 first, last = job.next_chunk(slots)
-                future = client.submit(played, pickled, first, last, job.reduce, pure=False)
+                future = client.submit(played, job.name, first, last, job.reduce, pure=False)
                 running[future] = (job, first, last)
                 job.open_chunks += 1
                 if not job.lacks:
@@ -167,6 +169,7 @@ def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
                 job.open_chunks -= 1
                 if not job.lacks and not job.open_chunks:
                     job.finish()
+                    client.set_metadata([SHELF, job.name], None)
             if time.monotonic() - looked > 5.0:
                 slots, looked = _slots(client), time.monotonic()
     except (KilledWorker, CancelledError, CommClosedError, TimeoutError) as error:
@@ -178,9 +181,19 @@ def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
         client.cancel(list(running))
 
 
-def played(pickled: bytes, first: int, last: int, reduce: bool) -> tuple[Track | Part, float]:
-    """Play replications of a pickled cell; return tracks or statistics, and the seconds it took."""
-    cell, play = _loaded(pickled)
+def _published(client: Any, cell: Cell | LinearCell) -> str:
+    """Give a cell to the scheduler, where workers find it by the name returned."""
+    import cloudpickle
+
+    _ready(cell)  # compiles once for all workers that share this disk
+    name = uuid4().hex
+    client.set_metadata([SHELF, name], cloudpickle.dumps(cell))
+    return name
+
+
+def played(name: str, first: int, last: int, reduce: bool) -> tuple[Track | Part, float]:
+    """Play replications of a published cell; return tracks or statistics, and the seconds."""
+    cell, play = _loaded(name)
     started = time.perf_counter()
     track = blank_track(cell, last - first)
     play(first, last, track, first)
@@ -188,15 +201,20 @@ def played(pickled: bytes, first: int, last: int, reduce: bool) -> tuple[Track |
     return found, time.perf_counter() - started
 
 
-@lru_cache(maxsize=16)
-def _loaded(pickled: bytes) -> tuple[Cell | LinearCell, Callable[..., None]]:
-    """Return the cell and its compiled loop, once for every process."""
+@lru_cache(maxsize=4)
+def _loaded(name: str) -> tuple[Cell | LinearCell, Callable[..., None]]:
+    """Return a published cell and its compiled loop, once for every worker."""
     import cloudpickle
+    from distributed import get_client
 
-    cell = cloudpickle.loads(pickled)
+    cell = cloudpickle.loads(get_client().get_metadata([SHELF, name]))
+    return cell, _ready(cell)
+
+
+def _ready(cell: Cell | LinearCell) -> Callable[..., None]:
     play = player(cell, compiled)
     play(0, 0, blank_track(cell, 1))
-    return cell, play
+    return play
 
 
 def _slots(client: Any) -> int:
