@@ -15,6 +15,7 @@ from example_studies import TOML, small_study
 
 import halfseen
 from halfseen import cli, console
+from halfseen.result import claim
 from halfseen.spec import parse_spec, to_toml
 
 
@@ -175,6 +176,24 @@ def test_a_disk_that_fills_up(run, tmp_path, monkeypatch):
     assert code == 0
     fresh = run(*GOOD, "fresh", "--json")[1]
     assert json.loads(resumed)["summary"] == json.loads(fresh)["summary"]
+
+
+def test_results_of_another_precision_are_not_mixed(run, tmp_path):
+    """What a GPU left in single precision is not gone on with in double, nor the other way."""
+    design = parse_spec(TOML)
+    found = halfseen.simulate(design, engine="reference")
+    for facts in found.facts.values():
+        facts["precision"] = "single"
+    found.save(tmp_path / "out")
+    next((tmp_path / "out" / "cells").iterdir()).rename(tmp_path / "gone")
+    words = ["`precision` must be single, that of the results in out; got 'double'.", "Use single"]
+    complains(run, tmp_path, *GOOD, "out", words=words)
+    complains(run, tmp_path, *GOOD, "out", "--summary", words=words)
+    assert run(*GOOD, "fresh")[0] == 0
+    before = files(tmp_path)
+    with pytest.raises(halfseen.InvalidInput, match="`precision` must be double, that of"):
+        claim(tmp_path / "fresh", design, "single")
+    assert files(tmp_path) == before
 
 
 def test_reports_of_nothing(run, tmp_path):

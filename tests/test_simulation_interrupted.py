@@ -159,7 +159,7 @@ def test_control_c_in_the_command(tmp_path, played):
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert "Finished cells are kept in out; run the same command to go on." in errors
+    assert "What is finished is kept in out; run the same command to go on." in errors
     assert "Traceback" not in errors
     assert output == ""
     kept = finished(tmp_path / "out")

@@ -124,6 +124,7 @@ def test_json_that_is_not_facts(folder, text):
         lambda c: c.update(study=5),
         lambda c: c.update(digest=None),
         lambda c: c.pop("study"),
+        lambda c: c.update(precision="half"),
     ],
 )
 def test_edited_study(folder, change):

@@ -2,7 +2,6 @@
 
 import json
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +25,8 @@ from halfseen import (
 )
 from halfseen import summary as module
 from halfseen.cli import app
+from halfseen.draft import draft_of
+from halfseen.engine import fold
 from halfseen.spec import to_toml
 
 SHARES = (0.0, 0.05, 0.5, 0.95, 1.0)
@@ -35,20 +36,28 @@ def check(found, whole):
     """Demand that a summary agrees with the tracks of a result."""
     for position, cell in whole.study.cells():
         track, arrays = whole.track(position, cell), found.arrays[position]
-        for name in module.FOLDED:
+        for name in fold.FOLDED:
             values = track.arrays()[name].astype(float)
             assert np.allclose(arrays[f"{name}_mean"], values.mean(axis=0), rtol=1e-12)
             spread = found.variance(position, name)
             assert np.allclose(spread, values.var(axis=0, ddof=1), rtol=1e-9, atol=1e-12)
             assert np.array_equal(arrays[f"{name}_least"], values.min(axis=0))
             assert np.array_equal(arrays[f"{name}_largest"], values.max(axis=0))
-        for name in module.BINNED:
+        for name in fold.BINNED:
             values = track.arrays()[name]
             assert np.all(arrays[f"{name}_histogram"].sum(axis=-1) == len(values))
             for share in SHARES:
                 exact = np.quantile(values, share, axis=0, method="inverted_cdf")
                 near = found.quantile(position, name, share)
-                assert np.allclose(near, exact, rtol=1.0001 * module.ACCURACY, atol=1e-6)
+                assert np.allclose(near, exact, rtol=1.0001 * fold.ACCURACY, atol=1e-6)
+
+
+def same(found, other):
+    """Demand the same bits of two summaries."""
+    assert found.arrays.keys() == other.arrays.keys()
+    for position, arrays in found.arrays.items():
+        for name, array in arrays.items():
+            assert np.array_equal(array, other.arrays[position][name]), name
 
 
 @pytest.mark.parametrize("batch_bytes", [1 << 28, 3_000, 1])
@@ -57,6 +66,7 @@ def test_a_summary_agrees_with_the_whole_tracks(monkeypatch, batch_bytes):
     study, calls = small_study(replications=37), []
     found = summarize(study, progress=lambda done, total, cell: calls.append(done))
     check(found, simulate(study))
+    same(found, summarize(study, engine="reference"))
     assert calls[-1] == 6 * 37
 
 
@@ -66,18 +76,6 @@ def test_linear_bandits_and_no_potential():
     check(summarize(study, engine="reference"), simulate(study, engine="reference"))
     bare = small_study(alphas=())
     check(summarize(bare), simulate(bare))
-
-
-def test_means_far_from_zero_keep_their_variance():
-    cell = next(small_study().cells())[1]
-    rng, fold = np.random.default_rng(1), module.Fold()
-    values = 1e9 + rng.normal(size=(1_000, 1))
-    for part in np.split(values, [10, 400, 401]):
-        blank = replace(cell, checkpoints=np.array([60])).blank(len(part), 3, 0)
-        blank.regret[...] = part
-        fold.add(blank)
-    assert fold.count == 1_000
-    assert np.allclose(fold.arrays["regret_square"] / 999, values.var(ddof=1), rtol=1e-6)
 
 
 def test_memory_does_not_grow_with_replications(monkeypatch):
@@ -99,7 +97,7 @@ def test_a_summary_is_kept_and_read_back(tmp_path, monkeypatch):
     again = Summary.load(tmp_path / "out")
     assert str(again.table()) == str(found.table())
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_folded", None)
+        patch.setattr(module, "played_part", None)
         summarize(study, out=tmp_path / "out")  # reads, plays nothing
     with pytest.raises(StorageError, match="unfinished study"):
         Result.load(tmp_path / "out")
@@ -108,6 +106,43 @@ def test_a_summary_is_kept_and_read_back(tmp_path, monkeypatch):
         Summary.load(tmp_path / "out")
     with pytest.raises(StorageError, match="holds no study"):
         Summary.load(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("stop_at", [1, 30, 37, 50])
+def test_a_summary_goes_on_where_it_was_stopped(tmp_path, monkeypatch, stop_at):
+    monkeypatch.setattr(module, "BATCH_BYTES", 20_000)
+    study, counts = small_study(replications=37), []
+
+    def stop(done, total, cell):
+        if done >= stop_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        summarize(study, out=tmp_path / "out", workers=1, progress=stop)
+    monkeypatch.setattr(module, "BATCH_BYTES", 7_000)
+    found = summarize(
+        study, out=tmp_path / "out", progress=lambda done, total, cell: counts.append(done)
+    )
+    assert counts[-1] == 6 * 37
+    assert counts[0] > 0 or stop_at == 1
+    same(found, summarize(study))
+    same(Summary.load(tmp_path / "out"), found)
+    assert not list((tmp_path / "out").rglob("parts"))
+
+
+def test_a_damaged_draft_is_a_sentence(tmp_path):
+    study = small_study()
+    folder = tmp_path / "summaries"
+    cell = next(study.cells())[1]
+    started = draft_of(cell, study.cell_digest(cell), folder)
+    track = cell.blank(3, cell.groups, 0)
+    started.add(fold.Part.of(track))
+    started.keep()
+    assert draft_of(cell, started.digest, folder).fold.count == 3
+    kept = next(folder.rglob("regret_mean.npy"))
+    kept.write_bytes(kept.read_bytes()[:-1])
+    with pytest.raises(StorageError, match=r"regret_mean.npy is damaged. Delete the folder"):
+        draft_of(cell, started.digest, folder)
 
 
 def test_the_command(tmp_path):
@@ -124,16 +159,7 @@ def test_the_command(tmp_path):
 
 
 def test_what_is_refused():
-    with pytest.raises(InvalidInput, match="`engine` cannot summarize; got 'dask'"):
-        summarize(small_study(), engine="dask")
+    with pytest.raises(InvalidInput, match="`scheduler` must be left out on the cpu engine"):
+        summarize(small_study(), scheduler="tcp://127.0.0.1:9")
     with pytest.raises(InvalidInput, match="`name` must be one of regret, potential"):
         summarize(small_study()).quantile((0, 0, 0), "pulls", 0.5)
-
-
-def test_bins_cover_everything():
-    values = np.array([-1.0, 0.0, 1e-7, 1e-6, 1.0, 1e14, 1e15, 1e300])
-    bins = module.bin_of(values)
-    assert bins[:3].tolist() == [0, 0, 0]
-    assert bins[3] >= 1
-    assert np.all(np.diff(bins[3:7]) > 0)
-    assert bins[-1] == module.BINS - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -323,12 +324,28 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    with Progress(
-        *columns, console=console, disable=not sys.stderr.isatty(), transient=True
-    ) as bar:
+    with (
+        Progress(*columns, console=console, disable=not sys.stderr.isatty(), transient=True) as bar,
+        notes(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True)),
+    ):
         task = bar.add_task("starting", total=None)
 
         def progress(done: int, total: int, label: str) -> None:
             bar.update(task, completed=done, total=total, description=label)
 
         yield progress
+
+
+@contextmanager
+def notes(show: Callable[[str], None]) -> Iterator[None]:
+    """Show what halfseen logs for people to know, such as the address of a dashboard."""
+    logger, handler = logging.getLogger("halfseen"), logging.Handler()
+    handler.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

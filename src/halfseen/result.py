@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Position = tuple[int, int, int]
+PRECISIONS = ("double", "single")
 _AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
 _MORE_AXES = {
     "pulls": ("arm",),
@@ -158,7 +159,8 @@ class Result:
 
     def save(self, folder: Path | str) -> None:
         """Write everything into a folder that `load` reads back."""
-        folder = claim(Path(folder), self.study)
+        singles = any(facts.get("precision") == "single" for facts in self.facts.values())
+        folder = claim(Path(folder), self.study, "single" if singles else "double")
         for position, cell in self.study.cells():
             digest = self.study.cell_digest(cell)
             track = self.track(position, cell)
@@ -192,7 +194,7 @@ class Result:
         return True
 
 
-def claim(folder: Path, study: Study) -> Path:
+def claim(folder: Path, study: Study, precision: str) -> Path:
     """Make a folder this study's own, or refuse if it holds something else."""
     study.check_storable()
     try:
@@ -218,13 +220,21 @@ def claim(folder: Path, study: Study) -> Path:
             "Choose another folder.",
         )
     if present is None:
-        write_study(folder, study)
+        write_study(folder, study, precision)
+    kept = read_json(folder / STUDY_FILE).get("precision")
+    if kept != precision:
+        raise InvalidInput(
+            "precision",
+            f"must be {kept}, that of the results in {folder}",
+            precision,
+            f"Use {kept}, or choose another folder.",
+        )
     return folder
 
 
-def write_study(folder: Path, study: Study) -> None:
-    """Write which study a folder belongs to."""
-    content = {"digest": study.digest(), "study": study.to_dict()}
+def write_study(folder: Path, study: Study, precision: str) -> None:
+    """Write which study a folder belongs to, and the precision its results were asked for in."""
+    content = {"digest": study.digest(), "precision": precision, "study": study.to_dict()}
     write_text(folder / STUDY_FILE, json.dumps(content, indent=1) + "\n")
 
 
@@ -244,6 +254,6 @@ def read_study(folder: Path) -> Study | None:
         study = study_from(content["study"])
     except InvalidInput:
         raise refusal from None
-    if study.digest() != content.get("digest"):
+    if study.digest() != content.get("digest") or content.get("precision") not in PRECISIONS:
         raise refusal
     return study

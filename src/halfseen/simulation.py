@@ -17,7 +17,7 @@ from halfseen import checks
 from halfseen.engine import cluster, cpu, cuda, reference
 from halfseen.engine.cell import Track
 from halfseen.errors import InvalidInput
-from halfseen.result import Position, Result, claim
+from halfseen.result import PRECISIONS, Position, Result, claim
 from halfseen.storage import CELLS, PARTS, read_cell, write_cell
 from halfseen.study import AnyCell, Study
 
@@ -42,7 +42,6 @@ class Engine(Protocol):
 
 ENGINES: dict[str, Engine] = {"cpu": cpu, "cuda": cuda, "reference": reference}
 NAMES = ("cpu", "cuda", "dask", "reference", "auto")
-PRECISIONS = ("double", "single")
 MANY_REPLICATIONS, MANY_ROUNDS = 10_000, 10**11  # from here on a GPU earns its compile time
 Progress = Callable[[int, int, str], None]
 
@@ -88,14 +87,10 @@ def simulate(
     >>> sorted(simulate(study, engine="reference").data.sizes.items())[:3]
     [('alpha', 2), ('arm', 2), ('censorship', 2)]
     """
-    engine, run = chosen_engine(study, engine, precision)
-    if scheduler is not None and engine != "dask":
-        raise InvalidInput(
-            "scheduler", f"must be left out on the {engine} engine", scheduler, "Use engine dask."
-        )
+    engine, run = chosen_engine(study, engine, precision, scheduler)
     threads = thread_count(workers)
     result = Result.empty(study)
-    folder = None if out is None else claim(Path(out), study)
+    folder = None if out is None else claim(Path(out), study, precision)
     cells = list(study.cells())
     total = len(cells) * study.replications
     done = 0
@@ -150,16 +145,26 @@ def _on_cluster(
     finish: Callable[[str, Track], None],
 ) -> None:
     """Play cells on a Dask cluster; finished chunks are kept until their cell is written."""
-    positions: dict[int, Position] = {}
     jobs = []
     for position, cell, digest in to_play:
         track = result.track(position, cell)
         parts = None if folder is None else folder / PARTS / digest
         found = [] if parts is None else cluster.finished_chunks(parts / CELLS)
 
-        def keep(first: int, last: int, track: Track = track, parts: Path | None = parts) -> None:
+        def keep(
+            found: Track,
+            first: int,
+            last: int,
+            track: Track = track,
+            parts: Path | None = parts,
+            position: Position = position,
+        ) -> None:
+            arrays = found.arrays()
+            for name, target in track.part(first, last).items():
+                target[...] = arrays[name]
             if parts is not None:
-                write_cell(parts, cluster.chunk_name(first, last), track.part(first, last), {})
+                write_cell(parts, cluster.chunk_name(first, last), arrays, {})
+            report(last - first, position)
 
         def close(digest: str = digest, track: Track = track, parts: Path | None = parts) -> None:
             finish(digest, track)
@@ -172,20 +177,16 @@ def _on_cluster(
             assert parts is not None
             read_cell(parts, cluster.chunk_name(first, last), track.part(first, last))
         lacks = cluster.lacking(len(track.regret), found)
-        job = cluster.Job(cell, track, lacks, keep, close)
-        positions[id(job)] = position
         report(sum(last - first for first, last in found), position)
         if lacks:
-            jobs.append(job)
+            jobs.append(cluster.Job(cell, lacks, keep, close))
         else:
             close()
-    if jobs:
-        with cluster.connected(scheduler, workers) as client:
-            cluster.run_all(jobs, client, lambda rows, job: report(rows, positions[id(job)]))
+    cluster.run_all(jobs, scheduler, workers)
 
 
 def chosen_engine(
-    study: Study, engine: str, precision: str
+    study: Study, engine: str, precision: str, scheduler: str | None
 ) -> tuple[str, Callable[..., str | None]]:
     """Return the name of the engine to use and how it plays a cell, or refuse it."""
     if checks.one_of("engine", engine, NAMES) == "auto":
@@ -197,6 +198,10 @@ def chosen_engine(
                 "precision", f"must be double on the {engine} engine", precision, "Leave it out."
             )
         run = partial(run, single=True)
+    if scheduler is not None and engine != "dask":
+        raise InvalidInput(
+            "scheduler", f"must be left out on the {engine} engine", scheduler, "Use engine dask."
+        )
     if engine == "cuda":
         cuda.check(cell for _, cell in study.cells())
     return engine, run

@@ -79,13 +79,24 @@ def write_cell(
             shutil.rmtree(draft, ignore_errors=True)
 
 
-def read_cell(folder: Path, digest: str, arrays: dict[str, NDArray[Any]]) -> dict[str, Any] | None:
-    """Fill `arrays` with a finished cell and return its facts, or None if it is not there."""
+def read_facts(folder: Path, digest: str) -> dict[str, Any] | None:
+    """Return the facts of a finished cell and its arrays' checksums; None if it is not there."""
     place = folder / CELLS / digest
     if not place.exists():
         return None
     facts = read_json(place / CELL_FILE)
-    sums = facts.get("arrays") if isinstance(facts, dict) and sealed(facts) == facts else None
+    if not isinstance(facts, dict) or sealed(facts) != facts:
+        raise _damaged(place / CELL_FILE)
+    return facts
+
+
+def read_cell(folder: Path, digest: str, arrays: dict[str, NDArray[Any]]) -> dict[str, Any] | None:
+    """Fill `arrays` with a finished cell and return its facts, or None if it is not there."""
+    place = folder / CELLS / digest
+    facts = read_facts(folder, digest)
+    if facts is None:
+        return None
+    sums = facts.get("arrays")
     if not isinstance(sums, dict) or set(sums) != set(arrays):
         raise _damaged(place / CELL_FILE)
     for name, array in arrays.items():

@@ -1,8 +1,7 @@
 """Studies too large to keep: what is left of every checkpoint in constant memory.
 
-Replications are played in batches and each batch is folded into counts, means, variances, extremes
-and histograms, on the host. The batches depend on the study alone, so the numbers do not depend on
-the engine's workers.
+Replications are played in batches, and each batch is reduced to means, variances, extremes and
+histograms. No number depends on the batches.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,86 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.engine.cell import Track
-from halfseen.errors import InvalidInput, StorageError
+from halfseen.draft import Draft, draft_of
+from halfseen.engine import cluster
+from halfseen.engine.fold import BINNED, BINS, Fold, Part, Span, quantile_of
+from halfseen.engine.player import blank_track
+from halfseen.errors import StorageError
 from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
 from halfseen.storage import read_cell, write_cell
 from halfseen.study import AnyCell, Study
 from halfseen.tables import Table, table
 
-BATCH_BYTES = 1 << 28
-FOLDED = ("regret", "potential", "pulls", "observations")
-BINNED = ("regret", "potential")
+BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
 SUMMARIES = "summaries"
-ACCURACY = 0.01  # of a quantile, relative
-SMALLEST, LARGEST = 1e-6, 1e15  # what is below counts as 0
-_LOG_RATIO = math.log((1.0 + ACCURACY) / (1.0 - ACCURACY))
-BINS = 2 + math.ceil(math.log(LARGEST / SMALLEST) / _LOG_RATIO)
-
-
-def bin_of(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the bins of some values: 0 below 1e-6, then a fixed ratio of 1.01 / 0.99 each."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        place = np.floor(np.log(values / SMALLEST) / _LOG_RATIO) + 1.0
-    return np.where(values < SMALLEST, 0, np.minimum(place, BINS - 1)).astype(np.int64)
-
-
-def quantile_of(histogram: NDArray[Any], share: float) -> float:
-    """Return the quantile of a histogram over the bins, within 1% of the exact one.
-
-    The exact one is the smallest value with at least the given share of the values at or below it.
-    """
-    upto = np.cumsum(histogram)
-    place = int(np.searchsorted(upto, max(1.0, math.ceil(share * upto[-1]))))
-    if place == 0:
-        return 0.0
-    low = SMALLEST * math.exp((place - 1) * _LOG_RATIO)
-    ratio = math.exp(_LOG_RATIO)
-    return low * 2.0 * ratio / (1.0 + ratio)
-
-
-@dataclass
-class Fold:
-    """Running count, mean, sum of squared deviations, extremes and histograms of one cell."""
-
-    count: int = 0
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
-
-    def add(self, track: Track) -> None:
-        r"""Fold in one batch of replications (Chan, Golub and LeVeque 1979).
-
-        .. math:: \bar x \leftarrow \bar x + \delta\,\frac{m}{n+m},\qquad
-                  S \leftarrow S + S_m + \delta^2\,\frac{nm}{n+m},\qquad \delta=\bar x_m-\bar x
-        """
-        arrays, m = self.arrays, len(track.regret)
-        for name in FOLDED:
-            batch = track.arrays()[name]
-            mean = batch.mean(axis=0, dtype=float)
-            square = np.square(batch - mean).sum(axis=0)
-            least, largest = batch.min(axis=0), batch.max(axis=0)
-            if self.count:
-                apart = mean - arrays[f"{name}_mean"]
-                share = m / (self.count + m)
-                mean = arrays[f"{name}_mean"] + apart * share
-                square += arrays[f"{name}_square"] + apart**2 * self.count * share
-                least = np.minimum(least, arrays[f"{name}_least"])
-                largest = np.maximum(largest, arrays[f"{name}_largest"])
-            arrays |= {
-                f"{name}_mean": mean,
-                f"{name}_square": square,
-                f"{name}_least": least.astype(float),
-                f"{name}_largest": largest.astype(float),
-            }
-        for name in BINNED:
-            batch = track.arrays()[name].reshape(m, -1)
-            columns = batch.shape[1]
-            bins = bin_of(batch) + BINS * np.arange(columns)
-            counts = np.bincount(bins.ravel(), minlength=BINS * columns)
-            shape = (*track.arrays()[name].shape[1:], BINS)
-            held = arrays.get(f"{name}_histogram", np.zeros(shape, np.int64))
-            arrays[f"{name}_histogram"] = held + counts.reshape(shape)
-        self.count += m
 
 
 @dataclass(frozen=True)
@@ -168,7 +100,7 @@ class Summary:
             raise StorageError(f"{folder} holds no study. Run `halfseen study --summary` into it.")
         found = Summary(study, {}, {})
         for position, cell in study.cells():
-            if not _read(found, folder, position, cell):
+            if not _read(found, folder / SUMMARIES, position, cell, study.cell_digest(cell)):
                 raise StorageError(
                     f"{folder} holds an unfinished summary. Run the same command again: it goes on"
                     " where it stopped."
@@ -182,13 +114,15 @@ def summarize(
     engine: str = "cpu",
     precision: str = "double",
     workers: int | None = None,
+    scheduler: str | None = None,
     out: Path | str | None = None,
     progress: Progress | None = None,
 ) -> Summary:
     """Play every cell of a study and keep only moments, extremes and quantiles.
 
     Memory does not depend on the number of replications. The parameters are those of `simulate`.
-    Quantiles are within 1%: values are counted in bins whose edges have a ratio of 1.01 / 0.99.
+    With `out`, what is finished of a cell is written there every few seconds. Quantiles are within
+    1%: values are counted in bins whose edges have a ratio of 1.01 / 0.99.
 
     Examples
     --------
@@ -197,14 +131,13 @@ def summarize(
     >>> summarize(study, engine="reference").table().columns[1:4]
     ('regret', '± 95%', 'least')
     """
-    if engine == "dask":
-        raise InvalidInput("engine", "cannot summarize", engine, "Use the cpu or cuda engine.")
-    engine, run = chosen_engine(study, engine, precision)
+    engine, run = chosen_engine(study, engine, precision, scheduler)
     threads = thread_count(workers)
-    folder = None if out is None else claim(Path(out), study)
+    folder = None if out is None else claim(Path(out), study, precision) / SUMMARIES
     found = Summary(study, {}, {})
     total = len(list(study.cells())) * study.replications
     done = 0
+    started = time.perf_counter()
 
     def report(replications: int, position: Position) -> None:
         nonlocal done
@@ -212,52 +145,104 @@ def summarize(
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
-    for position, cell in study.cells():
-        if folder is not None and _read(found, folder, position, cell):
-            report(study.replications, position)
-            continue
-        started = time.perf_counter()
-        fold, used = _folded(study, cell, run, partial(report, position=position), threads)
+    def finish(position: Position, draft: Draft) -> None:
+        nonlocal started
+        now = time.perf_counter()
         facts = {
-            "seconds": time.perf_counter() - started,
+            "seconds": now - started,
             "engine": engine,
-            "precision": used,
+            "precision": draft.precision,
             "versions": versions(),
         }
-        found.arrays[position] = fold.arrays
-        found.facts[study.cell_digest(cell)] = facts
+        started = now
+        found.arrays[position] = draft.fold.arrays()
+        found.facts[draft.digest] = facts
         if folder is not None:
-            write_cell(folder / SUMMARIES, study.cell_digest(cell), fold.arrays, facts)
+            write_cell(folder, draft.digest, found.arrays[position], facts)
+        draft.drop()
+
+    drafts = []
+    for position, cell in study.cells():
+        digest = study.cell_digest(cell)
+        if folder is not None and _read(found, folder, position, cell, digest):
+            report(study.replications, position)
+        else:
+            drafts.append((position, draft_of(cell, digest, folder)))
+    jobs = []
+    try:
+        for position, draft in drafts:
+            noted = partial(report, position=position)
+            noted(draft.fold.count)
+            lacks = cluster.lacking(study.replications, draft.fold.moments)
+            if engine == "dask" and lacks:
+                close = partial(finish, position, draft)
+                keep = partial(_keep, draft, noted)
+                jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
+                continue
+            _play(draft, lacks, run, noted, threads)
+            finish(position, draft)
+        cluster.run_all(jobs, scheduler, threads)
+    except BaseException:
+        for _, draft in drafts:
+            draft.keep()
+        raise
     return found
 
 
-def _folded(
-    study: Study,
-    cell: AnyCell,
+def _keep(draft: Draft, report: Callable[[int], None], part: Part, first: int, last: int) -> None:
+    draft.add(part)
+    report(last - first)
+
+
+def _play(
+    draft: Draft,
+    lacks: list[Span],
     run: Callable[..., str | None],
     report: Callable[[int], None],
     workers: int,
-) -> tuple[Fold, str]:
-    dimension = getattr(cell.problem, "dimension", 0)
-    blank = partial(cell.blank, groups=cell.groups, dimension=dimension)
-    row_bytes = sum(array.nbytes for array in blank(1).arrays().values())
-    batch = max(1, min(study.replications, BATCH_BYTES // row_bytes))
-    fold, used = Fold(), None
-    whole = blank(batch)
-    for first in range(0, study.replications, batch):
-        rows = min(batch, study.replications - first)
-        track = whole if rows == batch else blank(rows)
-        used = run(cell, track, report=report, workers=workers, start=first)
-        fold.add(track)
-    return fold, used or "double"
+) -> None:
+    """Play what a draft lacks, in batches of at most so many bytes and about so many seconds."""
+    row_bytes = sum(array.nbytes for array in blank_track(draft.cell, 1).arrays().values())
+    most = max(1, BATCH_BYTES // row_bytes)
+    size = max(1, most // 64)
+    for begin, end in lacks:
+        first = begin
+        while first < end:
+            last = min(first + size, end)
+            started = time.perf_counter()
+            part, draft.precision = played_part(
+                draft.cell, first, last, run=run, report=report, workers=workers
+            )
+            draft.add(part)
+            growth = BATCH_SECONDS / max(time.perf_counter() - started, 1e-9)
+            size = max(1, min(most, int((last - first) * min(growth, 8.0))))
+            first = last
 
 
-def _read(found: Summary, folder: Path, position: Position, cell: AnyCell) -> bool:
+def played_part(
+    cell: AnyCell,
+    first: int,
+    last: int,
+    *,
+    run: Callable[..., str | None],
+    report: Callable[[int], None],
+    workers: int,
+) -> tuple[Part, str]:
+    """Play some replications with an engine; return their statistics and the precision used.
+
+    This one keeps their tracks in memory and reduces them on the host.
+    """
+    track = blank_track(cell, last - first)
+    used = run(cell, track, report=report, workers=workers, start=first)
+    return Part.of(track, first), used or "double"
+
+
+def _read(found: Summary, folder: Path, position: Position, cell: AnyCell, digest: str) -> bool:
     fold = Fold()
-    fold.add(cell.blank(1, cell.groups, getattr(cell.problem, "dimension", 0)))
-    digest = found.study.cell_digest(cell)
-    facts = read_cell(folder / SUMMARIES, digest, fold.arrays)
+    fold.add(Part.of(blank_track(cell, 1)))
+    arrays = fold.arrays()
+    facts = read_cell(folder, digest, arrays)
     if facts is None:
         return False
-    found.arrays[position], found.facts[digest] = fold.arrays, facts
+    found.arrays[position], found.facts[digest] = arrays, facts
     return True

@@ -1,6 +1,7 @@
 """The dask engine: the numbers of one core, whatever dies on the way."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -23,9 +24,12 @@ from halfseen import (
     RandomActions,
     RandomChoice,
     Result,
+    SequenceOfArms,
     Study,
+    Summary,
     Uniform,
     simulate,
+    summarize,
 )
 from halfseen.engine import cluster
 from halfseen.spec import to_toml
@@ -54,6 +58,9 @@ def study(horizon=2_000, replications=40):
 
 
 def same(first, second):
+    if isinstance(first, Summary):
+        pairs = [(first.arrays[place], second.arrays[place]) for place in second.arrays]
+        return all(np.array_equal(a[name], b[name]) for a, b in pairs for name in b)
     return all(np.array_equal(first.tracks[name], second.tracks[name]) for name in first.tracks)
 
 
@@ -103,7 +110,8 @@ def test_linear_bandits_and_policies_of_your_own(machines):
     assert np.all(found.tracks["pulls"][..., -1, 1] == 50)
 
 
-def test_a_killed_worker_loses_nothing(machines, tmp_path, small_chunks):
+@pytest.mark.parametrize("play", [simulate, summarize])
+def test_a_killed_worker_loses_nothing(machines, tmp_path, small_chunks, play):
     design, killed = study(horizon=20_000), []
     pids = distributed.Client(machines).run(os.getpid)
 
@@ -112,45 +120,71 @@ def test_a_killed_worker_loses_nothing(machines, tmp_path, small_chunks):
             killed.append(pids.popitem()[1])
             os.kill(killed[0], signal.SIGKILL)
 
-    found = simulate(
+    found = play(
         design, engine="dask", scheduler=machines.scheduler_address, out=tmp_path, progress=kill
     )
     assert killed
-    assert same(found, simulate(design))
+    assert same(found, play(design))
 
 
-def test_a_killed_client_goes_on_from_its_chunks(machines, tmp_path, small_chunks):
-    design = study(horizon=100_000, replications=60)
+@pytest.mark.parametrize("play", [simulate, summarize])
+def test_a_killed_client_goes_on_from_its_chunks(machines, tmp_path, small_chunks, play):
+    design = study(horizon=40_000, replications=60)
     (tmp_path / "study.toml").write_text(to_toml(design))
     code = "from halfseen.engine import cluster; cluster.CHUNK_SECONDS = 0.02\n"
+    code += "from halfseen import draft; draft.KEEP_SECONDS = 0.0\n"
     code += "from halfseen.cli import main; main()"
-    place = ["--scheduler", machines.scheduler_address, "--out", "out"]
+    options = ["--scheduler", machines.scheduler_address, "--out", "out"]
+    options += ["--summary"] if play is summarize else []
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "study", "study.toml", "--engine", "dask", *place],
+        [sys.executable, "-c", code, "study", "study.toml", "--engine", "dask", *options],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
     )
-    parts = tmp_path / "out" / "parts"
+
+    def kept():
+        places = (tmp_path / "out").rglob("parts/*/cells")
+        if play is summarize:  # the name of a draft is its number of replications
+            drafts = [[int(path.name) for path in p.glob("[0-9]*")] for p in places]
+            return sum(max(counts, default=0) for counts in drafts)
+        return sum(b - a for place in places for a, b in cluster.finished_chunks(place))
+
     deadline = time.monotonic() + 60
-    while sum(b - a for p in parts.glob("*/cells") for a, b in cluster.finished_chunks(p)) < 3:
+    while kept() < 3:
         assert time.monotonic() < deadline
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.005)
     process.kill()
     process.communicate()
-    kept = sum(b - a for p in parts.glob("*/cells") for a, b in cluster.finished_chunks(p))
-    assert kept >= 3
-    done = []
-    found = simulate(
+    before, done = kept(), []
+    found = play(
         design,
         engine="dask",
         scheduler=machines.scheduler_address,
         out=tmp_path / "out",
         progress=lambda rows, total, label: done.append(rows),
     )
-    assert done[len(list(design.cells())) - 1] >= kept, "what was kept counts from the start"
+    assert done[len(list(design.cells())) - 1] >= before >= 3, "what was kept counts"
+    assert same(found, play(design))
+    assert not list((tmp_path / "out").rglob("parts"))
+
+
+def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypatch):
+    """Chunks name their cell: the rounds of a long sequence do not travel with each of them."""
+    problem = ArmedBandit([0.6, 0.5, 0.2], actions=SequenceOfArms([[0, 1], [1, 2]] * 1_000))
+    coins = {"a": RandomChoice(), "b": RandomChoice()}
+    design = Study(problem, Uniform(0.5), coins, 2_000, 12, baseline=False)
+    sizes, submit = [], distributed.Client.submit
+
+    def weighed(self, function, *arguments, **options):
+        sizes.append(len(pickle.dumps(arguments)))
+        return submit(self, function, *arguments, **options)
+
+    monkeypatch.setattr(distributed.Client, "submit", weighed)
+    found = simulate(design, engine="dask", scheduler=machines.scheduler_address)
     assert same(found, simulate(design))
-    assert not parts.exists()
+    assert len(sizes) >= 4
+    assert max(sizes) < 1_000
 
 
 def test_an_address_without_a_scheduler_is_refused(monkeypatch):
@@ -175,13 +209,13 @@ def test_a_cluster_without_workers_is_given_up():
         distributed.Client(empty) as client,
         pytest.raises(HalfseenError, match="cluster was lost"),
     ):
-        cluster.run_all([], client, lambda rows, job: None, wait_seconds=0.1)
+        cluster.run_on(client, [], wait_seconds=0.1)
 
 
 def test_chunks_grow_with_the_time_they_take_and_leave_work_for_all():
     design = study(replications=1_000)
     cell = next(design.cells())[1]
-    job = cluster.Job(cell, cell.blank(1_000, 3, 0), [(0, 300), (400, 1_000)], None, None)
+    job = cluster.Job(cell, [(0, 300), (400, 1_000)], None, None)
     assert job.next_chunk(slots=2) == (0, 1)
     job.fit_size(1, seconds=0.001)
     assert job.size == cluster.GROWTH

@@ -71,6 +71,7 @@ def study(
         "engine": engine,
         "precision": precision,
         "workers": workers,
+        "scheduler": scheduler,
         "out": out,
     }
     try:
@@ -80,10 +81,10 @@ def study(
 
                 left = summarize(design, progress=progress, **options)
             else:
-                result = simulate(design, progress=progress, scheduler=scheduler, **options)
+                result = simulate(design, progress=progress, **options)
     except KeyboardInterrupt:
         print(
-            f"\nStopped. Finished cells are kept in {out}; run the same command to go on.",
+            f"\nStopped. What is finished is kept in {out}; run the same command to go on.",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None

@@ -1,7 +1,7 @@
 """The dask engine: replications in chunks on the workers of a Dask cluster.
 
 A chunk is what the cpu engine would play of some replications, so the numbers are the same to the
-last bit. Chunks that are finished are kept on disk until their cell is, if there is a folder.
+last bit. Workers return its tracks, or its statistics where only those are kept.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-from numpy.typing import NDArray
+from uuid import uuid4
 
 from halfseen.engine.cell import Cell, Track
+from halfseen.engine.fold import Part, Span
 from halfseen.engine.linear_cell import LinearCell
-from halfseen.engine.player import player
+from halfseen.engine.player import blank_track, player
 from halfseen.engine.specialise import compiled
 from halfseen.errors import HalfseenError, InvalidInput
 
@@ -28,19 +28,29 @@ CHUNK_SECONDS = 2.0
 CONNECT_SECONDS = 10.0
 MOST_BYTES = 1 << 26  # of tracks in one chunk
 GROWTH = 8  # a chunk has at most this many times the replications of the one it is sized by
-DEATHS = 20  # of workers under one chunk before it is given up
-Span = tuple[int, int]
+SHELF = "halfseen"  # in the scheduler, for the cells being played
+SETTINGS = {  # of a cluster on this machine; with its own, Dask takes 8% of a core to watch itself
+    "distributed.scheduler.allowed-failures": 20,  # deaths of workers under one chunk
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "1s",
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "2s",
+}
 
 
 @dataclass
 class Job:
-    """A cell to play, the replications it lacks, and what to do with every finished chunk."""
+    """A cell to play, the replications it lacks, and what to do with every finished chunk.
+
+    `keep` gets the track of a chunk, or its `Part` if `reduce`, its first and last replication.
+    """
 
     cell: Cell | LinearCell
-    track: Track
     lacks: list[Span]
-    keep: Callable[[int, int], None]
+    keep: Callable[[Any, int, int], None]
     finish: Callable[[], None]
+    reduce: bool = False
+    name: str = ""
     size: int = 1
     open_chunks: int = 0
 
@@ -56,7 +66,7 @@ class Job:
 
     def fit_size(self, rows: int, seconds: float) -> None:
         """Size the next chunks by one that took so many seconds."""
-        row_bytes = sum(array[0].nbytes for array in self.track.arrays().values())
+        row_bytes = sum(array.nbytes for array in blank_track(self.cell, 1).arrays().values())
         wanted = math.floor(CHUNK_SECONDS * rows / max(seconds, 1e-6))
         self.size = max(1, min(wanted, GROWTH * rows, MOST_BYTES // max(row_bytes, 1)))
 
@@ -100,11 +110,11 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
                 "Start one with `dask scheduler` and give the address it prints.",
             )
         with client:
+            _announce(client)
             yield client
         return
-    settings = {"distributed.scheduler.allowed-failures": DEATHS}
     with (
-        dask.config.set(settings),
+        dask.config.set(SETTINGS),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -113,14 +123,24 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
         ) as cluster,
         Client(cluster) as client,
     ):
+        _announce(client)
         yield client
 
 
-def run_all(
-    jobs: list[Job], client: Any, report: Callable[[int, Job], None], wait_seconds: float = 60.0
-) -> None:
+def _announce(client: Any) -> None:
+    with suppress(KeyError):  # of a scheduler without a dashboard
+        logging.getLogger(__name__).info("Dask's dashboard: %s", client.dashboard_link)
+
+
+def run_all(jobs: list[Job], scheduler: str | None, workers: int) -> None:
+    """Play every job on the cluster at an address, or on new workers on this machine."""
+    if jobs:
+        with connected(scheduler, workers) as client:
+            run_on(client, jobs)
+
+
+def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
     """Play every job, the next one as soon as workers run out of work on the one before."""
-    import cloudpickle
     from distributed import wait
     from distributed.client import CancelledError
     from distributed.comm import CommClosedError
@@ -130,28 +150,26 @@ def run_all(
     try:
         client.wait_for_workers(1, timeout=wait_seconds)
         slots, looked = _slots(client), time.monotonic()
-        waiting = [(job, cloudpickle.dumps(job.cell)) for job in jobs]
+        waiting = list(jobs)
         while waiting or running:
             while waiting and len(running) < 2 * slots:
-                job, pickled = waiting[0]
-                _loaded(pickled)  # compiles once for all workers that share this disk
+                job = waiting[0]
+                job.name = job.name or _published(client, job.cell)
                 first, last = job.next_chunk(slots)
-                future = client.submit(played, pickled, first, last, pure=False)
+                future = client.submit(played, job.name, first, last, job.reduce, pure=False)
                 running[future] = (job, first, last)
                 job.open_chunks += 1
                 if not job.lacks:
                     waiting.pop(0)
             for future in wait(list(running), return_when="FIRST_COMPLETED").done:
                 job, first, last = running.pop(future)
-                arrays, seconds = future.result()
-                for target, source in zip(job.track.rows(first, last), arrays, strict=True):
-                    target[...] = source
+                found, seconds = future.result()
                 job.fit_size(last - first, seconds)
-                job.keep(first, last)
+                job.keep(found, first, last)
                 job.open_chunks -= 1
-                report(last - first, job)
                 if not job.lacks and not job.open_chunks:
                     job.finish()
+                    client.set_metadata([SHELF, job.name], None)
             if time.monotonic() - looked > 5.0:
                 slots, looked = _slots(client), time.monotonic()
     except (KilledWorker, CancelledError, CommClosedError, TimeoutError) as error:
@@ -163,28 +181,40 @@ def run_all(
         client.cancel(list(running))
 
 
-def played(pickled: bytes, first: int, last: int) -> tuple[list[NDArray[Any]], float]:
-    """Play some replications of a pickled cell; return their tracks and the seconds it took."""
-    cell, play = _loaded(pickled)
-    track = cell.blank(last - first, cell.groups, _dimension(cell))
-    started = time.perf_counter()
-    play(first, last, track, first)
-    return list(track.arrays().values()), time.perf_counter() - started
-
-
-@lru_cache(maxsize=16)
-def _loaded(pickled: bytes) -> tuple[Cell | LinearCell, Callable[..., None]]:
-    """Return the cell and its compiled loop, once for every process."""
+def _published(client: Any, cell: Cell | LinearCell) -> str:
+    """Give a cell to the scheduler, where workers find it by the name returned."""
     import cloudpickle
 
-    cell = cloudpickle.loads(pickled)
+    _ready(cell)  # compiles once for all workers that share this disk
+    name = uuid4().hex
+    client.set_metadata([SHELF, name], cloudpickle.dumps(cell))
+    return name
+
+
+def played(name: str, first: int, last: int, reduce: bool) -> tuple[Track | Part, float]:
+    """Play replications of a published cell; return tracks or statistics, and the seconds."""
+    cell, play = _loaded(name)
+    started = time.perf_counter()
+    track = blank_track(cell, last - first)
+    play(first, last, track, first)
+    found = Part.of(track, first) if reduce else track
+    return found, time.perf_counter() - started
+
+
+@lru_cache(maxsize=4)
+def _loaded(name: str) -> tuple[Cell | LinearCell, Callable[..., None]]:
+    """Return a published cell and its compiled loop, once for every worker."""
+    import cloudpickle
+    from distributed import get_client
+
+    cell = cloudpickle.loads(get_client().get_metadata([SHELF, name]))
+    return cell, _ready(cell)
+
+
+def _ready(cell: Cell | LinearCell) -> Callable[..., None]:
     play = player(cell, compiled)
-    play(0, 0, cell.blank(1, cell.groups, _dimension(cell)))
-    return cell, play
-
-
-def _dimension(cell: Cell | LinearCell) -> int:
-    return cell.problem.dimension if isinstance(cell, LinearCell) else 0
+    play(0, 0, blank_track(cell, 1))
+    return play
 
 
 def _slots(client: Any) -> int:

@@ -1,4 +1,4 @@
-"""A cell's loop with its arguments, ready to be called by either engine."""
+"""A cell's loop with its arguments, ready to be called by any engine, and room for its tracks."""
 
 from __future__ import annotations
 
@@ -33,3 +33,8 @@ def player(cell: Cell | LinearCell, fit: Callable[..., Callable[..., Any]]) -> C
             loop(replication, replication + 1, *own, *track.rows(row, row + 1))
 
     return play_one_by_one
+
+
+def blank_track(cell: Cell | LinearCell, rows: int) -> Track:
+    """Return an empty track with room for some replications of a cell."""
+    return cell.blank(rows, cell.groups, getattr(cell.problem, "dimension", 0))
