@@ -38,10 +38,12 @@ import numpy as np
 from example_studies import EVERY_ACTION_SET, EVERY_POLICY, MEANS
 
 from halfseen import (
-    UCB, ArmedBandit, FiniteActions, LinearBandit, LinUCB, PerArm, Study, Uniform, simulate
+    UCB, ArmedBandit, FiniteActions, LinearBandit, LinUCB, PerArm, Study, Uniform, simulate,
+    summarize
 )
 from halfseen.doctor import examine
-from halfseen.engine import cuda, cuda_kernels, reference
+from halfseen.engine import cuda, cuda_fold, cuda_kernels, reference
+from halfseen.engine.fold import Fold, Part
 from halfseen.policies import LINEAR_POLICIES
 
 
@@ -106,6 +108,29 @@ for other in tracks[1:]:
         assert np.array_equal(array, other.arrays()[name]), name
 print("batches")
 
+summed = Study(
+    problems["all"], some, {"a": UCB(), "b": EVERY_POLICY["ucb1"]}, 60, replications=21, checkpoints=3
+)
+for rows in (cuda_fold.ROWS, 4):
+    cuda_fold.ROWS = rows
+    for engine in ("cpu", "reference"):
+        here, there = summarize(summed, engine=engine), summarize(summed, engine="cuda")
+        for position, _ in summed.cells():
+            for name, array in here.arrays[position].items():
+                other = there.arrays[position][name]
+                assert np.allclose(array, other, rtol=1e-12, atol=1e-12), (name, position)
+one = next(summed.cells())[1]
+track = one.blank(21, 3, 0)
+cuda.run(one, track, report=print, start=6)
+expected = Fold()
+expected.add(Part.of(track, 6))
+found = Fold()
+found.add(cuda.played_part(one, 6, 27, report=print, most_rows=8)[0])
+for name, array in expected.arrays().items():
+    assert np.array_equal(array, found.arrays()[name]), name
+assert found.moments.keys() == expected.moments.keys()
+print("summaries")
+
 study = Study(ArmedBandit(MEANS), some, UCB(), 300, replications=60, baseline=False)
 double = simulate(study, engine="cuda")
 single = simulate(study, engine="cuda", precision="single")
@@ -138,7 +163,9 @@ def printed():
     return ended.stdout.split("\n"), ended.stderr
 
 
-@pytest.mark.parametrize("part", ["arms", "many arms", "linear", "batches", "precision"])
+@pytest.mark.parametrize(
+    "part", ["arms", "many arms", "linear", "batches", "summaries", "precision"]
+)
 def test_on_the_simulator(printed, part):
     lines, errors = printed
     assert part in lines, errors

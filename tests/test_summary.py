@@ -97,7 +97,7 @@ def test_a_summary_is_kept_and_read_back(tmp_path, monkeypatch):
     again = Summary.load(tmp_path / "out")
     assert str(again.table()) == str(found.table())
     with monkeypatch.context() as patch:
-        patch.setattr(module, "played_part", None)
+        patch.setattr(module, "_play", None)
         summarize(study, out=tmp_path / "out")  # reads, plays nothing
     with pytest.raises(StorageError, match="unfinished study"):
         Result.load(tmp_path / "out")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.draft import Draft, draft_of
-from halfseen.engine import cluster
+from halfseen.engine import cluster, cuda
 from halfseen.engine.fold import BINNED, BINS, Fold, Part, Span, quantile_of
 from halfseen.engine.player import blank_track
 from halfseen.errors import StorageError
@@ -30,7 +30,9 @@ from halfseen.study import AnyCell, Study
 from halfseen.tables import Table, table
 
 BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
+DEVICE_BYTES = 1 << 33  # a smaller GPU plays such a batch in several
 SUMMARIES = "summaries"
+Play = Callable[..., tuple[Part, str]]
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,10 @@ def summarize(
     """
     engine, run = chosen_engine(study, engine, precision, scheduler)
     threads = thread_count(workers)
+    play: Play = partial(_reduced_here, run, threads)
+    room = BATCH_BYTES
+    if engine == "cuda":
+        play, room = partial(cuda.played_part, single=precision == "single"), DEVICE_BYTES
     folder = None if out is None else claim(Path(out), study, precision) / SUMMARIES
     found = Summary(study, {}, {})
     total = len(list(study.cells())) * study.replications
@@ -179,7 +185,7 @@ def summarize(
                 keep = partial(_keep, draft, noted)
                 jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
                 continue
-            _play(draft, lacks, run, noted, threads)
+            _play(draft, lacks, play, room, noted)
             finish(position, draft)
         cluster.run_all(jobs, scheduler, threads)
     except BaseException:
@@ -195,43 +201,34 @@ def _keep(draft: Draft, report: Callable[[int], None], part: Part, first: int, l
 
 
 def _play(
-    draft: Draft,
-    lacks: list[Span],
-    run: Callable[..., str | None],
-    report: Callable[[int], None],
-    workers: int,
+    draft: Draft, lacks: list[Span], play: Play, room: int, report: Callable[[int], None]
 ) -> None:
-    """Play what a draft lacks, in batches of at most so many bytes and about so many seconds."""
+    """Play what a draft lacks, in batches of at most `room` bytes and about BATCH_SECONDS."""
     row_bytes = sum(array.nbytes for array in blank_track(draft.cell, 1).arrays().values())
-    most = max(1, BATCH_BYTES // row_bytes)
+    most = max(1, room // row_bytes)
     size = max(1, most // 64)
     for begin, end in lacks:
         first = begin
         while first < end:
             last = min(first + size, end)
             started = time.perf_counter()
-            part, draft.precision = played_part(
-                draft.cell, first, last, run=run, report=report, workers=workers
-            )
+            part, draft.precision = play(draft.cell, first, last, report=report)
             draft.add(part)
             growth = BATCH_SECONDS / max(time.perf_counter() - started, 1e-9)
             size = max(1, min(most, int((last - first) * min(growth, 8.0))))
             first = last
 
 
-def played_part(
+def _reduced_here(
+    run: Callable[..., str | None],
+    workers: int,
     cell: AnyCell,
     first: int,
     last: int,
     *,
-    run: Callable[..., str | None],
     report: Callable[[int], None],
-    workers: int,
 ) -> tuple[Part, str]:
-    """Play some replications with an engine; return their statistics and the precision used.
-
-    This one keeps their tracks in memory and reduces them on the host.
-    """
+    """Play some replications with an engine, their tracks in memory, and reduce them."""
     track = blank_track(cell, last - first)
     used = run(cell, track, report=report, workers=workers, start=first)
     return Part.of(track, first), used or "double"

@@ -6,17 +6,22 @@ bits, since it multiplies and adds in one rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfseen.engine.cell import Cell, Track
+from halfseen.engine.fold import Fold, Part, Span
 from halfseen.engine.glm_cell import GLMCell
 from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.player import blank_track
 from halfseen.errors import InvalidInput
 
-MOST_ROWS = 1 << 18  # replications a launch
+if TYPE_CHECKING:
+    from halfseen.engine.cuda_kernels import Launch
+
+MOST_ROWS = 1 << 20  # replications a launch
 SHARE = 0.5  # of the GPU's free memory
 
 
@@ -67,30 +72,66 @@ def run(
 ) -> str:
     """Play the replications from `start` on into the track and return the precision used.
 
-    Replications are launched in batches that fit in the GPU's memory, at most `most_rows` each.
-    No number depends on the batches.
+    No number depends on how many are played at a time, at most `most_rows`.
     """
-    cuda = device()
+    device()
     from halfseen.engine.cuda_kernels import launch
 
     plan = launch(cell, single)
-    arrays = list(track.arrays().values())
-    replications = len(track.regret)
-    row_bytes = plan.room_bytes + sum(array[0].nbytes for array in arrays)
-    free = SHARE * cuda.current_context().get_memory_info().free
-    batch = int(max(1, min(most_rows, replications, free // row_bytes)))
-    room = tuple(cuda.device_array((*shape, batch), kind) for shape, kind in plan.room)
-    tracks = tuple(cuda.device_array((batch, *array.shape[1:]), array.dtype) for array in arrays)
-    parts = (plan.given, room, tracks) if room else (plan.given, tracks)
-    for first in range(0, replications, batch):
-        rows = min(batch, replications - first)
-        plan.kernel[-(-rows // plan.threads), plan.threads](start + first, rows, *parts)
+    span = (start, start + len(track.regret))
+    for first, rows, tracks in _launched(plan, span, track, most_rows):
         if plan.finish is not None:
-            plan.finish(rows, tracks)
-        for source, target in zip(tracks, track.rows(first, first + rows), strict=True):
+            plan.finish(rows, tuple(tracks.values()))
+        targets = track.rows(first - start, first - start + rows)
+        for source, target in zip(tracks.values(), targets, strict=True):
             if target.flags.c_contiguous and target.size:
                 source[:rows].copy_to_host(target)
             else:
                 target[...] = source[:rows].copy_to_host()
         report(rows)
     return plan.precision
+
+
+def played_part(
+    cell: Cell | LinearCell,
+    first: int,
+    last: int,
+    *,
+    report: Callable[[int], None],
+    single: bool = False,
+    most_rows: int = MOST_ROWS,
+) -> tuple[Part, str]:
+    """Play some replications, reduce them on the device; return that and the precision used."""
+    device()
+    from halfseen.engine.cuda_fold import part_of
+    from halfseen.engine.cuda_kernels import launch
+
+    plan, fold = launch(cell, single), Fold()
+    for begin, rows, tracks in _launched(plan, (first, last), blank_track(cell, 1), most_rows):
+        fold.add(part_of(tracks, begin, rows))
+        report(rows)
+    return Part(fold.moments, fold.histograms), plan.precision
+
+
+def _launched(
+    plan: Launch, span: Span, like: Track, most_rows: int
+) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Play replications in batches that fit in the GPU's memory.
+
+    Yields the first of a batch, how many they are and their tracks on the device, which the next
+    batch writes over.
+    """
+    cuda = device()
+    arrays = like.arrays()
+    row_bytes = plan.room_bytes + sum(array[0].nbytes for array in arrays.values())
+    free = SHARE * cuda.current_context().get_memory_info().free
+    batch = int(max(1, min(most_rows, span[1] - span[0], free // row_bytes)))
+    room = tuple(cuda.device_array((*shape, batch), kind) for shape, kind in plan.room)
+    tracks = {n: cuda.device_array((batch, *a.shape[1:]), a.dtype) for n, a in arrays.items()}
+    given = (plan.given, room) if room else (plan.given,)
+    for first in range(*span, batch):
+        rows = min(batch, span[1] - first)
+        plan.kernel[-(-rows // plan.threads), plan.threads](
+            first, rows, *given, tuple(tracks.values())
+        )
+        yield first, rows, tracks

@@ -18,11 +18,12 @@ from halfseen.engine.cell import Track
 
 FOLDED = ("regret", "potential", "pulls", "observations")
 BINNED = ("regret", "potential")
+MOMENTS = ("mean", "square", "least", "largest")
 ACCURACY = 0.01  # of a quantile, relative
 SMALLEST, LARGEST = 1e-6, 1e15  # what is below counts as 0
 MOST_ROWS = 1 << 10  # worked on at a time
-_LOG_RATIO = math.log((1.0 + ACCURACY) / (1.0 - ACCURACY))
-BINS = 2 + math.ceil(math.log(LARGEST / SMALLEST) / _LOG_RATIO)
+LOG_RATIO = math.log((1.0 + ACCURACY) / (1.0 - ACCURACY))
+BINS = 2 + math.ceil(math.log(LARGEST / SMALLEST) / LOG_RATIO)
 Arrays = dict[str, NDArray[Any]]
 Span = tuple[int, int]  # the first replication and the one after the last
 
@@ -104,16 +105,13 @@ def merged(one: Arrays, other: Arrays, n: int, m: int) -> Arrays:
     share = m / (n + m)
     result = {}
     for name in FOLDED:
-        mean, square, least, largest = (f"{name}_{what}" for what in _MOMENTS)
+        mean, square, least, largest = (f"{name}_{what}" for what in MOMENTS)
         apart = other[mean] - one[mean]
         result[mean] = one[mean] + apart * share
         result[square] = one[square] + other[square] + apart * apart * (n * share)
         result[least] = np.minimum(one[least], other[least])
         result[largest] = np.maximum(one[largest], other[largest])
     return result
-
-
-_MOMENTS = ("mean", "square", "least", "largest")
 
 
 def blocks(first: int, last: int, most: int = MOST_ROWS) -> Iterator[Span]:
@@ -142,7 +140,7 @@ def _moments(name: str, rows: NDArray[Any]) -> Arrays:
         size *= 2
     extremes = (rows.min(axis=0).astype(float), rows.max(axis=0).astype(float))
     values = (mean[0], square[0], *extremes)
-    return {f"{name}_{what}": value for what, value in zip(_MOMENTS, values, strict=True)}
+    return {f"{name}_{what}": value for what, value in zip(MOMENTS, values, strict=True)}
 
 
 def _histogram(rows: NDArray[Any]) -> NDArray[np.int64]:
@@ -155,7 +153,7 @@ def _histogram(rows: NDArray[Any]) -> NDArray[np.int64]:
 def bin_of(values: NDArray[Any]) -> NDArray[np.int64]:
     """Return the bins of some values: 0 below 1e-6, then a fixed ratio of 1.01 / 0.99 each."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        place = np.floor(np.log(values / SMALLEST) / _LOG_RATIO) + 1.0
+        place = np.floor(np.log(values / SMALLEST) / LOG_RATIO) + 1.0
     return np.where(values < SMALLEST, 0, np.minimum(place, BINS - 1)).astype(np.int64)
 
 
@@ -168,6 +166,6 @@ def quantile_of(histogram: NDArray[Any], share: float) -> float:
     place = int(np.searchsorted(upto, max(1.0, math.ceil(share * upto[-1]))))
     if place == 0:
         return 0.0
-    low = SMALLEST * math.exp((place - 1) * _LOG_RATIO)
-    ratio = math.exp(_LOG_RATIO)
+    low = SMALLEST * math.exp((place - 1) * LOG_RATIO)
+    ratio = math.exp(LOG_RATIO)
     return low * 2.0 * ratio / (1.0 + ratio)
