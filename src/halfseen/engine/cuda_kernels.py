@@ -11,7 +11,6 @@ what is given, the room to work in (far kernels only) and the tracks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -19,50 +18,34 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from halfseen.engine import cuda_linear, cuda_rounds, linear_rounds, rounds
+from halfseen.engine import (
+    cuda_contexts,
+    cuda_glm,
+    cuda_linear,
+    cuda_rounds,
+    linear_rounds,
+    rounds,
+)
 from halfseen.engine.cell import Cell
 from halfseen.engine.cuda_functions import Exchange, on_device
+from halfseen.engine.cuda_launch import (
+    LOCAL,
+    REGISTERS_DIMENSION,
+    SHARED,
+    THREADS,
+    Launch,
+    Room,
+    far_kernel,
+)
+from halfseen.engine.cuda_launch import (
+    sent as _sent,
+)
+from halfseen.engine.glm_cell import GLMCell
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.specialise import OpenNames, fitted
 from halfseen.engine.tournament import inner_nodes
 
-Room = tuple[tuple[tuple[int, ...], Any], ...]
-SHARED = 48 * 1024  # bytes a block may declare
-LOCAL = 16 * 1024  # bytes a thread works on before the GPU's caches hold too few of them
-THREADS = 128
-REGISTERS_DIMENSION = 16  # vectors up to this long stay in registers
 COUNTED = 2**24  # whole numbers up to this are exact in single precision
-
-
-@dataclass(frozen=True)
-class Launch:
-    """A kernel with what it is given.
-
-    Attributes
-    ----------
-    kernel
-        Called as ``kernel[blocks, threads](first, rows, given, room, tracks)``, without the room
-        if there is none.
-    threads
-        Threads a block.
-    given
-        The arguments that are the same for every replication, on the device.
-    room
-        Shape and type of every array one replication works in.
-    precision
-        ``"double"`` or ``"single"``.
-    """
-
-    kernel: Any
-    threads: int
-    given: tuple[Any, ...]
-    room: Room = ()
-    precision: str = "double"
-
-    @property
-    def room_bytes(self) -> int:
-        """How much memory one replication works in."""
-        return sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in self.room)
 
 
 def launch(cell: Cell | LinearCell, single: bool = False) -> Launch:
@@ -71,7 +54,11 @@ def launch(cell: Cell | LinearCell, single: bool = False) -> Launch:
     Single precision is taken where it is allowed, faster and exact in its counts: by the near
     kernel of arms up to a horizon of 2**24.
     """
-    return _linear(cell) if isinstance(cell, LinearCell) else _arms(cell, single)
+    if isinstance(cell, GLMCell):
+        return cuda_glm.launch(cell)
+    if isinstance(cell, LinearCell):
+        return _linear(cell) if cell.same_actions else cuda_contexts.launch(cell)
+    return _arms(cell, single)
 
 
 def _arms(cell: Cell, single: bool) -> Launch:
@@ -221,16 +208,7 @@ def near_linear(kernels: OpenNames, actions: int, d: int, orders: int) -> Any:
 @cache
 def far_linear(kernels: OpenNames, actions: int, d: int) -> Any:
     """Return the loop of a linear policy on any fixed set of actions."""
-    once = on_device(*_linear_loop(kernels, actions, d), False)
-
-    def kernel(first, rows, given, room, tracks):  # type: ignore[no-untyped-def]
-        row = cuda.grid(1)
-        if row < rows:
-            matrices, vectors = room[0][:, :, :, row], room[1][:, :, row]
-            lists, spent = room[2][:, :, row], room[3][:, row]
-            once(first + row, row, *given, matrices, vectors, lists, spent, *tracks)
-
-    return cuda.jit(kernel)
+    return far_kernel(on_device(*_linear_loop(kernels, actions, d), False))
 
 
 def _linear_loop(kernels: Any, actions: int, d: int) -> tuple[FunctionType, Exchange]:
@@ -240,7 +218,3 @@ def _linear_loop(kernels: Any, actions: int, d: int) -> tuple[FunctionType, Exch
         exchange |= cuda_linear.ridge_in_registers(d, actions)
     jumps = kernels.waits and not kernels.imputes
     return fitted(linear_rounds.play_once, kernels, JUMPS=jumps), exchange
-
-
-def _sent(array: Any) -> Any:
-    return cuda.to_device(np.ascontiguousarray(array))
