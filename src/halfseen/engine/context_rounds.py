@@ -16,6 +16,7 @@ from halfseen.checks import Vector
 from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, Stream, normal_from, unit, words
 from halfseen.engine.designs import (
     ROUNDING,
+    add_square,
     exceeds,
     lower_factor,
     powered_width,
@@ -247,9 +248,7 @@ def play_once(
                 spent[k] += powered_width(x, inverse_values, axes, alphas[k])
         lost += best - truth
         pulled[region] += 1.0
-        for i in range(d):
-            for j in range(d):
-                expected[i, j] += rate * (x[i] * x[j])
+        add_square(expected, rate, x)
         unsure += rate
         if not observed and censoring == 0 and unsure > slack * censoring_factor:
             share = 1.0 / censoring_factor
@@ -263,9 +262,7 @@ def play_once(
             if observed:
                 seen[region] += 1.0
                 if IMPUTES:
-                    for i in range(d):
-                        for j in range(d):
-                            honest[i, j] += x[i] * x[j]
+                    add_square(honest, 1.0, x)
                 gained = truth + noise_scale * normal_from(high, low, world, clock, 0)
             s = observe_action(inverse, x, v)
             update_estimate(estimate, x, v, s, gained)
