@@ -1,13 +1,15 @@
 """The cuda engine against the cpu engine: do they agree, and how fast is the GPU?
 
 Run `python benchmarks/gpu.py` on a machine with an NVIDIA GPU. It needs numpy, scipy, numba,
-numba-cuda and pydantic. `--quick` takes small sizes, for a try.
+numba-cuda and pydantic. `--quick` takes small sizes, for a try; `--only actions` takes the rows
+whose name holds the word.
 """
 
 import argparse
 import os
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from halfseen import (
+    GLMUCB,
     UCB,
     UCB1,
     ArmedBandit,
@@ -22,17 +25,32 @@ from halfseen import (
     EpsilonGreedy,
     FiniteActions,
     GaussianThompson,
+    GeneralizedLinearBandit,
+    GLMThompson,
     ImputeMean,
     ImputeZero,
     LinearBandit,
+    LinEpsilonGreedy,
     LinThompson,
     LinUCB,
+    Logistic,
+    MultiThreshold,
+    RandomActions,
     RandomArms,
     RobustUCB,
+    SequenceOfActions,
     Study,
     Uniform,
 )
 from halfseen.engine import cpu, cuda
+
+
+@cache
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--quick", action="store_true", help="take small sizes")
+    parser.add_argument("--only", default="", help="what a row's name must contain")
+    return parser.parse_args()
 
 
 def arms(policy, observe, horizon, replications, count=10, **options):
@@ -44,13 +62,23 @@ def arms(policy, observe, horizon, replications, count=10, **options):
 
 def linear(policy, observe, horizon, replications, dimension=10, count=20, **options):
     rng = np.random.default_rng(1)
-    actions = rng.normal(size=(count, dimension))
-    actions /= np.linalg.norm(actions, axis=1)[:, None]
+    fixed = FiniteActions(rng.normal(size=(count, dimension)), normalize=True)
+    actions = options.pop("actions", fixed)
     theta = rng.normal(size=dimension)
     theta /= np.linalg.norm(theta)
-    problem = LinearBandit(theta, noise=1.0, actions=FiniteActions(actions))
-    return Study(
-        problem, Uniform(observe), policy, horizon, replications, baseline=False, **options
+    link = options.pop("link", None)
+    if link is None:
+        problem = LinearBandit(theta, noise=1.0, actions=actions)
+    else:
+        problem = GeneralizedLinearBandit(theta, link=link, actions=actions)
+    censorship = options.pop("censorship", Uniform(observe))
+    return Study(problem, censorship, policy, horizon, replications, baseline=False, **options)
+
+
+def contexts(policy, observe, horizon, replications, dimension=10, count=20, **options):
+    actions = RandomActions(count, dimension, options.pop("law", "sphere"))
+    return linear(
+        policy, observe, horizon, replications, dimension, count, actions=actions, **options
     )
 
 
@@ -61,6 +89,8 @@ def blank(study):
 
 def agreement(name, study):
     """Print how many replications take the same decisions, and how far their sums are apart."""
+    if options().only not in name:
+        return
     cell, expected = blank(study)
     _, found = blank(study)
     cpu.run(cell, expected, report=lambda done: None, workers=os.cpu_count())
@@ -89,6 +119,8 @@ def timing(name, study, single=False):
 
     from halfseen.engine.cuda_kernels import launch
 
+    if options().only not in name:
+        return
     cell, track = blank(study)
     whole = []
     for _ in range(3):
@@ -122,16 +154,15 @@ def timing(name, study, single=False):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
-    few, many, horizon = (256, 4096, 1_000) if quick else (20_000, 540_672, 100_000)
+    few, many, horizon = (256, 4096, 1_000) if options().quick else (20_000, 540_672, 100_000)
     short = {"checkpoints": 10}
     print("Agreement of cuda with cpu, in double precision")
     for observe in (1.0, 0.1):
         agreement(f"UCB, 10 arms, p={observe:g}", arms(UCB(), observe, 5_000, few, **short))
         agreement(f"LinUCB, d=10, K=20, p={observe:g}", linear(LinUCB(), observe, 1_000, few // 4))
     bernoulli = {"problem": {"reward": "bernoulli"}}
+    rounds = np.random.default_rng(3).normal(size=(50, 6, 4))
+    sequence = SequenceOfActions(rounds, normalize=True)
     some_open = {"problem": {"actions": RandomArms([0.5] * 10)}}
     for name, study in {
         "RobustUCB": arms(RobustUCB(), 0.5, 2_000, few),
@@ -150,6 +181,25 @@ def main():
             LinUCB(), 0.5, 500, few // 4, 5, 10, alphas=(0.5, 1.0)
         ),
         "LinUCB, d=20, K=30 (far)": linear(LinUCB(), 0.5, 500, few // 8, 20, 30),
+        "LinUCB, new actions": contexts(LinUCB(), 0.5, 500, few // 4),
+        "LinThompson, new actions": contexts(LinThompson(), 0.5, 500, few // 4),
+        "LinEpsilonGreedy, new actions": contexts(LinEpsilonGreedy(), 0.5, 500, few // 4),
+        "LinUCB, Gaussian actions, orders 1/2 and 1": contexts(
+            LinUCB(), 0.5, 300, few // 4, 5, 10, law="gaussian", alphas=(0.5, 1.0)
+        ),
+        "LinUCB, new actions, d=30 (far)": contexts(LinUCB(), 0.5, 300, few // 16, 30, 10),
+        "LinUCB, new actions, two regions": contexts(
+            LinUCB(), 0.5, 500, few // 4, 3, censorship=MultiThreshold([0.2], [0.9, 0.3], [1, 0, 0])
+        ),
+        "LinUCB, new actions, logistic censorship": contexts(
+            LinUCB(), 0.5, 500, few // 4, 3, censorship=Logistic([1, 0, 0], 2.0)
+        ),
+        "LinUCB, given actions": linear(LinUCB(), 0.5, 500, few // 4, 4, 6, actions=sequence),
+        "GLMUCB, logistic, d=5, K=10": linear(GLMUCB(), 0.5, 300, few // 4, 5, 10, link="logistic"),
+        "GLMThompson, poisson, d=5, K=10": linear(
+            GLMThompson(), 0.5, 300, few // 4, 5, 10, link="poisson"
+        ),
+        "GLMUCB, probit, d=20, K=10": linear(GLMUCB(), 0.5, 100, few // 16, 20, 10, link="probit"),
     }.items():
         agreement(name, study)
     print("\nSpeed")
@@ -161,6 +211,25 @@ def main():
         study = linear(LinUCB(), observe, horizon // 100, many // 4, **short)
         timing(f"LinUCB, d=10, K=20, p={observe:g}", study)
     timing("LinUCB, d=20, K=30, p=1", linear(LinUCB(), 1.0, horizon // 200, many // 16, 20, 30))
+    for dimension in (5, 10, 16):
+        study = contexts(LinUCB(), 1.0, horizon // 200, many // 8, dimension, **short)
+        timing(f"LinUCB, new actions, d={dimension}, K=20, p=1", study)
+    timing(
+        "LinThompson, new actions, d=10, K=20, p=1",
+        contexts(LinThompson(), 1.0, horizon // 200, many // 8, **short),
+    )
+    timing(
+        "LinUCB, new actions, d=30, K=20, p=1",
+        contexts(LinUCB(), 1.0, horizon // 1_000, many // 16, 30, **short),
+    )
+    timing(
+        "GLMUCB, logistic, d=5, K=10, p=1",
+        linear(GLMUCB(), 1.0, horizon // 200, many // 8, 5, 10, link="logistic", **short),
+    )
+    timing(
+        "GLMUCB, logistic, d=10, K=20, p=0.1",
+        linear(GLMUCB(), 0.1, horizon // 200, many // 16, link="logistic", **short),
+    )
     timing(
         "GaussianThompson, 10 arms, p=0.5",
         arms(GaussianThompson(), 0.5, horizon // 50, many // 2, **short),

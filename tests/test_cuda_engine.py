@@ -16,13 +16,14 @@ from example_studies import small_study
 from halfseen import (
     GLMUCB,
     UCB,
+    AnyFunction,
     ArmedBandit,
-    FiniteActions,
     GeneralizedLinearBandit,
     InvalidInput,
     LinearBandit,
     LinUCB,
     RandomActions,
+    SampledActions,
     Study,
     Uniform,
     UnitBall,
@@ -32,24 +33,32 @@ from halfseen.engine import cuda
 from halfseen.simulation import choose_engine
 
 SIMULATED = r"""
+import math
 from dataclasses import replace
 
 import numpy as np
 from example_studies import EVERY_ACTION_SET, EVERY_POLICY, MEANS
 
 from halfseen import (
-    UCB, ArmedBandit, FiniteActions, LinearBandit, LinUCB, PerArm, Study, Uniform, simulate,
-    summarize
+    UCB, AnyFunction, ArmedBandit, FiniteActions, GeneralizedLinearBandit, GLMUCB, LinearBandit,
+    LinThompson, LinUCB, Link, Logistic, MultiThreshold, PerArm, RandomActions, SequenceOfActions,
+    Study, Uniform, simulate, summarize
 )
 from halfseen.doctor import examine
-from halfseen.engine import cuda, cuda_fold, cuda_kernels, reference
+from halfseen.engine import cuda, cuda_contexts, cuda_fold, cuda_kernels, cuda_launch, reference
 from halfseen.engine.fold import Fold, Part
-from halfseen.policies import LINEAR_POLICIES
+from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES
 
 
-def compare(study, single=False, **options):
+def one_by_one(study):
+    # The simulator lends a function its `cuda.local` while a thread is in it and takes it back from
+    # all threads at once, so only one may be at work.
+    compare(study, most_rows=1)
+
+
+def compare(study, **options):
     for _, cell in study.cells():
-        sizes = (study.replications, study.arms, study.dimension)
+        sizes = (study.replications, cell.groups, getattr(cell.problem, "dimension", 0))
         expected, found = cell.blank(*sizes), cell.blank(*sizes)
         done = []
         reference.run(cell, expected, report=done.append, workers=1)
@@ -85,15 +94,58 @@ print("many arms")
 actions = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.5, 0.5]])
 linear = LinearBandit([0.6, 0.4], noise=0.5, actions=FiniteActions(actions))
 policies = {kind: policy() for kind, policy in LINEAR_POLICIES.items()}
-compare(Study(linear, Uniform(0.5), policies, 25, alphas=(0.5, 1.0), **sizes))
+one_by_one(Study(linear, Uniform(0.5), policies, 25, alphas=(0.5, 1.0), **sizes))
 study = Study(linear, Uniform(0.5), LinUCB(), 25, **sizes)
 assert not cuda_kernels.launch(next(study.cells())[1]).room
-compare(study)
-cuda_kernels.SHARED = 0
+one_by_one(study)
+cuda_launch.SHARED = 0
 assert cuda_kernels.launch(next(study.cells())[1]).room
-compare(study)
-cuda_kernels.SHARED = 48 * 1024
+one_by_one(study)
+cuda_launch.SHARED = 48 * 1024
 print("linear")
+
+sizes |= {"checkpoints": 2}
+blind = {kind: policy for kind, policy in policies.items() if not policy.knows_observe}
+drawn = LinearBandit([0.6, 0.4, 0.1], noise=0.5, actions=RandomActions(4, 3))
+plain = LinearBandit([0.6, 0.4], noise=0.5, actions=RandomActions(3, 2, "gaussian"))
+lines = {
+    "cut": MultiThreshold([0.1], [0.9, 0.3], [1.0, 0.0, 0.0]),
+    "curve": Logistic([1.0, 0.0, 0.0], 2.0),
+}
+rounds = np.random.default_rng(1).normal(size=(7, 4, 3))
+given = LinearBandit([0.6, 0.4, 0.1], actions=SequenceOfActions(rounds, normalize=True))
+function = AnyFunction(lambda action: 0.5 + 0.4 * float(action[0]))
+studies = [
+    Study(drawn, Uniform(0.6), blind, 20, alphas=(0.5, 1.0), **sizes),
+    Study(drawn, lines, LinUCB(), 20, **sizes),
+    Study({"drawn": plain, "fixed": linear}, Uniform(0.5), LinThompson(), 20, alphas=(), **sizes),
+    Study(given, {"any": function} | lines, LinUCB(), 20, **sizes),
+]
+for study in studies:
+    one_by_one(study)
+cuda_contexts.LOCAL = 0
+assert cuda_kernels.launch(next(studies[0].cells())[1]).room
+one_by_one(studies[0])
+print("contexts")
+
+
+def steep(z):
+    return 0.5 + math.atan(z) / math.pi
+
+
+def steepness(z):
+    return 1.0 / (math.pi * (1.0 + z * z))
+
+
+own = Link("own", steep, steepness, reward="bernoulli")
+curved = {
+    str(link): GeneralizedLinearBandit([0.6, 0.4], link=link, actions=FiniteActions(actions))
+    for link in ("logistic", "poisson", "probit", "identity", own)
+}
+everything = {kind: policy() for kind, policy in GLM_POLICIES.items()}
+one_by_one(Study(curved["logistic"], Uniform(0.5), everything, 25, alphas=(0.5, 1.0), **sizes))
+one_by_one(Study(curved, Uniform(0.5), GLMUCB(), 20, **sizes))
+print("glm")
 
 study = Study(problems["all"], some, UCB(), 200, replications=7, seed=1)
 tracks = []
@@ -108,9 +160,8 @@ for other in tracks[1:]:
         assert np.array_equal(array, other.arrays()[name]), name
 print("batches")
 
-summed = Study(
-    problems["all"], some, {"a": UCB(), "b": EVERY_POLICY["ucb1"]}, 60, replications=21, checkpoints=3
-)
+both = {"a": UCB(), "b": EVERY_POLICY["ucb1"]}
+summed = Study(problems["all"], some, both, 60, replications=21, checkpoints=3)
 for rows in (cuda_fold.ROWS, 4):
     cuda_fold.ROWS = rows
     for engine in ("cpu", "reference"):
@@ -164,7 +215,7 @@ def printed():
 
 
 @pytest.mark.parametrize(
-    "part", ["arms", "many arms", "linear", "batches", "summaries", "precision"]
+    "part", ["arms", "many arms", "linear", "contexts", "glm", "batches", "summaries", "precision"]
 )
 def test_on_the_simulator(printed, part):
     lines, errors = printed
@@ -175,21 +226,39 @@ def linear(actions):
     return LinearBandit([0.5, 0.2], actions=actions)
 
 
+def own_sampler(rng, clock):
+    return rng.uniform(-0.5, 0.5, size=(3, 2))
+
+
 @pytest.mark.parametrize(
-    ("problem", "policy", "what"),
+    ("problem", "policy", "censorship", "what"),
     [
-        (linear(RandomActions(3, 2)), LinUCB(), "linear bandits with RandomActions"),
-        (linear(UnitBall(2)), LinUCB(), "linear bandits with UnitBall"),
+        (linear(UnitBall(2)), LinUCB(), Uniform(0.5), "linear bandits with UnitBall"),
         (
-            GeneralizedLinearBandit([0.5, 0.2], actions=FiniteActions([[1.0, 0.0], [0.0, 1.0]])),
+            linear(SampledActions(own_sampler, 3, 2)),
+            LinUCB(),
+            Uniform(0.5),
+            "linear bandits with SampledActions",
+        ),
+        (
+            linear(RandomActions(3, 2)),
+            LinUCB(),
+            AnyFunction(lambda action: 0.5),
+            "RandomActions under a censorship that is a Python function",
+        ),
+        (
+            GeneralizedLinearBandit([0.5, 0.2], actions=RandomActions(3, 2)),
             GLMUCB(),
-            "generalized linear bandits",
+            Uniform(0.5),
+            "generalized linear bandits with RandomActions",
         ),
     ],
-    ids=["random", "ball", "glm"],
+    ids=["ball", "sampler", "function", "glm"],
 )
-def test_what_cannot_be_played_is_refused_before_anything_runs(tmp_path, problem, policy, what):
-    study = Study(problem, Uniform(0.5), policy, horizon=10, replications=1)
+def test_what_cannot_be_played_is_refused_before_anything_runs(
+    tmp_path, problem, policy, censorship, what
+):
+    study = Study(problem, censorship, policy, horizon=10, replications=1)
     with pytest.raises(InvalidInput, match=f"cannot play {what}.* Use the cpu engine"):
         simulate(study, engine="cuda", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

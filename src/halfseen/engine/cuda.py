@@ -17,9 +17,10 @@ from halfseen.engine.glm_cell import GLMCell
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.player import blank_track
 from halfseen.errors import InvalidInput
+from halfseen.problems.contexts import RandomActions, SequenceOfActions
 
 if TYPE_CHECKING:
-    from halfseen.engine.cuda_kernels import Launch
+    from halfseen.engine.cuda_launch import Launch
 
 MOST_ROWS = 1 << 20  # replications a launch
 SHARE = 0.5  # of the GPU's free memory
@@ -42,10 +43,15 @@ def device() -> Any:
 
 def refusal(cell: Cell | LinearCell) -> str | None:
     """Return what this engine cannot play of a cell, or None."""
+    if not isinstance(cell, LinearCell) or cell.same_actions:
+        return None
+    actions = cell.problem.actions
     if isinstance(cell, GLMCell):
-        return "generalized linear bandits"
-    if isinstance(cell, LinearCell) and not cell.same_actions:
-        return f"linear bandits with {type(cell.problem.actions).__name__}"
+        return f"generalized linear bandits with {type(actions).__name__}"
+    if not isinstance(actions, RandomActions | SequenceOfActions):
+        return f"linear bandits with {type(actions).__name__}"
+    if cell.own_actions:
+        return f"{type(actions).__name__} under a censorship that is a Python function"
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,13 @@ def on_device(function: Callable[..., Any], exchange: Exchange, single: bool) ->
             if single:
                 numbers = (np.float32(c) if type(c) is float else c for c in code.co_consts)
                 code = code.replace(co_consts=tuple(numbers))
-            copy = FunctionType(code, names, function.__name__, None, function.__closure__)
+            closure = tuple(
+                CellType(compiled(cell.cell_contents))
+                if isinstance(cell.cell_contents, FunctionType)
+                else cell
+                for cell in function.__closure__ or ()
+            )
+            copy = FunctionType(code, names, function.__name__, None, closure)
             made[function] = cuda.jit(device=True, fastmath=single)(copy)
         return made[function]
 

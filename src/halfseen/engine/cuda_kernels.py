@@ -10,61 +10,31 @@ what is given, the room to work in (far kernels only) and the tracks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numba import cuda
 
-from halfseen.engine import cuda_linear, cuda_rounds, linear_rounds, rounds
+from halfseen.engine import (
+    cuda_contexts,
+    cuda_glm,
+    cuda_linear,
+    cuda_rounds,
+    linear_rounds,
+    rounds,
+)
 from halfseen.engine.cell import Cell
+from halfseen.engine.cuda_designs import FEWEST, LATER, write_designs
 from halfseen.engine.cuda_functions import Exchange, on_device
+from halfseen.engine.cuda_launch import THREADS, Launch, Room, far_kernel, sent, shared_threads
+from halfseen.engine.cuda_ridge import ridge_in_registers
+from halfseen.engine.glm_cell import GLMCell
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.specialise import OpenNames, fitted
 from halfseen.engine.tournament import inner_nodes
 
-Room = tuple[tuple[tuple[int, ...], Any], ...]
-SHARED = 48 * 1024  # bytes a block may declare
-THREADS = 128
-FEWEST = 8  # threads of a block that still pay: half a warp and less stands idle
-MOST_LANES = 1 << 15  # threads that work on matrices too large for shared memory
 COUNTED = 2**24  # whole numbers up to this are exact in single precision
-
-
-@dataclass(frozen=True)
-class Launch:
-    """A kernel with what it is given.
-
-    Attributes
-    ----------
-    kernel
-        Called as ``kernel[blocks, threads](first, rows, given, room, tracks)``, without the room
-        if there is none.
-    threads
-        Threads a block.
-    given
-        The arguments that are the same for every replication, on the device.
-    room
-        Shape and type of every array one replication works in.
-    precision
-        ``"double"`` or ``"single"``.
-    finish
-        Called with the number of rows and the tracks after the kernel, for what it left open.
-    """
-
-    kernel: Any
-    threads: int
-    given: tuple[Any, ...]
-    room: Room = ()
-    precision: str = "double"
-    finish: Callable[[int, tuple[Any, ...]], None] | None = None
-
-    @property
-    def room_bytes(self) -> int:
-        """How much memory one replication works in."""
-        return sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in self.room)
 
 
 def launch(cell: Cell | LinearCell, single: bool = False) -> Launch:
@@ -73,7 +43,11 @@ def launch(cell: Cell | LinearCell, single: bool = False) -> Launch:
     Single precision is taken where it is allowed, faster and exact in its counts: by the near
     kernel of arms up to a horizon of 2**24.
     """
-    return _linear(cell) if isinstance(cell, LinearCell) else _arms(cell, single)
+    if isinstance(cell, GLMCell):
+        return cuda_glm.launch(cell)
+    if isinstance(cell, LinearCell):
+        return _linear(cell) if cell.same_actions else cuda_contexts.launch(cell)
+    return _arms(cell, single)
 
 
 def _arms(cell: Cell, single: bool) -> Launch:
@@ -82,16 +56,16 @@ def _arms(cell: Cell, single: bool) -> Launch:
     single = single and cell.jumps and cell.horizon <= COUNTED
     real: Any = np.float32 if single else np.float64
     arms, constants, orders = cell.groups, table.shape[1], len(alphas)
-    stops = _sent(checkpoints.astype(float))
+    stops = sent(checkpoints.astype(float))
     own, common = arms * (kernels.statistics + 1), arms * (5 + constants)
     threads = shared_threads(own, common, real) if cell.jumps else 0
     if threads:
         kernel = near_arms(kernels, arms, kernels.statistics, constants, orders, single, threads)
-        facts, table, alphas = (_sent(array.astype(real)) for array in (facts, table, alphas))
-        given = (facts, table, law, _sent(menu), key, stops, alphas, real(lam))
+        facts, table, alphas = (sent(array.astype(real)) for array in (facts, table, alphas))
+        given = (facts, table, law, sent(menu), key, stops, alphas, real(lam))
         return Launch(kernel, threads, given, precision="single" if single else "double")
-    menu, chances = _sent(menu), _sent(chances)
-    given = (_sent(facts), law, actions, menu, chances, _sent(table), key, stops)
+    menu, chances = sent(menu), sent(chances)
+    given = (sent(facts), law, actions, menu, chances, sent(table), key, stops)
     nodes = 4 * inner_nodes(arms) + 1 if arms > 1 else 1
     room: Room = (
         ((nodes,), np.float64),
@@ -101,15 +75,15 @@ def _arms(cell: Cell, single: bool) -> Launch:
         ((arms,), np.uint8),
         ((max(orders, 1),), np.float64),
     )
-    return Launch(far_arms(kernels, cell.jumps), THREADS, (*given, _sent(alphas), lam), room)
+    return Launch(far_arms(kernels, cell.jumps), THREADS, (*given, sent(alphas), lam), room)
 
 
 def _linear(cell: LinearCell) -> Launch:
     kernels = cell.policy.kernels()
     _, rows, columns, facts, theta, table, key, checkpoints, alphas, *rest = cell.arguments()
     actions, d = rows.shape
-    arrays = [_sent(array) for array in (rows, columns, facts, theta, table)]
-    given = (*arrays, key, _sent(checkpoints.astype(float)), _sent(alphas), *rest)
+    arrays = [sent(array) for array in (rows, columns, facts, theta, table)]
+    given = (*arrays, key, sent(checkpoints.astype(float)), sent(alphas), *rest)
     jumps = kernels.waits and not kernels.imputes
     own, common = d * (d + 1) // 2 + 2 * actions, actions * (d + 5)
     threads = shared_threads(own, common, fewest=FEWEST)
@@ -123,20 +97,7 @@ def _linear(cell: LinearCell) -> Launch:
         ((11, actions), np.float64),
         ((max(len(alphas), 1),), np.float64),
     )
-    return Launch(far_linear(kernels, jumps), THREADS, given, room, finish=finish)
-
-
-def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int = 32) -> int:
-    """Return how many threads of a block find room in shared memory, 0 if too few do.
-
-    A thread needs `own` numbers to itself and all of them `common` ones together.
-    """
-    for threads in (128, 64, 32, 16, 8):
-        if threads < fewest:
-            break
-        if (own * threads + common) * np.dtype(real).itemsize <= SHARED:
-            return threads
-    return 0
+    return Launch(far_linear(kernels, jumps, actions, d), THREADS, given, room, finish=finish)
 
 
 @cache
@@ -229,66 +190,12 @@ def near_linear(kernels: OpenNames, actions: int, d: int, threads: int) -> Any:
 
 
 @cache
-def far_linear(kernels: OpenNames, jumps: bool) -> Any:
+def far_linear(kernels: OpenNames, jumps: bool, actions: int, d: int) -> Any:
     """Return the loop of a linear policy on any fixed set of actions."""
     largest = fitted(cuda_linear.largest_shifted, kernels)
     exchange: Exchange = {
         ("halfseen.engine.linear_rounds", "largest_index"): largest,
-        ("halfseen.engine.designs", "record_designs"): cuda_linear.leave_designs,
     }
+    exchange |= LATER | ridge_in_registers(d, actions)
     once = on_device(fitted(linear_rounds.play_once, kernels, JUMPS=jumps), exchange, False)
-
-    def kernel(first, rows, given, room, tracks):  # type: ignore[no-untyped-def]
-        row = cuda.grid(1)
-        if row < rows:
-            matrices, vectors = room[0][:, :, :, row], room[1][:, :, row]
-            lists, spent = room[2][:, :, row], room[3][:, row]
-            once(first + row, row, *given, matrices, vectors, lists, spent, *tracks)
-
-    return cuda.jit(kernel)
-
-
-def write_designs(
-    columns: Any, facts: Any, regularization: float, rows: int, tracks: tuple[Any, ...]
-) -> None:
-    """Write what linear tracks tell of the designs, one thread a checkpoint of a replication."""
-    _, pulls, observations, *_, spread, eigenvalues = tracks
-    jobs, d = rows * pulls.shape[1], columns.shape[0]
-    threads = shared_threads(d * d, 0, fewest=FEWEST)
-    lanes = THREADS * -(-min(jobs, MOST_LANES) // THREADS)
-    room = cuda.device_array((d, d, 1 if threads else lanes), np.float64)
-    kernel = designs(d if threads else 0, threads)
-    blocks = -(-jobs // threads) if threads else lanes // THREADS
-    kernel[blocks, threads or THREADS](
-        jobs, columns, facts, regularization, room, (pulls, observations, spread, eigenvalues)
-    )
-
-
-@cache
-def designs(d: int, threads: int) -> Any:
-    """Return the kernel of `write_designs`, in shared memory if a dimension is given."""
-    record = on_device(cuda_linear.record, {}, False)
-
-    if d:
-
-        def kernel(jobs, columns, facts, regularization, room, tracks):  # type: ignore[no-untyped-def]
-            job = cuda.grid(1)
-            if job < jobs:
-                size = columns.shape[0]  # not d, or every loop is unrolled
-                matrix = cuda.shared.array((d, d, threads), np.float64)[
-                    :size, :size, cuda.threadIdx.x
-                ]
-                record(job, columns, facts, regularization, matrix, *tracks)
-
-    else:
-
-        def kernel(jobs, columns, facts, regularization, room, tracks):  # type: ignore[no-untyped-def]
-            lane = cuda.grid(1)
-            for job in range(lane, jobs, cuda.gridsize(1)):
-                record(job, columns, facts, regularization, room[:, :, lane], *tracks)
-
-    return cuda.jit(kernel)
-
-
-def _sent(array: Any) -> Any:
-    return cuda.to_device(np.ascontiguousarray(array))
+    return far_kernel(once)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT, POLICY, Stream
-from halfseen.engine.designs import ROUNDING, exceeds, gather_both, record_design, shortage
+from halfseen.engine.designs import ROUNDING, exceeds, gather_both, shortage
 from halfseen.engine.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
 from halfseen.ridge import gather, next_refactor, refactor, refresh_actions
 
@@ -279,45 +279,3 @@ def largest_shifted(
             top = value
             chosen = k
     return chosen
-
-
-def leave_designs(
-    observed: Vector,
-    expected: Vector,
-    regularization: float,
-    scratch: Vector,
-    spreads: Vector,
-    eigenvalues: Vector,
-) -> None:
-    """Leave what `halfseen.engine.designs.record_designs` writes to `record`."""
-
-
-def record(
-    job: int,
-    columns: Vector,
-    facts: Vector,
-    regularization: float,
-    matrix: Vector,
-    pulls: NDArray[Any],
-    observations: NDArray[Any],
-    spread: Vector,
-    eigenvalues: Vector,
-) -> None:
-    """Write log det W - d log lambda and the eigenvalues of both designs, from the counts."""
-    d, actions = columns.shape
-    row, checkpoint = job // pulls.shape[1], job % pulls.shape[1]
-    for which in range(2):
-        for i in range(d):
-            for j in range(i + 1):
-                matrix[i, j] = regularization if i == j else 0.0
-        for k in range(actions):
-            weight = float(observations[row, checkpoint, k])
-            if which == 1:
-                weight = 2.0 * facts[k, HALF_RATE] * pulls[row, checkpoint, k]
-            if weight > 0.0:
-                for i in range(d):
-                    for j in range(i + 1):
-                        matrix[i, j] += weight * (columns[i, k] * columns[j, k])
-        spread[row, checkpoint, which] = record_design(
-            matrix, regularization, matrix, eigenvalues[row, checkpoint, which]
-        )

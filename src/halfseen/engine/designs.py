@@ -19,7 +19,7 @@ def record_design(
     scratch: Vector,
     eigenvalues: Vector,
 ) -> float:
-    """Write the eigenvalues of a design and return log det W - d log lambda."""
+    """Write the eigenvalues of a design, by its lower half, and return log det W - d log lambda."""
     d = eigenvalues.size
     for i in range(d):
         for j in range(i + 1):
@@ -91,6 +91,13 @@ def restart(
             design[i, j] = regularization if i == j else 0.0
             expected[i, j] = design[i, j]
             rest[i, j] = 0.0
+
+
+def add_square(matrix: Vector, weight: float, x: Vector) -> None:
+    """Add weight x x' to a matrix."""
+    for i in range(x.size):
+        for j in range(x.size):
+            matrix[i, j] += weight * (x[i] * x[j])
 
 
 def squared_error(design: Vector, estimate: Vector, theta: Vector, scratch: Vector) -> float:
