@@ -7,6 +7,7 @@ whose name holds the word.
 
 import argparse
 import os
+import resource
 import sys
 import time
 from functools import cache
@@ -43,6 +44,7 @@ from halfseen import (
     Uniform,
 )
 from halfseen.engine import cpu, cuda
+from halfseen.engine.fold import Fold
 
 
 @cache
@@ -134,21 +136,49 @@ def timing(name, study, single=False):
     tracks = tuple(device.device_array(s, k) for s, k in zip(shapes, kinds, strict=True))
     room = tuple(device.device_array((*shape, rows), kind) for shape, kind in plan.room)
     parts = (plan.given, room, tracks) if room else (plan.given, tracks)
-    kernel = []
+    kernel, after = [], []
     for _ in range(3):
         started = time.perf_counter()
         plan.kernel[-(-rows // plan.threads), plan.threads](0, rows, *parts)
         device.synchronize()
         kernel.append(time.perf_counter() - started)
-    shape = plan.kernel
-    registers = next(iter(shape.get_regs_per_thread().values()))
-    local = next(iter(shape.get_local_mem_per_thread().values()))
-    rounds = study.horizon
+        if plan.finish is not None:
+            plan.finish(rows, tracks)
+            device.synchronize()
+        after.append(time.perf_counter() - started - kernel[-1])
+    registers = next(iter(plan.kernel.get_regs_per_thread().values()))
+    played, seen = rows * study.horizon, float(track.observations[:, -1].sum(dtype=float))
     print(
-        f"{name:36} {precision:6}  kernel {rows * rounds / min(kernel):.3g} rounds/s"
-        f"   whole run {study.replications * rounds / min(whole):.3g} rounds/s"
+        f"{name:38} {precision:6}  {played / min(kernel):.3g} rounds/s,"
+        f" {seen * rows / study.replications / min(kernel):.3g} observed"
+        f"   designs {min(after) / min(kernel):4.0%} more"
+        f"   whole run {study.replications * study.horizon / min(whole):.3g} rounds/s"
         f"   ({min(whole):.2f} s, mean regret {track.regret[:, -1].mean():.2f};"
-        f" {plan.threads} threads, {registers} registers, {local} B local)",
+        f" {plan.threads} threads, {registers} registers)",
+        flush=True,
+    )
+
+
+def largest(replications, horizon, single):
+    """Print how long it takes to play and summarize more than fits in memory."""
+    if options().only not in "summarized":
+        return
+    cell = next(arms(UCB(), 1.0, horizon, replications, checkpoints=10).cells())[1]
+    cuda.played_part(cell, 0, 1_000, report=lambda done: None, single=single)
+    started = time.perf_counter()
+    fold = Fold()
+    for first in range(0, replications, 1 << 22):
+        last = min(first + (1 << 22), replications)
+        part, precision = cuda.played_part(
+            cell, first, last, report=lambda done: None, single=single
+        )
+        fold.add(part)
+    seconds = time.perf_counter() - started
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"UCB, 10 arms, p=1, {fold.count:,} replications of {horizon:,} rounds, summarized,"
+        f" {precision}: {seconds:.1f} s, {replications * horizon / seconds:.3g} rounds/s,"
+        f" {memory:.2f} GiB on the host, mean regret {fold.arrays()['regret_mean'][-1]:.3f}",
         flush=True,
     )
 
@@ -180,7 +210,9 @@ def main():
         "LinUCB, d=5, K=10, orders 1/2 and 1": linear(
             LinUCB(), 0.5, 500, few // 4, 5, 10, alphas=(0.5, 1.0)
         ),
-        "LinUCB, d=20, K=30 (far)": linear(LinUCB(), 0.5, 500, few // 8, 20, 30),
+        "LinUCB, d=20, K=30": linear(LinUCB(), 0.5, 500, few // 8, 20, 30),
+        "LinUCB, d=30, K=60 (far)": linear(LinUCB(), 0.5, 300, few // 16, 30, 60),
+        "LinUCB, d=64, K=1,000 (far)": linear(LinUCB(), 0.5, 100, few // 80, 64, 1_000),
         "LinUCB, new actions": contexts(LinUCB(), 0.5, 500, few // 4),
         "LinThompson, new actions": contexts(LinThompson(), 0.5, 500, few // 4),
         "LinEpsilonGreedy, new actions": contexts(LinEpsilonGreedy(), 0.5, 500, few // 4),
@@ -205,12 +237,18 @@ def main():
     print("\nSpeed")
     for observe in (1.0, 0.1):
         for single in (True, False):
-            study = arms(UCB(), observe, horizon, many, **short)
-            timing(f"UCB, 10 arms, p={observe:g}", study, single)
+            name = f"UCB, 10 arms, p={observe:g}"
+            study = arms(UCB(), observe, horizon, many, alphas=(), **short)
+            timing(f"{name}, regret only", study, single)
+            timing(name, arms(UCB(), observe, horizon, many, **short), single)
+    for single in (True, False):
+        largest(many if options().quick else 100_000_000, horizon // 10, single)
     for observe in (1.0, 0.1):
-        study = linear(LinUCB(), observe, horizon // 100, many // 4, **short)
+        study = linear(LinUCB(), observe, horizon // 10, many // 8, **short)
         timing(f"LinUCB, d=10, K=20, p={observe:g}", study)
-    timing("LinUCB, d=20, K=30, p=1", linear(LinUCB(), 1.0, horizon // 200, many // 16, 20, 30))
+    study = linear(LinUCB(), 1.0, horizon // 50, many // 16, 20, 30, **short)
+    timing("LinUCB, d=20, K=30, p=1", study)
+    timing("LinThompson, d=10, K=20, p=1", linear(LinThompson(), 1.0, 1_000, many // 8, **short))
     for dimension in (5, 10, 16):
         study = contexts(LinUCB(), 1.0, horizon // 200, many // 8, dimension, **short)
         timing(f"LinUCB, new actions, d={dimension}, K=20, p=1", study)
