@@ -31,6 +31,7 @@ from halfseen.ridge import (
     next_refactor,
     observe_action,
     project,
+    project_both,
     refactor,
     square_widths,
     update_estimate,
@@ -94,9 +95,9 @@ def play_contexts(
     v, noise, shake, inverse_values = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
     columns, x = np.zeros((d, count)), np.zeros(d)
     places = round_places(count, d)
-    bits, normals = np.zeros((4, places.size), np.int64), np.zeros((2, places.size))
+    bits, normals = np.zeros((3, places.size), np.int64), np.zeros((2, places.size))
     means, squares, shifts = np.zeros(count), np.zeros(count), np.zeros(count)
-    truths, g = np.zeros(count), np.zeros(count)
+    truths, g = np.zeros(count), np.zeros((2, count))
     pulled, seen = np.zeros(cuts.size + 1), np.zeros(cuts.size + 1)
     spent = np.zeros(alphas.size)
     slack = 0.5 * regularization * (1.0 - 1.0 / censoring_factor)
@@ -155,8 +156,7 @@ def play_contexts(
                 for k in range(count):
                     for i in range(d):
                         columns[i, k] = offered[line, k, i]
-            project(columns, estimate, means)
-            project(columns, theta, truths)
+            project_both(columns, estimate, theta, means, truths)
             if SAMPLES:
                 project(columns, shake, shifts)
             square_widths(columns, inverse, g, squares)
