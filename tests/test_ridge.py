@@ -177,6 +177,16 @@ def test_compensated_sums_are_exact_where_plain_ones_drift(fast):
     np.testing.assert_allclose(target, 100_000 * 0.3 * x, rtol=4e-16)
 
 
+def term_by_term(inverse, x):
+    total = 0.0
+    for i in range(x.size):
+        g = 0.5 * inverse[i, i] * x[i]
+        for j in range(i):
+            g += inverse[i, j] * x[j]
+        total += g * x[i]
+    return 2.0 * total
+
+
 @pytest.mark.parametrize(("d", "count"), [(1, 1), (3, 5), (10, 20), (17, 2)])
 def test_products_and_widths_of_new_actions(d, count):
     rng = np.random.default_rng(d)
@@ -184,10 +194,15 @@ def test_products_and_widths_of_new_actions(d, count):
     design = np.eye(d) + rows.T @ rows
     inverse = np.linalg.inv(design)
     inverse = (inverse + inverse.T) / 2
-    columns, out, g = np.ascontiguousarray(rows.T), np.full(count, 7.0), np.full(count, 7.0)
+    columns, out, g = np.ascontiguousarray(rows.T), np.full(count, 7.0), np.full((2, count), 7.0)
     ridge.project(columns, theta, out)
     np.testing.assert_allclose(out, rows @ theta, rtol=1e-12)
+    first, second = np.full(count, 7.0), np.full(count, 7.0)
+    ridge.project_both(columns, theta, -2.0 * theta, first, second)
+    np.testing.assert_array_equal(first, out)
+    np.testing.assert_array_equal(second, -2.0 * out)
     ridge.square_widths(columns, inverse, g, out)
     np.testing.assert_allclose(out, np.einsum("ki,ij,kj->k", rows, inverse, rows), rtol=1e-12)
+    np.testing.assert_array_equal(out, [term_by_term(inverse, row) for row in rows])
     ridge.square_widths(columns, -inverse, g, out)  # rounding may leave a width below 0
     assert (out == 0.0).all()

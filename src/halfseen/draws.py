@@ -26,7 +26,7 @@ Stream = tuple[int, int, int, int]
 ENVIRONMENT, AVAILABILITY, POLICY = 0, 1, 2  # purposes
 _ATTEMPT = 1 << 24  # rejected candidates move on by one attempt, above the arm's bits
 _SECOND = 1 << 16  # the second variable of a place is redrawn apart from the first
-_WORD = 0xFFFFFFFF
+WORD = 0xFFFFFFFF
 _UNIT = 2.0**-53
 
 
@@ -43,13 +43,13 @@ def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, i
     ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
     """
     for _ in range(10):
-        a = (c0 & _WORD) * 0xD2511F53
-        b = (c2 & _WORD) * 0xCD9E8D57
+        a = (c0 & WORD) * 0xD2511F53
+        b = (c2 & WORD) * 0xCD9E8D57
         c0, c1 = (b >> 32) ^ c1 ^ k0, b
         c2, c3 = (a >> 32) ^ c3 ^ k1, a
         k0 += 0x9E3779B9
         k1 += 0xBB67AE85
-    return c0 & _WORD, c1 & _WORD, c2 & _WORD, c3 & _WORD
+    return c0 & WORD, c1 & WORD, c2 & WORD, c3 & WORD
 
 
 def words(stream: Stream, count: int, arm: int) -> tuple[int, int, int, int]:
@@ -57,12 +57,17 @@ def words(stream: Stream, count: int, arm: int) -> tuple[int, int, int, int]:
     key0, key1, replication, purpose = stream
     place = int(count)
     upper = ((place >> 32) & 0xFFFF) + (purpose << 24)
-    return philox(place & _WORD, upper, int(arm), replication, key0, key1)
+    return philox(place & WORD, upper, int(arm), replication, key0, key1)
+
+
+def mantissa(high: int, low: int) -> int:
+    """Return a whole number below 2**53 from two words."""
+    return ((high >> 11) << 32) | low
 
 
 def unit(high: int, low: int) -> float:
     """Return a multiple of 2**-53 in [0, 1[ from two words."""
-    return (((high >> 11) << 32) | low) * _UNIT
+    return mantissa(high, low) * _UNIT
 
 
 def uniform(stream: Stream, count: int, arm: int) -> float:
@@ -85,14 +90,6 @@ def normal_from(high: int, low: int, stream: Stream, count: int, arm: int) -> fl
     if x < NORMAL_EDGE[layer + 1]:
         return sign * x
     return _normal_outside(layer, x, sign, stream, count, arm)
-
-
-def normal_inside(high: int, low: int) -> float:
-    """Return what `normal_from` returns where it draws no more, else NaN."""
-    layer = high & 255
-    sign = 1.0 - ((high >> 7) & 2)
-    x = unit(high, low) * NORMAL_EDGE[layer]
-    return sign * x if x < NORMAL_EDGE[layer + 1] else math.nan
 
 
 def exponential_from(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
@@ -251,5 +248,25 @@ def _exponential_ziggurat() -> tuple[Vector, Vector]:
     return edges, np.exp(-edges)
 
 
+def _normal_boxes() -> tuple[Vector, Vector]:
+    """Return where a mantissa is outside its layer, and how far apart the others are.
+
+    By the nine bits of a word that choose layer and sign: `normal_from` draws no more where the
+    mantissa is below the end, and returns it times the step.
+    """
+    steps = np.concatenate([NORMAL_EDGE[:-1], -NORMAL_EDGE[:-1]]) * _UNIT
+    ends = []
+    for step, inner in zip(steps, NORMAL_EDGE[1:], strict=False):
+        end = round(inner / step)
+        while end * step < inner:
+            end += 1
+        while end > 0 and (end - 1) * step >= inner:
+            end -= 1
+        ends.append(float(end))
+    return np.array(ends + ends), steps
+
+
 NORMAL_EDGE, NORMAL_HEIGHT = _normal_ziggurat()
+BOX_END, BOX_STEP = _normal_boxes()
+BOXES = 511  # the bits of a word that choose one
 EXPONENTIAL_EDGE, EXPONENTIAL_HEIGHT = _exponential_ziggurat()

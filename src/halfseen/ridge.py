@@ -222,33 +222,75 @@ def project(columns: Vector, vector: Vector, out: Vector) -> None:
             out[k] += columns[i, k] * weight
 
 
+def project_both(
+    columns: Vector, vector: Vector, other: Vector, out: Vector, other_out: Vector
+) -> None:
+    """Write the products of every action with two vectors, those of `project`, in one go."""
+    d = vector.size
+    first, second = (vector[0], other[0]) if d % 2 == 1 else (0.0, 0.0)
+    for k in range(out.size):
+        out[k] = 0.0 + columns[0, k] * first
+        other_out[k] = 0.0 + columns[0, k] * second
+    for i in range(d % 2, d, 2):
+        for k in range(out.size):
+            x = columns[i, k]
+            y = columns[i + 1, k]
+            out[k] = (out[k] + x * vector[i]) + y * vector[i + 1]
+            other_out[k] = (other_out[k] + x * other[i]) + y * other[i + 1]
+
+
 def square_widths(columns: Vector, inverse: Vector, g: Vector, widths: Vector) -> None:
-    r"""Write the squared width of every action, in O(K d^2); `g` is scratch.
+    r"""Write the squared width of every action, in O(K d^2); `g` (2, K) is scratch.
 
     .. math:: a'W^{-1}a=2\sum_i a_i\Big(\tfrac12 W^{-1}_{ii}a_i+\sum_{j<i}W^{-1}_{ij}a_j\Big)
+
+    Two rows i and two terms j of each at a time are a quarter of the traffic of one by one.
     """
-    actions = widths.size
-    for k in range(actions):
+    d = columns.shape[0]
+    for k in range(widths.size):
         widths[k] = 0.0
-    for i in range(columns.shape[0]):
-        weight = 0.5 * inverse[i, i]
-        # Two terms a pass, in the same order: half the traffic of `g`. An odd one goes first.
-        if i % 2 == 0:
-            for k in range(actions):
-                g[k] = weight * columns[i, k]
-        else:
-            other = inverse[i, 0]
-            for k in range(actions):
-                g[k] = weight * columns[i, k] + other * columns[0, k]
-        for j in range(i % 2, i, 2):
-            weight = inverse[i, j]
-            other = inverse[i, j + 1]
-            for k in range(actions):
-                g[k] = (g[k] + weight * columns[j, k]) + other * columns[j + 1, k]
-        for k in range(actions):
-            widths[k] += g[k] * columns[i, k]
-    for k in range(actions):
+    for i in range(0, d - 1, 2):
+        add_two_rows(columns, inverse, i, g, widths)
+    if d % 2 == 1:
+        add_row(columns, inverse, d - 1, g, widths)
+    for k in range(widths.size):
         widths[k] = 2.0 * widths[k] if widths[k] > 0.0 else 0.0
+
+
+def add_two_rows(columns: Vector, inverse: Vector, i: int, g: Vector, widths: Vector) -> None:
+    """Add the rows i and i + 1, of i even, to half the squared widths."""
+    first, second = 0.5 * inverse[i, i], 0.5 * inverse[i + 1, i + 1]
+    for k in range(widths.size):
+        g[0, k] = first * columns[i, k]
+        g[1, k] = second * columns[i + 1, k]
+    for j in range(0, i, 2):
+        add_two_terms(columns, inverse, i, j, g)
+    second = inverse[i + 1, i]
+    for k in range(widths.size):
+        x = columns[i, k]
+        widths[k] = (widths[k] + g[0, k] * x) + (g[1, k] + second * x) * columns[i + 1, k]
+
+
+def add_two_terms(columns: Vector, inverse: Vector, i: int, j: int, g: Vector) -> None:
+    """Add the terms j and j + 1 of the rows i and i + 1 of the inverse times every action."""
+    a, b = inverse[i, j], inverse[i, j + 1]
+    p, q = inverse[i + 1, j], inverse[i + 1, j + 1]
+    for k in range(g.shape[1]):
+        x = columns[j, k]
+        y = columns[j + 1, k]
+        g[0, k] = (g[0, k] + a * x) + b * y
+        g[1, k] = (g[1, k] + p * x) + q * y
+
+
+def add_row(columns: Vector, inverse: Vector, i: int, g: Vector, widths: Vector) -> None:
+    """Add the row i to half the squared widths."""
+    for k in range(widths.size):
+        g[0, k] = 0.5 * inverse[i, i] * columns[i, k]
+    for j in range(i):
+        for k in range(widths.size):
+            g[0, k] += inverse[i, j] * columns[j, k]
+    for k in range(widths.size):
+        widths[k] += g[0, k] * columns[i, k]
 
 
 def next_refactor(observed: int, dimension: int) -> int:

@@ -32,6 +32,7 @@ from halfseen.ridge import (
     next_refactor,
     observe_action,
     project,
+    project_both,
     refactor,
     square_widths,
     update_estimate,
@@ -48,7 +49,7 @@ LISTED = False  # how likely each action is to be observed is listed, not comput
 IMPUTES = False
 SAMPLES = False
 HAS_RADIUS = False
-Menu = tuple[Vector, Vector, Places, Places, Vector]  # actions, 5 numbers each, and to draw them
+Menu = tuple[Vector, Vector, Places, Places, Vector]  # actions, 6 numbers each, and to draw them
 
 
 def draw_rounds(stream: Stream, offered: Vector) -> None:
@@ -90,8 +91,8 @@ def play_contexts(
     matrices, vectors = np.zeros((8, d, d)), np.zeros((8, d))
     groups, spent = np.zeros((2, cuts.size + 1)), np.zeros(alphas.size)
     places = round_places(count, d)
-    bits, normals = np.zeros((4, places.size), np.int64), np.zeros((2, places.size))
-    menu = (np.zeros((d, count)), np.zeros((5, count)), places, bits, normals)
+    bits, normals = np.zeros((3, places.size), np.int64), np.zeros((2, places.size))
+    menu = (np.zeros((d, count)), np.zeros((6, count)), places, bits, normals)
     for replication in range(first, last):
         play_once(
             replication,
@@ -325,7 +326,7 @@ def pick(
     Returns its place, the largest mean of all, its own mean and its squared width.
     """
     columns, lists, places, bits, normals = menu
-    means, squares, shifts, truths, g = lists[0], lists[1], lists[2], lists[3], lists[4]
+    means, squares, shifts, truths, g = lists[0], lists[1], lists[2], lists[3], lists[4:]
     d = x.size
     line = (clock - 1) % offered.shape[0]
     if DRAWN:
@@ -337,8 +338,7 @@ def pick(
         for k in range(count):
             for i in range(d):
                 columns[i, k] = offered[line, k, i]
-    project(columns, estimate, means)
-    project(columns, theta, truths)
+    project_both(columns, estimate, theta, means, truths)
     if SAMPLES:
         project(columns, shake, shifts)
     square_widths(columns, inverse, g, squares)

@@ -52,7 +52,7 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
 
     result = fitted(function, kernels, **others)
     reached: dict[FunctionType, None] = {}
-    fingerprint = hashlib.sha256()
+    fingerprint = hashlib.sha256(f"{LONG}".encode())
     _walk(result, reached, fingerprint.update)
     result.__qualname__ = f"{function.__name__}_{fingerprint.hexdigest()[:16]}"
     for callee in reached:

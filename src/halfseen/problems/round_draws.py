@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.draws import Stream, normal_from, normal_inside, words
+from halfseen.draws import BOX_END, BOX_STEP, BOXES, WORD, Stream, mantissa, normal_from, words
 from halfseen.problems.contexts import SECOND
 
 LANES = 8  # numbers drawn at once by the widest vector instructions; a remainder is slow
@@ -27,8 +25,7 @@ def draw_round(
 ) -> None:
     """Write the numbers `fill_normals` gives every action into its column, and their squares' sums.
 
-    Many places are drawn at once, step by step, in loops a compiler turns into vector instructions.
-    `places` comes from `round_places`; `bits` (4, n) and `normals` (2, n) are scratch, n its size.
+    `places` comes from `round_places`; `bits` (3, n) and `normals` (2, n) are scratch, n its size.
     """
     dimension, count = columns.shape
     pairs = (dimension + 1) // 2
@@ -37,27 +34,61 @@ def draw_round(
         squares[k] = 0.0
     for first in range(0, pairs, rows):
         size = min(rows, pairs - first) * count
-        for j in range((size + LANES - 1) // LANES * LANES):
-            high, low, second_high, second_low = words(stream, clock, places[j] + first)
-            bits[0, j] = high
-            bits[1, j] = low
-            bits[2, j] = second_high
-            bits[3, j] = second_low
-        for half in range(2):
-            for j in range(size):
-                normals[half, j] = normal_inside(bits[2 * half, j], bits[2 * half + 1, j])
-            for j in range(size):
-                if math.isnan(normals[half, j]):
-                    place = places[j] + first + half * SECOND
-                    normals[half, j] = normal_from(
-                        bits[2 * half, j], bits[2 * half + 1, j], stream, clock, place
-                    )
+        draw_mantissas(stream, clock, places, first, size, bits, normals)
+        stretch_mantissas(stream, clock, places, first, size, bits, normals)
         for i in range(2 * first, min(2 * (first + rows), dimension)):
             start = (i // 2 - first) * count
             row = normals[i % 2, start : start + count]
             for k in range(count):
                 columns[i, k] = row[k]
                 squares[k] += row[k] * row[k]
+
+
+def draw_mantissas(
+    stream: Stream,
+    clock: int,
+    places: Places,
+    first: int,
+    size: int,
+    bits: Places,
+    mantissas: Vector,
+) -> None:
+    """Write the mantissas of both numbers of many places and the bits that choose their boxes.
+
+    A compiler turns this loop into vector instructions.
+    """
+    for j in range((size + LANES - 1) // LANES * LANES):
+        high, low, second_high, second_low = words(stream, clock, places[j] + first)
+        bits[0, j] = high
+        bits[1, j] = second_high
+        mantissas[0, j] = mantissa(high, low)
+        mantissas[1, j] = mantissa(second_high, second_low)
+
+
+def stretch_mantissas(
+    stream: Stream,
+    clock: int,
+    places: Places,
+    first: int,
+    size: int,
+    bits: Places,
+    numbers: Vector,
+) -> None:
+    """Turn mantissas into normal numbers; the few that take more draws are left to the end."""
+    for half in range(2):
+        rejected = 0
+        for j in range(size):
+            box = bits[half, j] & BOXES
+            if numbers[half, j] < BOX_END[box]:
+                numbers[half, j] *= BOX_STEP[box]
+            else:
+                bits[2, rejected] = j
+                rejected += 1
+        for m in range(rejected):
+            j = bits[2, m]
+            low = int(numbers[half, j]) & WORD
+            place = places[j] + first + half * SECOND
+            numbers[half, j] = normal_from(bits[half, j], low, stream, clock, place)
 
 
 def scale_columns(columns: Vector, scales: Vector) -> None:
