@@ -49,7 +49,8 @@ LISTED = False  # how likely each action is to be observed is listed, not comput
 IMPUTES = False
 SAMPLES = False
 HAS_RADIUS = False
-Menu = tuple[Vector, Vector, Places, Places, Vector]  # actions, 6 numbers each, and to draw them
+# The actions, four numbers of each, scratch, and what it takes to draw them.
+Menu = tuple[Vector, Vector, Vector, Vector, Vector, Vector, Places, Places, Vector]
 
 
 def draw_rounds(stream: Stream, offered: Vector) -> None:
@@ -92,7 +93,10 @@ def play_contexts(
     groups, spent = np.zeros((2, cuts.size + 1)), np.zeros(alphas.size)
     places = round_places(count, d)
     bits, normals = np.zeros((3, places.size), np.int64), np.zeros((2, places.size))
-    menu = (np.zeros((d, count)), np.zeros((6, count)), places, bits, normals)
+    columns, g = np.zeros((d, count)), np.zeros((2, count))
+    means, squares, shifts = np.zeros(count), np.zeros(count), np.zeros(count)
+    truths = np.zeros(count)
+    menu = (columns, means, squares, shifts, truths, g, places, bits, normals)
     for replication in range(first, last):
         play_once(
             replication,
@@ -325,8 +329,7 @@ def pick(
 
     Returns its place, the largest mean of all, its own mean and its squared width.
     """
-    columns, lists, places, bits, normals = menu
-    means, squares, shifts, truths, g = lists[0], lists[1], lists[2], lists[3], lists[4:]
+    columns, means, squares, shifts, truths, g, places, bits, normals = menu
     d = x.size
     line = (clock - 1) % offered.shape[0]
     if DRAWN:

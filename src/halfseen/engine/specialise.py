@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 LONG = 700  # bytes of bytecode
+BODIES = ("play_once", "pick")  # of loops, as fast as if written in place
 
 
 class OpenNames(Protocol):
@@ -52,15 +53,14 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
 
     result = fitted(function, kernels, **others)
     reached: dict[FunctionType, None] = {}
-    fingerprint = hashlib.sha256(f"{LONG}".encode())
+    fingerprint = hashlib.sha256(f"{LONG}{BODIES}".encode())
     _walk(result, reached, fingerprint.update)
     result.__qualname__ = f"{function.__name__}_{fingerprint.hexdigest()[:16]}"
     for callee in reached:
         if callee is not result and callee not in _registered:
-            # Long functions and rare detours, named with an underscore, only slow the compiler,
-            # but the body of a loop must be as fast as if it were written in place.
+            # Long functions and rare detours, named with an underscore, only slow the compiler.
             short = len(callee.__code__.co_code) <= LONG and not callee.__name__.startswith("_")
-            register_jitable(forceinline=short or callee.__name__ == "play_once")(callee)
+            register_jitable(forceinline=short or callee.__name__ in BODIES)(callee)
             _registered.add(callee)
     # Code from a module that cannot be imported again cannot be loaded from disk again either.
     keep = all(callee.__module__ in sys.modules for callee in reached)
