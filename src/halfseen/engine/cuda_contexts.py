@@ -20,6 +20,7 @@ from halfseen.draws import NORMAL_EDGE, Stream, normal_from, unit, words
 from halfseen.engine import context_rounds
 from halfseen.engine.cuda_functions import Exchange, on_device
 from halfseen.engine.cuda_launch import LOCAL, THREADS, Launch, Room, sent
+from halfseen.engine.cuda_lower import lower_halves
 from halfseen.engine.cuda_ridge import ridge_in_registers
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.specialise import OpenNames, fitted
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 DRAWN = True
 SAMPLES = False
 DIMENSION = 2
+HOLDS = True  # the inverse stays in registers while the actions of a round are looked at
+HALF = 3  # numbers of its lower half
+HELD_DIMENSION = 10  # inverses up to this size are held
 MATRICES, VECTORS = 8, 8
 EDGES = len(NORMAL_EDGE)
 MOST_BITS = 62  # coordinates that can be marked in one number
@@ -56,21 +60,27 @@ def pick_in_turn(
 
     `edges` are the ziggurat's, in memory that is fast for threads that read different places.
     """
-    drawn = cuda.local.array(DIMENSION, np.float64)
     action = cuda.local.array(DIMENSION, np.float64)
+    guess = cuda.local.array(DIMENSION, np.float64)
+    half = cuda.local.array(HALF, np.float64)
+    for i in range(DIMENSION):
+        guess[i] = estimate[i]
+        if HOLDS:
+            for j in range(i + 1):
+                half[i * (i + 1) // 2 + j] = inverse[i, j]
     line = (clock - 1) % offered.shape[0]
     chosen = 0
     top, best = -np.inf, -np.inf
     truth, width = 0.0, 0.0
     for k in range(count):
         if DRAWN:
-            draw_together(doors, clock, k, edges, drawn)
+            draw_together(doors, clock, k, edges, action)
             square = 0.0
             for i in range(DIMENSION):
-                square += drawn[i] * drawn[i]
+                square += action[i] * action[i]
             length = scale(square, DIMENSION)
             for i in range(DIMENSION):
-                action[i] = drawn[i] * length
+                action[i] *= length
             if length == 0.0:
                 action[0] = 1.0
         else:
@@ -78,13 +88,14 @@ def pick_in_turn(
                 action[i] = offered[line, k, i]
         mean, reality, shift, square = 0.0, 0.0, 0.0, 0.0
         for i in range(DIMENSION):
-            mean += action[i] * estimate[i]
+            mean += action[i] * guess[i]
             reality += action[i] * theta[i]
             if SAMPLES:
                 shift += action[i] * shake[i]
-            along = 0.5 * inverse[i, i] * action[i]
+            start = i * (i + 1) // 2
+            along = 0.5 * (half[start + i] if HOLDS else inverse[i, i]) * action[i]
             for j in range(i):
-                along += inverse[i, j] * action[j]
+                along += (half[start + j] if HOLDS else inverse[i, j]) * action[j]
             square += along * action[i]
         square = 2.0 * square if square > 0.0 else 0.0
         best = max(best, reality)
@@ -132,7 +143,9 @@ def draw_together(stream: Stream, clock: int, k: int, edges: Vector, out: Vector
             high = second_high
             low = second_low
             place += SECOND
-        out[i] = normal_from(high, low, stream, clock, place)
+        number = normal_from(high, low, stream, clock, place)
+        for j in range(DIMENSION):  # no address depends on the thread: all stay in registers
+            out[j] = number if j == i else out[j]
         more >>= 1
         i += 1
 
@@ -143,53 +156,6 @@ def normal_inside(high: int, low: int, edges: Vector) -> float:
     sign = -1.0 if high & 256 else 1.0
     x = unit(high, low) * edges[layer]
     return sign * x if x < edges[layer + 1] else math.nan
-
-
-def add_lower_square(matrix: Vector, weight: float, x: Vector) -> None:
-    """Do what `designs.add_square` does to the lower half, the only one that is read."""
-    for i in range(x.size):
-        for j in range(i + 1):
-            matrix[i, j] += weight * (x[i] * x[j])
-
-
-def accumulate_lower(
-    design: Vector,
-    design_rest: Vector,
-    target: Vector,
-    target_rest: Vector,
-    x: Vector,
-    reward: float,
-) -> None:
-    """Do what `ridge.accumulate` does to the lower half of the design."""
-    for i in range(x.size):
-        missing = reward * x[i] - target_rest[i]
-        total = target[i] + missing
-        target_rest[i] = (total - target[i]) - missing
-        target[i] = total
-        for j in range(i + 1):
-            missing = x[i] * x[j] - design_rest[i, j]
-            total = design[i, j] + missing
-            design_rest[i, j] = (total - design[i, j]) - missing
-            design[i, j] = total
-
-
-def squared_error_lower(design: Vector, estimate: Vector, theta: Vector, scratch: Vector) -> float:
-    """Return what `designs.squared_error` does, from the lower half of the design."""
-    d = theta.size
-    total = 0.0
-    for i in range(d):
-        along = 0.0
-        for j in range(d):
-            along += (design[i, j] if j <= i else design[j, i]) * (estimate[j] - theta[j])
-        total += along * (estimate[i] - theta[i])
-    return total
-
-
-LOWER_HALVES: Exchange = {
-    ("halfseen.engine.designs", "add_square"): add_lower_square,
-    ("halfseen.engine.designs", "squared_error"): squared_error_lower,
-    ("halfseen.ridge", "accumulate"): accumulate_lower,
-}
 
 
 def launch(cell: LinearCell) -> Launch:
@@ -254,7 +220,9 @@ def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
 
 def _loop(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     filled = dict(names)
-    pick: Callable[..., Any] = fitted(pick_in_turn, kernels, **filled, DIMENSION=d)
-    exchange: Exchange = {("halfseen.engine.context_rounds", "pick"): pick} | LOWER_HALVES
-    exchange |= ridge_in_registers(d, 1)
+    holds = d <= HELD_DIMENSION
+    sizes = {"DIMENSION": d, "HOLDS": holds, "HALF": d * (d + 1) // 2 if holds else 1}
+    pick: Callable[..., Any] = fitted(pick_in_turn, kernels, **filled, **sizes)
+    exchange: Exchange = {("halfseen.engine.context_rounds", "pick"): pick}
+    exchange |= lower_halves(d) | ridge_in_registers(d, 1)
     return on_device(fitted(context_rounds.play_once, kernels, **filled), exchange, False)
