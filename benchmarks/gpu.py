@@ -103,6 +103,8 @@ def agreement(name, study):
     for key in ("pulls", "observations", "optimism_failed", "censoring_failed"):
         pair = expected.arrays()[key] == found.arrays()[key]
         same &= pair.reshape(len(same), -1).all(axis=1)
+    lost, lost_here = expected.regret, found.regret
+    same &= np.isclose(lost_here, lost, rtol=1e-9, atol=1e-9).all(axis=1)
     apart = max(
         float(np.max(np.abs(a - found.arrays()[key])[same] / np.maximum(1.0, np.abs(a[same]))))
         for key, a in expected.arrays().items()
@@ -190,6 +192,8 @@ def main():
     for observe in (1.0, 0.1):
         agreement(f"UCB, 10 arms, p={observe:g}", arms(UCB(), observe, 5_000, few, **short))
         agreement(f"LinUCB, d=10, K=20, p={observe:g}", linear(LinUCB(), observe, 1_000, few // 4))
+    uneven = linear(LinUCB(regularization=0.3), 0.5, 500, few // 4)
+    agreement("LinUCB, d=10, K=20, lambda=0.3", uneven)
     bernoulli = {"problem": {"reward": "bernoulli"}}
     rounds = np.random.default_rng(3).normal(size=(50, 6, 4))
     sequence = SequenceOfActions(rounds, normalize=True)
@@ -217,7 +221,7 @@ def main():
         "LinThompson, new actions": contexts(LinThompson(), 0.5, 500, few // 4),
         "LinEpsilonGreedy, new actions": contexts(LinEpsilonGreedy(), 0.5, 500, few // 4),
         "LinUCB, Gaussian actions, orders 1/2 and 1": contexts(
-            LinUCB(), 0.5, 300, few // 4, 5, 10, law="gaussian", alphas=(0.5, 1.0)
+            LinUCB(regularization=0.3), 0.5, 300, few // 4, 5, 10, law="gaussian", alphas=(0.5, 1.0)
         ),
         "LinUCB, new actions, d=30 (far)": contexts(LinUCB(), 0.5, 300, few // 16, 30, 10),
         "LinUCB, new actions, two regions": contexts(

@@ -18,7 +18,7 @@ from numba import cuda
 from halfseen.checks import Vector
 from halfseen.draws import NORMAL_EDGE, Stream, normal_from, unit, words
 from halfseen.engine import context_rounds
-from halfseen.engine.cuda_functions import Exchange, on_device
+from halfseen.engine.cuda_functions import Exchange, on_device, product
 from halfseen.engine.cuda_launch import LOCAL, THREADS, Launch, Room, sent
 from halfseen.engine.cuda_lower import lower_halves
 from halfseen.engine.cuda_ridge import ridge_in_registers
@@ -77,7 +77,7 @@ def pick_in_turn(
             draw_together(doors, clock, k, edges, action)
             square = 0.0
             for i in range(DIMENSION):
-                square += action[i] * action[i]
+                square += product(action[i], action[i])
             length = scale(square, DIMENSION)
             for i in range(DIMENSION):
                 action[i] *= length
@@ -96,7 +96,7 @@ def pick_in_turn(
             along = 0.5 * (half[start + i] if HOLDS else inverse[i, i]) * action[i]
             for j in range(i):
                 along += (half[start + j] if HOLDS else inverse[i, j]) * action[j]
-            square += along * action[i]
+            square += product(along, action[i])
         square = 2.0 * square if square > 0.0 else 0.0
         best = max(best, reality)
         value = index(mean, square, spread, shift, k, clock, mind, table)

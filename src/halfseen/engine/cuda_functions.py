@@ -12,12 +12,15 @@ from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba import cuda
+from numba import config, cuda
+from numba.cuda import libdevice
 
-from halfseen import draws
+from halfseen import draws, ridge
+from halfseen.checks import Vector
 from halfseen.draws import Stream
 
 WORD = 0xFFFFFFFF
+SIMULATED = bool(config.ENABLE_CUDASIM)
 PHILOX_ROUNDS = 10
 SHORT_ROUNDS = 7  # in single precision: the fewest that pass every test (Salmon and others 2011)
 Exchange = dict[tuple[str, str], Callable[..., Any]]
@@ -26,7 +29,7 @@ Exchange = dict[tuple[str, str], Callable[..., Any]]
 def on_device(function: Callable[..., Any], exchange: Exchange, single: bool) -> Any:
     """Return a function, and all it can reach, compiled for the device."""
     made: dict[Callable[..., Any], Any] = {}
-    exchanged = {_name(draws.philox): wide_philox} | (SHORT if single else {}) | exchange
+    exchanged = ALWAYS | (SHORT if single else {}) | exchange
     given = {"PHILOX_ROUNDS": SHORT_ROUNDS} if single else {}
 
     def compiled(function: Callable[..., Any]) -> Any:
@@ -77,6 +80,32 @@ def wide_philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[i
     return int(x0), int(x1), int(x2), int(x3)
 
 
+def product(a: float, b: float) -> Any:
+    """Return a * b, rounded before anything is added to it.
+
+    A GPU would round a * b + c once. Where unit vectors tie, which is first must not depend on it.
+    """
+    if SIMULATED:
+        return a * b
+    return libdevice.dmul_rn(a, b)
+
+
+def refresh_actions(
+    columns: Vector, inverse: Vector, theta: Vector, means: Vector, widths: Vector
+) -> None:
+    """Return what `ridge.refresh_actions` does, to the last bit before the first observation."""
+    d, actions = columns.shape
+    for k in range(actions):
+        mean = 0.0
+        width = 0.0
+        for i in range(d):
+            mean += columns[i, k] * theta[i]
+            for j in range(d):
+                width += product(inverse[i, j], columns[i, k] * columns[j, k])
+        means[k] = mean
+        widths[k] = width if width > 0.0 else 0.0
+
+
 def short_unit(high: int, low: int) -> Any:
     """Return a multiple of 2**-24 in [0, 1[ from one word."""
     return np.float32(np.int32(high >> 8)) * np.float32(2.0**-24)
@@ -98,6 +127,10 @@ def short_exponential(high: int, low: int, stream: Stream, count: int, arm: int)
     return -math.log(short_open_unit(high))
 
 
+ALWAYS: Exchange = {
+    _name(draws.philox): wide_philox,
+    _name(ridge.refresh_actions): refresh_actions,
+}
 SHORT: Exchange = {
     _name(draws.unit): short_unit,
     _name(draws.normal_from): short_normal,
