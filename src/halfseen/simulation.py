@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import time
@@ -70,8 +69,8 @@ def simulate(
         taken by policies that jump from observation to observation on few arms, up to a horizon of
         2**24; the others stay with double.
     workers
-        How many threads, or processes on dask; all cores unless said otherwise. No number depends
-        on it.
+        How many threads, or processes on dask without a scheduler; all cores unless said
+        otherwise. No number depends on it.
     scheduler
         Address of a running Dask scheduler; left out, dask starts a cluster on this machine.
     out
@@ -88,7 +87,7 @@ def simulate(
     [('alpha', 2), ('arm', 2), ('censorship', 2)]
     """
     engine, run = chosen_engine(study, engine, precision, scheduler)
-    threads = thread_count(workers)
+    threads = thread_count(workers, scheduler)
     result = Result.empty(study)
     folder = None if out is None else claim(Path(out), study, precision)
     cells = list(study.cells())
@@ -207,10 +206,14 @@ def chosen_engine(
     return engine, run
 
 
-def thread_count(workers: int | None) -> int:
+def thread_count(workers: int | None, scheduler: str | None) -> int:
     """Return the number of threads asked for, all cores if none was."""
+    if workers is not None and scheduler is not None:
+        raise InvalidInput(
+            "workers", "must be left out with a scheduler", workers, "Its cluster has its own."
+        )
     if workers is None:
-        return os.cpu_count() or 1
+        return cpu.cores()
     fix = "Leave it out to use all cores."
     return checks.whole("workers", workers, at_least=1, at_most=1024, fix=fix)
 

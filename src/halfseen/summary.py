@@ -25,12 +25,11 @@ from halfseen.engine.player import blank_track
 from halfseen.errors import StorageError
 from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
-from halfseen.storage import read_cell, write_cell
+from halfseen.storage import SUMMARIES, read_cell, write_cell
 from halfseen.study import AnyCell, Study
 from halfseen.tables import Table, table
 
 BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
-SUMMARIES = "summaries"
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ def summarize(
     ('regret', '± 95%', 'least')
     """
     engine, run = chosen_engine(study, engine, precision, scheduler)
-    threads = thread_count(workers)
+    threads = thread_count(workers, scheduler)
     folder = None if out is None else claim(Path(out), study, precision) / SUMMARIES
     found = Summary(study, {}, {})
     total = len(list(study.cells())) * study.replications

@@ -187,6 +187,36 @@ def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypat
     assert max(sizes) < 1_000
 
 
+def test_control_c_on_a_cluster_of_its_own(tmp_path):
+    design = study(horizon=40_000, replications=100)
+    (tmp_path / "study.toml").write_text(to_toml(design))
+    code = "from halfseen.engine import cluster; cluster.CHUNK_SECONDS = 0.02\n"
+    code += "from halfseen.cli import main; main()"
+    options = ["--engine", "dask", "--workers", "1", "--out", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "study", "study.toml", *options],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "out").rglob("parts/*/cells/*-*")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    address, *rest = errors.strip().splitlines()
+    assert address.startswith("Dask's dashboard: http://")
+    assert [line for line in rest if line] == [
+        "Stopped. What is finished is kept in out; run the same command to go on."
+    ]
+    found = simulate(design, engine="dask", workers=1, out=tmp_path / "out")
+    assert same(found, simulate(design))
+
+
 def test_an_address_without_a_scheduler_is_refused(monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     with pytest.raises(InvalidInput, match="`scheduler` must be the address of a running"):

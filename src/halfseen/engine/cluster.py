@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -120,11 +121,17 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
             threads_per_worker=1,
             dashboard_address=":0",
             silence_logs=logging.CRITICAL,
+            preload=[__name__],
         ) as cluster,
         Client(cluster) as client,
     ):
         _announce(client)
         yield client
+
+
+def dask_setup(worker: Any) -> None:
+    """Leave Ctrl-C to the client; Dask calls this in every worker started on this machine."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _announce(client: Any) -> None:
