@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -253,5 +252,4 @@ def choose_engine(study: Study) -> tuple[str, str]:
 
 def versions() -> dict[str, str]:
     """Return the versions of what computes the numbers."""
-    packages = ("halfseen", "numpy", "numba")
-    return {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+    return {"python": platform.python_version()} | cluster.packages()

@@ -231,6 +231,15 @@ def test_without_the_package_the_sentence_says_what_to_install(monkeypatch):
         simulate(study(), engine="dask")
 
 
+def test_workers_with_other_versions_are_refused(machines, monkeypatch):
+    mine = cluster.packages()
+    monkeypatch.setattr(cluster, "packages", lambda: mine | {"numba": "0.1"})
+    with pytest.raises(
+        HalfseenError, match=r"A worker has numba .*, this machine has 0.1. Install"
+    ):
+        simulate(study(), engine="dask", scheduler=machines.scheduler_address)
+
+
 def test_a_cluster_without_workers_is_given_up():
     with (
         distributed.LocalCluster(

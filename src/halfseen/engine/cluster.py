@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -194,8 +195,13 @@ def _published(client: Any, cell: Cell | LinearCell) -> str:
 
     _ready(cell)  # compiles once for all workers that share this disk
     name = uuid4().hex
-    client.set_metadata([SHELF, name], cloudpickle.dumps(cell))
+    client.set_metadata([SHELF, name], [cloudpickle.dumps(cell), packages()])
     return name
+
+
+def packages() -> dict[str, str]:
+    """Return the versions of the packages that decide the numbers."""
+    return {name: metadata.version(name) for name in ("halfseen", "numpy", "numba")}
 
 
 def played(name: str, first: int, last: int, reduce: bool) -> tuple[Track | Part, float]:
@@ -214,7 +220,14 @@ def _loaded(name: str) -> tuple[Cell | LinearCell, Callable[..., None]]:
     import cloudpickle
     from distributed import get_client
 
-    cell = cloudpickle.loads(get_client().get_metadata([SHELF, name]))
+    pickled, wanted = get_client().get_metadata([SHELF, name])
+    for package, version in packages().items():
+        if version != wanted[package]:
+            raise HalfseenError(
+                f"A worker has {package} {version}, this machine has {wanted[package]}."
+                " Install the same versions everywhere, then run again."
+            )
+    cell = cloudpickle.loads(pickled)
     return cell, _ready(cell)
 
 
