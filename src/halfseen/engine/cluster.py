@@ -94,6 +94,7 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
     try:
         import dask
         from distributed import Client, LocalCluster
+        from distributed.utils import silence_logging_cmgr
     except ImportError:
         raise InvalidInput(
             "engine",
@@ -111,7 +112,7 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
                 scheduler,
                 "Start one with `dask scheduler` and give the address it prints.",
             )
-        with client:
+        with silence_logging_cmgr(logging.CRITICAL), client:
             _announce(client)
             yield client
         return
