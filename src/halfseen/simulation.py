@@ -200,6 +200,8 @@ def chosen_engine(
         raise InvalidInput(
             "scheduler", f"must be left out on the {engine} engine", scheduler, "Use engine dask."
         )
+    if engine == "dask":
+        cluster.check(scheduler)
     if engine == "cuda":
         cuda.check(cell for _, cell in study.cells())
     return engine, run

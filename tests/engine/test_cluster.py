@@ -217,18 +217,21 @@ def test_control_c_on_a_cluster_of_its_own(tmp_path):
     assert same(found, simulate(design))
 
 
-def test_an_address_without_a_scheduler_is_refused(monkeypatch):
+def test_an_address_without_a_scheduler_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
-    with pytest.raises(InvalidInput, match="`scheduler` must be the address of a running"):
-        simulate(study(), engine="dask", scheduler="tcp://127.0.0.1:9")
+    for address in ("tcp://127.0.0.1:9", "nowhere", ""):
+        with pytest.raises(InvalidInput, match="`scheduler` must be the address of a running"):
+            simulate(study(), engine="dask", scheduler=address, out=tmp_path / "out")
     with pytest.raises(InvalidInput, match="`scheduler` must be left out on the cpu engine"):
-        simulate(study(), scheduler="tcp://127.0.0.1:9")
+        simulate(study(), scheduler="tcp://127.0.0.1:9", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
-def test_without_the_package_the_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
+def test_without_the_package_the_sentence_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
     with pytest.raises(InvalidInput, match=r"Install halfseen\[dask\]"):
-        simulate(study(), engine="dask")
+        simulate(study(), engine="dask", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_workers_with_other_versions_are_refused(machines, monkeypatch):

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -88,14 +89,9 @@ def lacking(replications: int, finished: Iterable[Span]) -> list[Span]:
     return [*spans, (reached, replications)] if reached < replications else spans
 
 
-@contextmanager
-def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
-    """Give a client of the cluster at an address, or of a new one on this machine."""
-    try:
-        import dask
-        from distributed import Client, LocalCluster
-        from distributed.utils import silence_logging_cmgr
-    except ImportError:
+def check(scheduler: str | None) -> None:
+    """Refuse, before anything is played or written, a cluster that cannot be used."""
+    if find_spec("distributed") is None:
         raise InvalidInput(
             "engine",
             "needs the package distributed",
@@ -103,8 +99,10 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
             "Install halfseen[dask] or use the cpu engine.",
         )
     if scheduler is not None:
+        from distributed import Client
+
         try:
-            client = Client(scheduler, timeout=CONNECT_SECONDS)
+            Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False).close()
         except (OSError, ValueError, TypeError):
             raise InvalidInput(
                 "scheduler",
@@ -112,7 +110,17 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
                 scheduler,
                 "Start one with `dask scheduler` and give the address it prints.",
             )
-        with silence_logging_cmgr(logging.CRITICAL), client:
+
+
+@contextmanager
+def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
+    """Give a client of the cluster at an address, or of a new one on this machine."""
+    import dask
+    from distributed import Client, LocalCluster
+    from distributed.utils import silence_logging_cmgr
+
+    if scheduler is not None:
+        with silence_logging_cmgr(logging.CRITICAL), Client(scheduler) as client:
             _announce(client)
             yield client
         return
