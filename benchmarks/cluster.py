@@ -71,21 +71,26 @@ def main():
     played(2, "cpu", 1)
     replications = max(2, int(wanted * 100 / played(100, "cpu", 1)[1][1]))
     print(f"{os.cpu_count()} cores, 2 cells of {replications:,} replications, {turns} turns")
+    print("                  seconds  processor  outside loops")
     expected, times = None, {way: [] for way in WAYS}
     for _ in range(turns):
         for way, (engine, workers) in WAYS.items():
             tracks, found = played(replications, engine, workers)
             times[way].append(found)
-            print(f"{way}: {found[0]:.1f} s; processor {found[1]:.1f} s", flush=True)
+            print(row(way, found), flush=True)
             expected = expected or tracks
             if not all(np.array_equal(expected[name], tracks[name]) for name in expected):
                 sys.exit("Other numbers.")
-    print("\nall ways gave the same numbers\n")
-    print("                  seconds  processor  outside loops")
+    print("\nMedians; all ways gave the same numbers.")
     for way, found in times.items():
-        seconds, spent, loops = np.median(np.array(found), axis=0)
-        outside = f"{spent / loops - 1.0:12.1%}" if way.startswith("dask") else ""
-        print(f"{way:16}  {seconds:7.1f}  {spent:9.1f}  {outside}")
+        print(row(way, np.median(np.array(found), axis=0)))
+
+
+def row(way, found):
+    """Return a line of the table: seconds, processor seconds and their share outside loops."""
+    seconds, spent, loops = found
+    outside = f"{spent / loops - 1.0:13.1%}" if way.startswith("dask") else ""
+    return f"{way:16}  {seconds:7.1f}  {spent:9.1f}  {outside}"
 
 
 if __name__ == "__main__":

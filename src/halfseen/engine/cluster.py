@@ -129,7 +129,7 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=":0",
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
             preload=[__name__],
         ) as cluster,
