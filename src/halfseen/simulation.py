@@ -85,8 +85,8 @@ def simulate(
     >>> sorted(simulate(study, engine="reference").data.sizes.items())[:3]
     [('alpha', 2), ('arm', 2), ('censorship', 2)]
     """
-    engine, run = chosen_engine(study, engine, precision, scheduler)
     threads = thread_count(workers, scheduler)
+    engine, run = chosen_engine(study, engine, precision, scheduler)
     result = Result.empty(study)
     folder = None if out is None else claim(Path(out), study, precision)
     cells = list(study.cells())

@@ -130,8 +130,8 @@ def summarize(
     >>> summarize(study, engine="reference").table().columns[1:4]
     ('regret', '± 95%', 'least')
     """
-    engine, run = chosen_engine(study, engine, precision, scheduler)
     threads = thread_count(workers, scheduler)
+    engine, run = chosen_engine(study, engine, precision, scheduler)
     folder = None if out is None else claim(Path(out), study, precision) / SUMMARIES
     found = Summary(study, {}, {})
     total = len(list(study.cells())) * study.replications

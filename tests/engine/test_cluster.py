@@ -34,6 +34,7 @@ from halfseen import (
 from halfseen.engine import cluster
 from halfseen.spec import to_toml
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 
@@ -174,10 +175,11 @@ def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypat
     problem = ArmedBandit([0.6, 0.5, 0.2], actions=SequenceOfArms([[0, 1], [1, 2]] * 1_000))
     coins = {"a": RandomChoice(), "b": RandomChoice()}
     design = Study(problem, Uniform(0.5), coins, 2_000, 12, baseline=False)
-    sizes, submit = [], distributed.Client.submit
+    sizes, keys, submit = [], [], distributed.Client.submit
 
     def weighed(self, function, *arguments, **options):
         sizes.append(len(pickle.dumps(arguments)))
+        keys.append(dask.utils.key_split(options["key"]))
         return submit(self, function, *arguments, **options)
 
     monkeypatch.setattr(distributed.Client, "submit", weighed)
@@ -185,6 +187,10 @@ def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypat
     assert same(found, simulate(design))
     assert len(sizes) >= 4
     assert max(sizes) < 1_000
+    assert keys[0] == "halfseen at 0%", "what the dashboard shows"
+    done = [int(key.removeprefix("halfseen at ").removesuffix("%")) for key in keys]
+    assert done == sorted(done)
+    assert 0 < done[-1] < 100
 
 
 def test_control_c_on_a_cluster_of_its_own(tmp_path):

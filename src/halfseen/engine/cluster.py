@@ -167,13 +167,14 @@ def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
     try:
         client.wait_for_workers(1, timeout=wait_seconds)
         slots, looked = _slots(client), time.monotonic()
-        waiting = list(jobs)
+        waiting, done, total = list(jobs), 0, sum(b - a for job in jobs for a, b in job.lacks)
         while waiting or running:
             while waiting and len(running) < 2 * slots:
                 job = waiting[0]
                 job.name = job.name or _published(client, job.cell)
                 first, last = job.next_chunk(slots)
-                future = client.submit(played, job.name, first, last, job.reduce, pure=False)
+                key = f"halfseen at {100 * done // total}%-{uuid4().hex}"  # seen on the dashboard
+                future = client.submit(played, job.name, first, last, job.reduce, key=key)
                 running[future] = (job, first, last)
                 job.open_chunks += 1
                 if not job.lacks:
@@ -183,6 +184,7 @@ def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
                 found, seconds = future.result()
                 job.fit_size(last - first, seconds)
                 job.keep(found, first, last)
+                done += last - first
                 job.open_chunks -= 1
                 if not job.lacks and not job.open_chunks:
                     job.finish()
