@@ -99,7 +99,7 @@ def test_a_summary_is_kept_and_read_back(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(module, "_play", None)
         summarize(study, out=tmp_path / "out")  # reads, plays nothing
-    with pytest.raises(StorageError, match="unfinished study"):
+    with pytest.raises(StorageError, match=r"holds a summary, not every replication. Read it"):
         Result.load(tmp_path / "out")
     next((tmp_path / "out" / "summaries" / "cells").iterdir()).rename(tmp_path / "gone")
     with pytest.raises(StorageError, match="unfinished summary"):
@@ -161,5 +161,7 @@ def test_the_command(tmp_path):
 def test_what_is_refused():
     with pytest.raises(InvalidInput, match="`scheduler` must be left out on the cpu engine"):
         summarize(small_study(), scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(InvalidInput, match="`workers` must be left out with a scheduler; got 2"):
+        summarize(small_study(), engine="dask", workers=2, scheduler="tcp://127.0.0.1:9")
     with pytest.raises(InvalidInput, match="`name` must be one of regret, potential"):
         summarize(small_study()).quantile((0, 0, 0), "pulls", 0.5)

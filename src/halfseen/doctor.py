@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from dataclasses import asdict, dataclass
@@ -35,7 +34,7 @@ class Examination:
     versions
         Versions of Python and of the packages that compute; None where one is not installed.
     cores
-        Logical cores.
+        Logical cores that this process may use.
     gpu
         Name of the GPU, or None.
     cache
@@ -92,7 +91,7 @@ def examine() -> Examination:
     return Examination(
         engines=engines,
         versions={name: _version(name) for name in ("python", *PACKAGES)},
-        cores=os.cpu_count() or 1,
+        cores=cpu.cores(),
         gpu=gpu,
         cache=str(kept) if kept else None,
         cache_bytes=sum(file.stat().st_size for file in files),
@@ -103,7 +102,7 @@ def examine() -> Examination:
 def _speed(run: Any, study: Study, replications: int) -> float:
     """Return rounds a second, from runs that double until one takes a second."""
     cell = next(study.cells())[1]
-    workers = os.cpu_count() or 1
+    workers = cpu.cores()
     seconds = 0.0
     while seconds < SECONDS / 2:
         track = cell.blank(replications, cell.groups, 0)

@@ -56,7 +56,7 @@ class Draft:
             shutil.rmtree(self.place, ignore_errors=True)
             with suppress(OSError):  # not empty yet, or never made
                 self.place.parent.rmdir()
-        self.kept = self.fold.count
+        self.place, self.fold = None, Fold()
 
 
 def draft_of(cell: AnyCell, digest: str, folder: Path | None) -> Draft:

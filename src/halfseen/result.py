@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from halfseen.engine.cell import Track
 from halfseen.engine.linear_cell import LinearCell, LinearTrack
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.spec import study_from
-from halfseen.storage import STUDY_FILE, read_cell, read_json, write_cell, write_text
+from halfseen.storage import STUDY_FILE, SUMMARIES, read_cell, read_json, write_cell, write_text
 from halfseen.study import AnyCell, Study, sees_everything
 from halfseen.tables import Table, table
 
@@ -58,8 +59,12 @@ class Result:
         cells = (len(study.problems), len(study.censorships), len(study.policies))
         rows = math.prod(cells) * study.replications
         checkpoints = len(study.rounds_recorded)
+        cell = next(study.cells())[1]
+        row = cell.blank(1, study.arms, study.dimension)
         try:
-            blank = next(study.cells())[1].blank(rows, study.arms, study.dimension)
+            if rows * sum(array.nbytes for array in row.arrays().values()) > _memory():
+                raise MemoryError
+            blank = cell.blank(rows, study.arms, study.dimension)
         except (MemoryError, ValueError):
             what = "actions" if study.linear else "arms"
             size = f"{study.arms:,} {what}"
@@ -69,7 +74,8 @@ class Result:
                 "Study",
                 "must fit in memory",
                 f"{rows:,} replications in all x {checkpoints:,} checkpoints x {size}",
-                f"Lower replications, checkpoints or {what}.",
+                f"Lower replications, checkpoints or {what}, or keep a summary only: --summary,"
+                " or `summarize`.",
             )
         tracks = {
             name: array.reshape(*cells, study.replications, *array.shape[1:])
@@ -177,6 +183,11 @@ class Result:
         for position, cell in study.cells():
             digest = study.cell_digest(cell)
             if not result.read(folder, position, cell, digest):
+                if (folder / SUMMARIES).exists():
+                    raise StorageError(
+                        f"{folder} holds a summary, not every replication. Read it with"
+                        " `Summary.load`, or run `halfseen study --summary` again to print it."
+                    )
                 raise StorageError(
                     f"{folder} holds an unfinished study. Run the same `halfseen study` again:"
                     " it goes on where it stopped."
@@ -192,6 +203,14 @@ class Result:
             return False
         self.facts[digest] = facts
         return True
+
+
+def _memory() -> float:
+    """Return the bytes of memory this machine has, where that can be known."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
 
 
 def claim(folder: Path, study: Study, precision: str) -> Path:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -70,8 +68,8 @@ def simulate(
         taken by policies that jump from observation to observation on few arms, up to a horizon of
         2**24; the others stay with double.
     workers
-        How many threads, or processes on dask; all cores unless said otherwise. No number depends
-        on it.
+        How many threads, or processes on dask without a scheduler; all cores unless said
+        otherwise. No number depends on it.
     scheduler
         Address of a running Dask scheduler; left out, dask starts a cluster on this machine.
     out
@@ -87,8 +85,8 @@ def simulate(
     >>> sorted(simulate(study, engine="reference").data.sizes.items())[:3]
     [('alpha', 2), ('arm', 2), ('censorship', 2)]
     """
+    threads = thread_count(workers, scheduler)
     engine, run = chosen_engine(study, engine, precision, scheduler)
-    threads = thread_count(workers)
     result = Result.empty(study)
     folder = None if out is None else claim(Path(out), study, precision)
     cells = list(study.cells())
@@ -202,15 +200,21 @@ def chosen_engine(
         raise InvalidInput(
             "scheduler", f"must be left out on the {engine} engine", scheduler, "Use engine dask."
         )
+    if engine == "dask":
+        cluster.check(scheduler)
     if engine == "cuda":
         cuda.check(cell for _, cell in study.cells())
     return engine, run
 
 
-def thread_count(workers: int | None) -> int:
+def thread_count(workers: int | None, scheduler: str | None) -> int:
     """Return the number of threads asked for, all cores if none was."""
+    if workers is not None and scheduler is not None:
+        raise InvalidInput(
+            "workers", "must be left out with a scheduler", workers, "Its cluster has its own."
+        )
     if workers is None:
-        return os.cpu_count() or 1
+        return cpu.cores()
     fix = "Leave it out to use all cores."
     return checks.whole("workers", workers, at_least=1, at_most=1024, fix=fix)
 
@@ -250,5 +254,4 @@ def choose_engine(study: Study) -> tuple[str, str]:
 
 def versions() -> dict[str, str]:
     """Return the versions of what computes the numbers."""
-    packages = ("halfseen", "numpy", "numba")
-    return {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+    return {"python": platform.python_version()} | cluster.packages()

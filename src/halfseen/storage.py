@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from halfseen.errors import StorageError
 
-STUDY_FILE, CELL_FILE, CELLS, PARTS = "study.json", "cell.json", "cells", "parts"
+STUDY_FILE, CELL_FILE = "study.json", "cell.json"
+CELLS, PARTS, SUMMARIES = "cells", "parts", "summaries"
 
 
 def write_text(path: Path, text: str) -> None:

@@ -25,13 +25,12 @@ from halfseen.engine.player import blank_track
 from halfseen.errors import StorageError
 from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
-from halfseen.storage import read_cell, write_cell
+from halfseen.storage import SUMMARIES, read_cell, write_cell
 from halfseen.study import AnyCell, Study
 from halfseen.tables import Table, table
 
 BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
 DEVICE_BYTES = 1 << 33  # a smaller GPU plays such a batch in several
-SUMMARIES = "summaries"
 Play = Callable[..., tuple[Part, str]]
 
 
@@ -133,8 +132,8 @@ def summarize(
     >>> summarize(study, engine="reference").table().columns[1:4]
     ('regret', '± 95%', 'least')
     """
+    threads = thread_count(workers, scheduler)
     engine, run = chosen_engine(study, engine, precision, scheduler)
-    threads = thread_count(workers)
     play: Play = partial(_reduced_here, run, threads)
     room = BATCH_BYTES
     if engine == "cuda":

@@ -34,6 +34,7 @@ from halfseen import (
 from halfseen.engine import cluster
 from halfseen.spec import to_toml
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 
@@ -174,10 +175,11 @@ def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypat
     problem = ArmedBandit([0.6, 0.5, 0.2], actions=SequenceOfArms([[0, 1], [1, 2]] * 1_000))
     coins = {"a": RandomChoice(), "b": RandomChoice()}
     design = Study(problem, Uniform(0.5), coins, 2_000, 12, baseline=False)
-    sizes, submit = [], distributed.Client.submit
+    sizes, keys, submit = [], [], distributed.Client.submit
 
     def weighed(self, function, *arguments, **options):
         sizes.append(len(pickle.dumps(arguments)))
+        keys.append(dask.utils.key_split(options["key"]))
         return submit(self, function, *arguments, **options)
 
     monkeypatch.setattr(distributed.Client, "submit", weighed)
@@ -185,20 +187,66 @@ def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypat
     assert same(found, simulate(design))
     assert len(sizes) >= 4
     assert max(sizes) < 1_000
+    assert keys[0] == "halfseen at 0%", "what the dashboard shows"
+    done = [int(key.removeprefix("halfseen at ").removesuffix("%")) for key in keys]
+    assert done == sorted(done)
+    assert 0 < done[-1] < 100
 
 
-def test_an_address_without_a_scheduler_is_refused(monkeypatch):
+def test_control_c_on_a_cluster_of_its_own(tmp_path):
+    design = study(horizon=40_000, replications=100)
+    (tmp_path / "study.toml").write_text(to_toml(design))
+    code = "from halfseen.engine import cluster; cluster.CHUNK_SECONDS = 0.02\n"
+    code += "from halfseen.cli import main; main()"
+    options = ["--engine", "dask", "--workers", "1", "--out", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "study", "study.toml", *options],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "out").rglob("parts/*/cells/*-*")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    address, *rest = errors.strip().splitlines()
+    assert address.startswith("Dask's dashboard: http://")
+    assert [line for line in rest if line] == [
+        "Stopped. What is finished is kept in out; run the same command to go on."
+    ]
+    found = simulate(design, engine="dask", workers=1, out=tmp_path / "out")
+    assert same(found, simulate(design))
+
+
+def test_an_address_without_a_scheduler_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
-    with pytest.raises(InvalidInput, match="`scheduler` must be the address of a running"):
-        simulate(study(), engine="dask", scheduler="tcp://127.0.0.1:9")
+    for address in ("tcp://127.0.0.1:9", "nowhere", ""):
+        with pytest.raises(InvalidInput, match="`scheduler` must be the address of a running"):
+            simulate(study(), engine="dask", scheduler=address, out=tmp_path / "out")
     with pytest.raises(InvalidInput, match="`scheduler` must be left out on the cpu engine"):
-        simulate(study(), scheduler="tcp://127.0.0.1:9")
+        simulate(study(), scheduler="tcp://127.0.0.1:9", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
-def test_without_the_package_the_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
+def test_without_the_package_the_sentence_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
     with pytest.raises(InvalidInput, match=r"Install halfseen\[dask\]"):
-        simulate(study(), engine="dask")
+        simulate(study(), engine="dask", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_workers_with_other_versions_are_refused(machines, monkeypatch):
+    mine = cluster.packages()
+    monkeypatch.setattr(cluster, "packages", lambda: mine | {"numba": "0.1"})
+    with pytest.raises(
+        HalfseenError, match=r"A worker has numba .*, this machine has 0.1. Install"
+    ):
+        simulate(study(), engine="dask", scheduler=machines.scheduler_address)
 
 
 def test_a_cluster_without_workers_is_given_up():

@@ -49,7 +49,9 @@ def study(
     precision: Annotated[
         str, typer.Option(help="double, or single on a GPU: faster, other draws.")
     ] = "double",
-    workers: Annotated[int | None, typer.Option(help="Threads; all cores if left out.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads, or Dask workers; all cores if left out.")
+    ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, for --engine dask.")
     ] = None,

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import logging
 import math
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -86,13 +89,9 @@ def lacking(replications: int, finished: Iterable[Span]) -> list[Span]:
     return [*spans, (reached, replications)] if reached < replications else spans
 
 
-@contextmanager
-def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
-    """Give a client of the cluster at an address, or of a new one on this machine."""
-    try:
-        import dask
-        from distributed import Client, LocalCluster
-    except ImportError:
+def check(scheduler: str | None) -> None:
+    """Refuse, before anything is played or written, a cluster that cannot be used."""
+    if find_spec("distributed") is None:
         raise InvalidInput(
             "engine",
             "needs the package distributed",
@@ -100,8 +99,10 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
             "Install halfseen[dask] or use the cpu engine.",
         )
     if scheduler is not None:
+        from distributed import Client
+
         try:
-            client = Client(scheduler, timeout=CONNECT_SECONDS)
+            Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False).close()
         except (OSError, ValueError, TypeError):
             raise InvalidInput(
                 "scheduler",
@@ -109,7 +110,17 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
                 scheduler,
                 "Start one with `dask scheduler` and give the address it prints.",
             )
-        with client:
+
+
+@contextmanager
+def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
+    """Give a client of the cluster at an address, or of a new one on this machine."""
+    import dask
+    from distributed import Client, LocalCluster
+    from distributed.utils import silence_logging_cmgr
+
+    if scheduler is not None:
+        with silence_logging_cmgr(logging.CRITICAL), Client(scheduler) as client:
             _announce(client)
             yield client
         return
@@ -118,13 +129,19 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=":0",
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
+            preload=[__name__],
         ) as cluster,
         Client(cluster) as client,
     ):
         _announce(client)
         yield client
+
+
+def dask_setup(worker: Any) -> None:
+    """Leave Ctrl-C to the client; Dask calls this in every worker started on this machine."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _announce(client: Any) -> None:
@@ -150,13 +167,14 @@ def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
     try:
         client.wait_for_workers(1, timeout=wait_seconds)
         slots, looked = _slots(client), time.monotonic()
-        waiting = list(jobs)
+        waiting, done, total = list(jobs), 0, sum(b - a for job in jobs for a, b in job.lacks)
         while waiting or running:
             while waiting and len(running) < 2 * slots:
                 job = waiting[0]
                 job.name = job.name or _published(client, job.cell)
                 first, last = job.next_chunk(slots)
-                future = client.submit(played, job.name, first, last, job.reduce, pure=False)
+                key = f"halfseen at {100 * done // total}%-{uuid4().hex}"  # seen on the dashboard
+                future = client.submit(played, job.name, first, last, job.reduce, key=key)
                 running[future] = (job, first, last)
                 job.open_chunks += 1
                 if not job.lacks:
@@ -166,6 +184,7 @@ def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
                 found, seconds = future.result()
                 job.fit_size(last - first, seconds)
                 job.keep(found, first, last)
+                done += last - first
                 job.open_chunks -= 1
                 if not job.lacks and not job.open_chunks:
                     job.finish()
@@ -187,8 +206,13 @@ def _published(client: Any, cell: Cell | LinearCell) -> str:
 
     _ready(cell)  # compiles once for all workers that share this disk
     name = uuid4().hex
-    client.set_metadata([SHELF, name], cloudpickle.dumps(cell))
+    client.set_metadata([SHELF, name], [cloudpickle.dumps(cell), packages()])
     return name
+
+
+def packages() -> dict[str, str]:
+    """Return the versions of the packages that decide the numbers."""
+    return {name: metadata.version(name) for name in ("halfseen", "numpy", "numba")}
 
 
 def played(name: str, first: int, last: int, reduce: bool) -> tuple[Track | Part, float]:
@@ -207,7 +231,14 @@ def _loaded(name: str) -> tuple[Cell | LinearCell, Callable[..., None]]:
     import cloudpickle
     from distributed import get_client
 
-    cell = cloudpickle.loads(get_client().get_metadata([SHELF, name]))
+    pickled, wanted = get_client().get_metadata([SHELF, name])
+    for package, version in packages().items():
+        if version != wanted[package]:
+            raise HalfseenError(
+                f"A worker has {package} {version}, this machine has {wanted[package]}."
+                " Install the same versions everywhere, then run again."
+            )
+    cell = cloudpickle.loads(pickled)
     return cell, _ready(cell)
 
 

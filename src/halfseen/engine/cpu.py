@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -13,6 +14,13 @@ from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled
 
 CHUNK_SECONDS = 0.25
+
+
+def cores() -> int:
+    """Return the number of cores this process may use, as a batch system may have fewer for it."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def run(
