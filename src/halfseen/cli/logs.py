@@ -40,6 +40,7 @@ def audit(
     unit: Annotated[
         str | None, typer.Option(help="Column: who or what was it decided for?")
     ] = None,
+    id: Annotated[str | None, typer.Option(help="Column that tells decisions apart.")] = None,
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers that describe the action, as x,y,z.")
     ] = None,
@@ -70,6 +71,7 @@ def audit(
         propensity=propensity,
         context=context,
         unit=unit,
+        id=id,
         features=() if features is None else features.split(","),
         table=table,
         encoding=encoding,

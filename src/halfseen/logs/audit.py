@@ -15,7 +15,8 @@ from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.cautions import Caution, cautions, listed
+from halfseen.logs.caution import Caution, listed
+from halfseen.logs.cautions import cautions
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import Counts, read_decisions
 from halfseen.logs.direction import DirectionFit, fit_log
@@ -276,6 +277,7 @@ def audit(
     cost: str | None = None,
     context: str | None = None,
     unit: str | None = None,
+    id: str | None = None,
     features: Sequence[str] = (),
     table: str | None = None,
     encoding: str | None = None,
@@ -305,6 +307,8 @@ def audit(
         A group the decision belongs to.
     unit
         What the decision is about; units with several rows were measured again.
+    id
+        What tells decisions apart; rows with the same one were written twice.
     features
         Columns of numbers that describe the action: how feedback thins out along them is fitted.
         With them, the action need not be named.
@@ -345,6 +349,7 @@ def audit(
         cost,
         context,
         unit,
+        id,
         tuple(features),
     )
     decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)

@@ -4,48 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from halfseen.checks import Vector
-from halfseen.logs.counts import Counts, Decisions, filled
+from halfseen.logs.caution import SURE, Caution, listed
+from halfseen.logs.counts import Counts, Decisions
 from halfseen.logs.drift import Course
-from halfseen.logs.source import identifier
+from halfseen.logs.repeats import duplicates
+from halfseen.logs.source import filled
 from halfseen.tables import show
 
-SURE = 1e-3  # the chance of a false warning from a test
-SAMPLE = 1_000_000
 FEW = 10
-
-
-@dataclass(frozen=True)
-class Caution:
-    """Something that would change the conclusions.
-
-    Attributes
-    ----------
-    kind
-        Its name, for programs.
-    finding
-        What was found.
-    effect
-        What it does to the conclusions.
-    remedy
-        What to do.
-    facts
-        The numbers behind it.
-    """
-
-    kind: str
-    finding: str
-    effect: str
-    remedy: str
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return f"{self.finding} {self.effect} {self.remedy}"
 
 
 def cautions(decisions: Decisions, courses: Sequence[Course]) -> tuple[Caution, ...]:
@@ -62,16 +32,6 @@ def cautions(decisions: Decisions, courses: Sequence[Course]) -> tuple[Caution, 
         *untidy(decisions.counts),
     ]
     return tuple(found)
-
-
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """Write some of the names.
-
-    >>> listed(["a", "b"]), listed(["a", "b", "c"], 2)
-    ('a, b', 'a, b and 1 more')
-    """
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def never_seen(counts: Counts) -> list[Caution]:
@@ -325,32 +285,6 @@ def changes(courses: Sequence[Course]) -> list[Caution]:
             "The rates here are averages over time, and tomorrow's are more like the last ones.",
             "Audit the time since the last change.",
             {"changes": sum(len(course.changes) for course in moved)},
-        )
-    ]
-
-
-def duplicates(decisions: Decisions) -> list[Caution]:
-    """Warn of rows that stand in the log more than once, judged by a part of them if it is long."""
-    if decisions.columns.time is None and decisions.columns.unit is None:
-        return []
-    log, rows = decisions.log, int(decisions.counts.rows.sum())
-    modulus = max(1, rows // SAMPLE)
-    row = ", ".join(identifier(name) for name in log.columns)
-    found = log.query(
-        "SELECT coalesce(sum(n), 0) AS rows, count(*) AS kinds FROM (SELECT count(*) AS n FROM"
-        f" (SELECT hash({row}) AS h FROM {log.relation}) WHERE h % {modulus} = 0 GROUP BY h)"
-    )
-    looked, kinds = int(found["rows"][0]), int(found["kinds"][0])
-    share = (looked - kinds) / max(looked, 1)
-    if share < 1e-4:
-        return []
-    return [
-        Caution(
-            "duplicates",
-            f"{share:.2%} of the rows repeat another row in every column.",
-            "Counted twice, they make every interval too narrow and their arms too heavy.",
-            "Remove them, unless decisions really come out the same.",
-            {"share": share, "rows_looked_at": looked},
         )
     ]
 

@@ -40,6 +40,8 @@ class Columns:
         A group the decision belongs to.
     unit
         What the decision is about; one that stands in several rows was measured again.
+    id
+        What tells decisions apart; one that stands in several rows was written twice.
     features
         Numbers that describe the action; with them, the action need not be named.
     """
@@ -53,6 +55,7 @@ class Columns:
     cost: str | None = None
     context: str | None = None
     unit: str | None = None
+    id: str | None = None
     features: tuple[str, ...] = ()
 
     def check(self, log: Log) -> None:
@@ -111,9 +114,7 @@ def flag_sql(log: Log, field: str, name: str) -> tuple[str, str]:
 def time_sql(log: Log, field: str, name: str) -> tuple[str, str]:
     """Return SQL for a time as seconds or as the number it is, and for whether it is neither."""
     kind, raw = log.columns[name].split("(")[0], identifier(name)
-    if kind.startswith("TIMESTAMP"):
-        return f"epoch(CAST({raw} AS TIMESTAMP))", "false"
-    if kind == "DATE":
+    if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return f"epoch({raw})", "false"
     if kind == "VARCHAR":
         stamp = f"epoch(TRY_CAST({raw} AS TIMESTAMP))"

@@ -15,7 +15,8 @@ from halfseen.censorship.directions import action_rows
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns
-from halfseen.logs.counts import Decisions, filled
+from halfseen.logs.counts import Decisions
+from halfseen.logs.source import filled
 from halfseen.logs.steps import Curve, isotonic, log_likelihood, merge_blocks
 from halfseen.tables import Table, table
 from halfseen.theory import information_path, worst_case_dimension

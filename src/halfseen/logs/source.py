@@ -11,6 +11,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError, one_line, shorten
 
 if TYPE_CHECKING:
@@ -133,6 +136,12 @@ def identifier(name: str) -> str:
 def text(value: str) -> str:
     """Write a text for SQL."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def filled(values: Any) -> Vector:
+    """Return numbers with NaN where a query gave none."""
+    masked: Any = np.ma.asarray(values)
+    return np.asarray(masked.astype(float).filled(np.nan))
 
 
 @contextmanager
