@@ -60,7 +60,10 @@ def audit(
     """Tell what the missing feedback in a log of decisions costs."""
     from halfseen.console import print_audit
     from halfseen.logs.audit import audit as run
+    from halfseen.logs.export import AUDIT_FILE
+    from halfseen.storage import is_marked
 
+    is_marked(out, AUDIT_FILE)  # before a long log is read
     found = run(
         log,
         action=action,

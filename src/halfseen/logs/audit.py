@@ -171,12 +171,13 @@ class Audit:
         forecast: Plan | None = None,
         imputations: Result | None = None,
     ) -> Path:
-        """Write a page to open in a browser, its charts, and the rates as a file.
+        """Write a page to open in a browser, its charts, and the numbers as files.
 
         Parameters
         ----------
         folder
-            Where to write ``report.html``, ``rates.csv`` and ``charts``.
+            Where to write ``report.html``, ``rates.csv``, ``audit.json`` and ``charts``: new,
+            empty, or another audit's, which is replaced.
         forecast
             What `plan` returned, to show it too.
         imputations

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from halfseen.logs.export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit_charts import audit_figures, forecast_chart, short
 from halfseen.report.charts import regret_figures
 from halfseen.report.html import charts_of, document, write_images
 from halfseen.report.markup import Html, aligned, table, tag
 from halfseen.report.panels import Figure
 from halfseen.report.sections import NO_SCRIPT, figure_place, section
-from halfseen.storage import write_text
+from halfseen.storage import explained, is_marked, read_json, write_text
 from halfseen.tables import show
 
 if TYPE_CHECKING:
@@ -40,20 +42,39 @@ def write_audit(
     forecast: Plan | None = None,
     imputations: Result | None = None,
 ) -> Path:
-    """Write an audit's page, its charts as SVG and PNG, and every arm's rates as a CSV file."""
+    """Write an audit's page, its charts as SVG and PNG, and its numbers as CSV and JSON.
+
+    The folder must be new or empty, or hold another audit: that one is replaced.
+    """
+    before = read_json(folder / AUDIT_FILE) if is_marked(folder, AUDIT_FILE) else {}
     drawn = audit_figures(found)
     if forecast is not None:
         drawn["forecast"] = [forecast_chart(forecast, short(found.log))]
     if imputations is not None:
         drawn["imputations"] = regret_figures(imputations, 0)[:1]
     everything = [figure for figures in drawn.values() for figure in figures]
+    parts = body(found, drawn, forecast, imputations)
+    page = document("What missing feedback costs", parts, charts_of(everything))
+    charts = [figure.name for figure in everything]
+    numbers = {"charts": charts} | found.to_dict(MOST_ARMS)
+    write_text(folder / AUDIT_FILE, json.dumps(numbers, indent=1, allow_nan=False) + "\n")
+    old = before.get("charts", []) if isinstance(before, dict) else []
+    _remove(folder / "charts", [name for name in old if name not in charts])
     for figure in everything:
         write_images(figure, folder / "charts")
     write_text(folder / "rates.csv", found.rates.to_csv())
     path = folder / "report.html"
-    parts = body(found, drawn, forecast, imputations)
-    write_text(path, document("What missing feedback costs", parts, charts_of(everything)))
+    write_text(path, page)
     return path
+
+
+def _remove(folder: Path, names: list[str]) -> None:
+    """Remove the pictures of charts by their names."""
+    pictures = {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
+    with explained(folder):
+        for path in folder.glob("*"):
+            if path.name in pictures:
+                path.unlink()
 
 
 def body(
