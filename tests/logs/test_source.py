@@ -1,12 +1,16 @@
 """Logs of every kind are opened, and what cannot be opened is refused with a sentence."""
 
+import sqlite3
+from contextlib import closing
+from importlib import metadata
+
 import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from halfseen import HalfseenError, InvalidInput, StorageError
+from halfseen import HalfseenError, InvalidInput, StorageError, audit
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.source import open_log
@@ -72,6 +76,48 @@ def test_files_patterns_folders_and_databases(tmp_path):
         open_log(base, table="decision")
 
 
+def sqlite_base(path, rows):
+    with closing(sqlite3.connect(path)) as base, base:
+        base.execute("CREATE TABLE decisions (offer TEXT, sold REAL, day TEXT)")
+        base.executemany("INSERT INTO decisions VALUES (?, ?, ?)", rows)
+        base.execute("CREATE VIEW recent AS SELECT * FROM decisions WHERE day > '2024'")
+
+
+@pytest.mark.parametrize("name", ["base.sqlite", "base.sqlite3", "base.db"])
+def test_sqlite(tmp_path, name):
+    rows = [("b", 1.0, "2024-01-01"), ("a", None, "2024-01-02"), ("a", 0.5, "2024-01-03")]
+    sqlite_base(tmp_path / name, rows)
+    assert counted(tmp_path / name, table="decisions") == EXPECTED
+    assert counted(tmp_path / name, table="recent") == EXPECTED
+    with pytest.raises(InvalidInput, match=r"decisions, recent.*Did you mean 'decisions'"):
+        open_log(tmp_path / name, table="decision")
+    columns = {"action": "offer", "reward": "sold", "time": "day"}
+    found = audit(tmp_path / name, table="decisions", **columns)
+    assert (found.seen, found.dated, len(found.courses)) == (2, True, 3)
+
+
+def test_sqlite_holds_any_type_in_any_column(tmp_path):
+    path = tmp_path / "base.sqlite"
+    rows = [("b", 1.0, ""), ("a", "n/a", ""), ("a", "0.5", "")]
+    sqlite_base(path, rows)
+    assert counted(path, table="decisions") == EXPECTED
+    sqlite_base(tmp_path / "bad.sqlite", [*rows, ("a", "lots", "")])
+    with pytest.raises(InvalidInput, match="1 other cells in column sold"):
+        counted(tmp_path / "bad.sqlite", table="decisions")
+
+
+def test_a_reader_that_cannot_be_had(tmp_path, monkeypatch):
+    sqlite_base(tmp_path / "base.sqlite", [])
+
+    def nothing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "files", nothing)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(StorageError, match=r"pip install 'halfseen\[sqlite\]'"):
+        open_log(tmp_path / "base.sqlite")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -82,6 +128,7 @@ def test_files_patterns_folders_and_databases(tmp_path):
         ("latin.csv", b"offer,sold\nb\xe9b\xe9,1\n" * 30, "UTF-8.*latin-1"),
         ("picture.png", b"x", "kind of file"),
         ("base.duckdb", b"not a database at all", "Cannot read"),
+        ("base.sqlite", b"SQLite format 3\0 and then nothing", "Cannot read"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, content, message):

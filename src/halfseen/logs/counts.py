@@ -133,7 +133,7 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
     columns.check(log)
     try:
         return _counted(log, columns)
-    except duckdb.ConversionException as error:
+    except (duckdb.ConversionException, duckdb.TypeMismatchException) as error:
         if log.plain is None:
             raise InvalidInput(
                 "log",

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 MEMORY = "700MB"  # beyond, DuckDB works on disk
 SERVERS = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}
+SQLITE = b"SQLite format 3\0"  # how such a file begins
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst")
-KINDS = "a CSV or Parquet file, a folder or a pattern of them, a DuckDB database, or postgresql://"
+KINDS = (
+    "a CSV or Parquet file, a folder or a pattern of them, a DuckDB or SQLite database, or"
+    " postgresql://"
+)
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class Log:
     def as_text(self) -> Log:
         """Return the same log with every column as text."""
         assert self.plain is not None
+        if self.plain == self.relation:
+            self.connection.execute("SET sqlite_all_varchar = true")
         columns = dict.fromkeys(self.columns, "VARCHAR")
         return Log(self.name, self.plain, columns, self.connection)
 
@@ -84,8 +90,8 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
     source
         A path to a CSV or Parquet file, a pattern such as ``logs/*.parquet``, a folder of such
         files (with hive-style ``key=value`` folders), a DuckDB or SQLite database, the address of
-        a server such as ``postgresql://user@host/base``, a pandas, polars or Arrow table, a
-        DuckDB relation or a dictionary of columns.
+        a server such as ``postgresql://user@host/base`` or ``mysql://user@host/base``, a pandas,
+        polars or Arrow table, a DuckDB relation or a dictionary of columns.
     table
         The table to read, in a database that has several.
     encoding
@@ -117,8 +123,9 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
             name = scheme
             relation = _attached(connection, str(source), SERVERS[scheme], table)
         elif name.lower().endswith(DATABASES):
-            _present(Path(name))
-            relation = _attached(connection, name, None, table)
+            kind = "sqlite" if _begins(Path(name), SQLITE) else None
+            relation = _attached(connection, name, kind, table)
+            plain = relation if kind else None
         else:
             relation, plain = _files(name, encoding)
     else:
@@ -159,7 +166,7 @@ def explained(name: str, server: str | None = None) -> Iterator[None]:
 
     try:
         yield
-    except duckdb.ConversionException:
+    except (duckdb.ConversionException, duckdb.TypeMismatchException):
         raise
     except duckdb.OutOfRangeException:
         raise too_large(name)
@@ -248,8 +255,9 @@ def _attached(
     connection: duckdb.DuckDBPyConnection, address: str, kind: str | None, table: str | None
 ) -> str:
     """Attach a database and return SQL for the one table asked for."""
-    name = address.partition("://")[0] if kind else address
-    with explained(name, address if kind else None):
+    server = "://" in address
+    name = address.partition("://")[0] if server else address
+    with explained(name, address if server else None):
         if kind is not None:
             _load_extension(connection, kind)
         how = f"TYPE {kind}, READ_ONLY" if kind else "READ_ONLY"
@@ -275,14 +283,31 @@ def _attached(
 
 
 def _load_extension(connection: duckdb.DuckDBPyConnection, kind: str) -> None:
-    """Load DuckDB's reader of a server from an installed package; else DuckDB fetches it."""
+    """Load DuckDB's reader of another database from a package, else from where DuckDB keeps it."""
+    import duckdb
+
     try:
         parts = metadata.files(f"duckdb-extension-{kind}-scanner") or []
+        for part in parts:
+            if part.name.endswith(".duckdb_extension"):
+                connection.load_extension(str(part.locate()))
     except metadata.PackageNotFoundError:
-        return
-    for part in parts:
-        if part.name.endswith(".duckdb_extension"):
-            connection.load_extension(str(part.locate()))
+        try:
+            connection.load_extension(kind)
+        except duckdb.Error:
+            raise StorageError(
+                f"Cannot read {kind}: DuckDB's reader for it is not installed."
+                f" Run: pip install 'halfseen[{kind}]'."
+            )
+
+
+def _begins(path: Path, mark: bytes) -> bool:
+    _present(path)
+    try:
+        with path.open("rb") as file:
+            return file.read(len(mark)) == mark
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
 
 
 def _present(path: Path) -> None:
