@@ -13,8 +13,8 @@ from halfseen.errors import InvalidInput
 Log = Annotated[
     str,
     typer.Argument(
-        help="A CSV or Parquet file, a pattern or folder of them, a DuckDB database or"
-        " postgresql://user@host/base."
+        help="A CSV or Parquet file, a pattern or folder of them, a DuckDB or SQLite database,"
+        " postgresql://user@host/base or mysql://user@host/base."
     ),
 ]
 Action = Annotated[str, typer.Option(help="Column that names the arm.")]
@@ -96,6 +96,9 @@ def plan(
     noise: Annotated[
         str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")
     ] = None,
+    binary: Annotated[
+        bool, typer.Option("--binary", help="Rewards are 0 or 1 and means their shares.")
+    ] = False,
     days: Annotated[float, typer.Option(help="Length of the plan.")] = 365.0,
     target: Annotated[
         float | None,
@@ -123,7 +126,8 @@ def plan(
             found = forecast(
                 numbers("means", _given("means", means)) or [],
                 numbers("observe", _given("observe", observe)) or [],
-                noise=1.0 if scales is None else scales[0] if len(scales) == 1 else scales,
+                noise=scales[0] if scales is not None and len(scales) == 1 else scales,
+                reward="bernoulli" if binary else "gaussian",
                 progress=progress,
                 **options,
             )

@@ -93,7 +93,7 @@ def imputed_zeros(decisions: Decisions) -> list[Caution]:
     if zeros == 0:
         return []
     remedy = "Find out what writes the 0, and leave the reward empty where nobody answered."
-    if np.nanmin(counts.least) >= 0.0 and np.nanmax(counts.most) == 1.0 and _binary(decisions):
+    if counts.binary:
         if seen < counts.rows.sum():
             return []
         return [
@@ -131,15 +131,6 @@ def imputed_zeros(decisions: Decisions) -> list[Caution]:
             {"zeros": zeros, "seen": seen, "next": second},
         )
     ]
-
-
-def _binary(decisions: Decisions) -> bool:
-    """Say whether every reward seen is 0 or 1: then the mean of squares is the mean."""
-    counts = decisions.counts
-    some = counts.seen > 1
-    k, mean = counts.seen[some], counts.mean[some]
-    fair = mean * (1.0 - mean) * k / (k - 1)
-    return bool(np.allclose(counts.variance[some], fair, rtol=1e-6, atol=1e-12))
 
 
 def reward_decides(decisions: Decisions) -> list[Caution]:

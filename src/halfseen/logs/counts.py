@@ -69,6 +69,18 @@ class Counts:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def binary(self) -> bool:
+        """Whether all rewards seen are 0 or 1: between them, and their squares' mean the mean."""
+        some = self.seen > 0
+        if not some.any() or np.isnan(self.mean[some]).any():
+            return False
+        k, mean = self.seen[some], self.mean[some]
+        spread = np.where(k > 1, np.nan_to_num(self.variance[some]), 0.0)
+        inside = (self.least[some] >= 0.0).all() and (self.most[some] <= 1.0).all()
+        fair = mean * (1.0 - mean) * k
+        return bool(inside and np.allclose(spread * (k - 1), fair, rtol=1e-6, atol=1e-12))
+
     def part(self, chosen: Any) -> Counts:
         """Return some of the arms."""
         keep = np.arange(len(self))[chosen]

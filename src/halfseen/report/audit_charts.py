@@ -12,7 +12,7 @@ from halfseen.report.scales import axis, decades
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
-    from halfseen.logs.direction import DirectionFit
+    from halfseen.logs.direction_fit import DirectionFit
     from halfseen.logs.plan import Plan
 
 ARMS = 30  # drawn one by one

@@ -240,19 +240,20 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
     weights = zip(found.columns.features, fit.direction.tolist(), strict=True)
     regions = fit.regions
     cells = [tuple("–" if v is None else show(v) for v in row) for row in regions.rows]
-    facts = [line for line in str(fit).splitlines()[-4:] if line]
     return section(
         "direction",
         "Along a direction",
         table(("feature", "weight"), [(name, f"{w:+.3f}") for name, w in weights]),
         *(figure_place(figure) for figure in drawn),
         table(regions.columns, cells, words=(), label="Regions"),
-        *(tag("p", fact, class_="note") for fact in facts),
+        *(tag("p", fact, class_="note") for fact in fit.facts),
     )
 
 
 def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
     """Return how long it takes, with this feedback and with all of it."""
+    from halfseen.logs.plan import LAWS
+
     records = forecast.worlds.records()
     rows = [
         (r["world"], *("–" if v is None else show(v) for k, v in r.items() if k != "world"))
@@ -260,7 +261,8 @@ def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
     ]
     intro = (
         f"Days until {forecast.goal}, with {forecast.traffic:,.6g} decisions a day for"
-        f" {forecast.length:,.6g} days, if the means of the rewards seen are the true ones."
+        f" {forecast.length:,.6g} days and {LAWS[forecast.reward]}, if the means of those seen are"
+        " the true ones."
     )
     return section(
         "forecast",
