@@ -295,8 +295,8 @@ def audit(
     ----------
     log
         A CSV or Parquet file, a pattern or folder of them, a DuckDB or SQLite database, the address
-        of a server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated where
-        it is; nothing is loaded whole.
+        of a server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated
+        where it is; nothing is loaded whole.
     action
         The column that names the arm; without it, all rows are one arm.
     reward

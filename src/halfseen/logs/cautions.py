@@ -9,6 +9,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.logs.caution import SURE, Caution, listed
+from halfseen.logs.columns import is_dated
 from halfseen.logs.counts import Counts, Decisions
 from halfseen.logs.drift import Course
 from halfseen.logs.repeats import duplicates
@@ -26,7 +27,7 @@ def cautions(decisions: Decisions, courses: Sequence[Course]) -> tuple[Caution, 
         *imputed_zeros(decisions),
         *never_chosen(decisions.counts),
         *few_rows(decisions.counts),
-        *changes(courses),
+        *changes(courses, _dated(decisions)),
         *depends_on_context(decisions),
         *duplicates(decisions),
         *untidy(decisions.counts),
@@ -256,7 +257,12 @@ def depends_on_context(decisions: Decisions) -> list[Caution]:
     ]
 
 
-def changes(courses: Sequence[Course]) -> list[Caution]:
+def _dated(decisions: Decisions) -> bool:
+    time = decisions.columns.time
+    return time is not None and is_dated(decisions.log, time)
+
+
+def changes(courses: Sequence[Course], dated: bool) -> list[Caution]:
     """Warn of rates that changed over time."""
     moved = [course for course in courses if course.changes]
     if not moved:
@@ -265,8 +271,7 @@ def changes(courses: Sequence[Course]) -> list[Caution]:
     arms = [course.name for course in moved if course.name is not None]
     what = []
     if whole is not None:
-        levels = ", then ".join(f"{level:.0%}" for level in whole.levels[:6])
-        what.append(f"The share of rewards seen changed over time: {levels}.")
+        what.append(f"The share of rewards seen changed over time: {whole.in_words(dated)}.")
     if arms:
         what.append(f"The rate of {_arms(len(arms), '')} changed: {listed(arms)}.")
     return [

@@ -148,26 +148,38 @@ class DirectionFit:
         }
 
     @property
-    def facts(self) -> list[str]:
+    def findings(self) -> list[str]:
         """What is to be known about the fit, in sentences."""
         chance = f"(chance of deviations this large: {self.misfit:.2g})"
-        if self.misfit < UNLIKELY:
-            words = [f"What is seen does not just fall along one direction {chance}."]
+        words = []
+        if len(self.rates) == 1:
+            words.append("Feedback does not fall along any direction of the features.")
+            if self.misfit < UNLIKELY:
+                words.append(f"It does depend on them in another way {chance}.")
+        elif self.misfit < UNLIKELY:
+            words.append(f"What is seen does not just fall along one direction {chance}.")
         else:
-            words = [f"Nothing says that more than this direction matters {chance}."]
+            words.append(f"Nothing says that more than this direction matters {chance}.")
         if self.drawn_from is not None:
             words.append(
                 f"Fitted to {int(self.rows.sum()):,} rows drawn at random from"
                 f" {self.drawn_from:,}; the intervals allow for that."
             )
-        for name, value in self.dimensions.items():
-            words.append(f"effective dimension, {name}: {value:.4g}")
-        potential = self.potential(self.decisions)
-        words.append(f"largest potential J* of {self.decisions:,} decisions: {potential:.4g}")
-        return [*words, "It assumes that what goes missing does not depend on the reward."]
+        return words
+
+    @property
+    def hardness(self) -> dict[str, float]:
+        """The effective dimensions, and J* of as many decisions as the log holds."""
+        found = {f"effective dimension, {name}": value for name, value in self.dimensions.items()}
+        name = f"largest potential J* of {self.decisions:,} decisions"
+        return found | {name: self.potential(self.decisions)}
 
     def __str__(self) -> str:
-        first = f"direction  {np.array2string(self.direction, precision=4)}"
-        if self.intervals is not None:
-            first += f" within {self.intervals.angle:.2g}° (95%)"
-        return "\n".join([first, "", str(self.regions), "", *self.facts])
+        first = []
+        if len(self.rates) > 1:
+            first.append(f"direction  {np.array2string(self.direction, precision=4)}")
+            if self.intervals is not None:
+                first[0] += f" within {self.intervals.angle:.2g}° (95%)"
+        hard = [f"{name}: {value:.4g}" for name, value in self.hardness.items()]
+        last = "It assumes that what goes missing does not depend on the reward."
+        return "\n".join([*first, "", str(self.regions), "", *self.findings, *hard, last]).lstrip()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -49,6 +51,24 @@ class Course:
         """The rate of each stretch."""
         edges = (0, *self.changes, len(self.rows))
         return tuple(float(self.seen[i:j].sum() / self.rows[i:j].sum()) for i, j in pairwise(edges))
+
+    def in_words(self, dated: bool, most: int = 6) -> str:
+        """Write the first rates and until when each held; times are dates if they count seconds."""
+        ends = [_moment(self.starts, i, dated) for i in self.changes]
+        parts = [f"{rate:.1%} until {end}" for rate, end in zip(self.levels, ends, strict=False)]
+        parts = parts[: most - 1]
+        last = "..." if len(self.levels) > most else f"{self.levels[-1]:.1%}"
+        return ", then ".join([*parts, last])
+
+
+def _moment(starts: Vector, place: int, dated: bool) -> str:
+    """Write where a bin begins, no finer than bins are."""
+    if dated:
+        step = float(np.diff(starts).min())
+        with contextlib.suppress(OverflowError):
+            moment = datetime(1970, 1, 1) + timedelta(seconds=float(starts[place]))
+            return f"{moment:%Y-%m-%d}" if step > 43_200.0 else f"{moment:%Y-%m-%d %H:%M}"
+    return f"{starts[place]:.6g}"
 
 
 def follow_rates(decisions: Decisions) -> tuple[Course, ...]:

@@ -81,8 +81,8 @@ class Window:
         if self.best is not None:
             wait = self.waits[self.best]
             first = (
-                f"Wait {wait:.4g} {self.unit}: {self.share[self.best]:.0%} is seen by then, and of"
-                " these waits it has the smallest bound on the regret (a bound, not a forecast).\n\n"
+                f"Wait {wait:.4g} {self.unit}: {self.share[self.best]:.0%} is seen by then, and"
+                " the bound on the regret is smallest (a bound, not a forecast).\n\n"
             )
         return (
             f"{first}{self.table}\n\nEmpty: some arm is not seen by then. It assumes that, given"

@@ -82,7 +82,9 @@ def _where(found: Audit) -> list[str]:
     typical = float(np.median(parts**2))
     ratio = float(parts[worst] ** 2) / typical
     if ratio >= 1.5:
-        sentence += f" One point more there is worth {ratio:.2g} times one on a typical arm."
+        sentence += (
+            f" One point more there is worth {float(f'{ratio:.2g}'):,g} times one on a typical arm."
+        )
     return [sentence]
 
 

@@ -90,7 +90,7 @@ def body(
         "rates": rates_section(found, drawn["rates"]),
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
-        "direction": direction_section(found, drawn["direction"]) if drawn["direction"] else None,
+        "direction": direction_section(found, drawn["direction"]) if found.direction else None,
         "forecast": forecast_section(forecast, drawn["forecast"]) if forecast else None,
         "imputations": imputations_section(imputations, drawn["imputations"])
         if imputations
@@ -208,10 +208,7 @@ def time_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return the course of the rates."""
     moved = [c for c in found.courses if c.changes]
     words = "No change of rate was found." if not moved else ""
-    rows = [
-        ("all arms" if c.name is None else c.name, ", then ".join(f"{x:.1%}" for x in c.levels))
-        for c in moved
-    ]
+    rows = [("all arms" if c.name is None else c.name, c.in_words(found.dated, 20)) for c in moved]
     content: list[object] = [figure_place(figure) for figure in drawn]
     content += [tag("p", words)] if words else [table(("arm", "rates"), rows, words=(0, 1))]
     return section("time", "Over time", *content)
@@ -240,13 +237,15 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
     weights = zip(found.columns.features, fit.direction.tolist(), strict=True)
     regions = fit.regions
     cells = [tuple("–" if v is None else show(v) for v in row) for row in regions.rows]
+    steps: list[object] = [table(("feature", "weight"), [(n, f"{w:+.3f}") for n, w in weights])]
+    steps += [figure_place(figure) for figure in drawn]
+    steps += [table(regions.columns, cells, words=(), label="Regions")]
     return section(
         "direction",
         "Along a direction",
-        table(("feature", "weight"), [(name, f"{w:+.3f}") for name, w in weights]),
-        *(figure_place(figure) for figure in drawn),
-        table(regions.columns, cells, words=(), label="Regions"),
-        *(tag("p", fact, class_="note") for fact in fit.facts),
+        *(tag("p", fact) for fact in fit.findings),
+        *(steps if len(fit.rates) > 1 else []),
+        table(("how hard a linear bandit is", ""), [(k, show(v)) for k, v in fit.hardness.items()]),
     )
 
 
