@@ -118,6 +118,15 @@ def test_a_reader_that_cannot_be_had(tmp_path, monkeypatch):
         open_log(tmp_path / "base.sqlite")
 
 
+def test_a_folder_of_two_kinds(tmp_path):
+    frame = pd.DataFrame(ROWS)
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    frame.to_parquet(tmp_path / "two.parquet")
+    with pytest.raises(InvalidInput, match=r"one kind, not \.parquet and \.csv.*Give a pattern"):
+        open_log(tmp_path)
+    assert counted(f"{tmp_path}/**/*.csv") == EXPECTED
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -127,6 +136,10 @@ def test_a_reader_that_cannot_be_had(tmp_path, monkeypatch):
         ("head.csv", b"offer,sold\n", "at least one row with an action"),
         ("latin.csv", b"offer,sold\nb\xe9b\xe9,1\n" * 30, "UTF-8.*latin-1"),
         ("picture.png", b"x", "kind of file"),
+        ("inf.csv", b"offer,sold\na,inf\na,\n", "squared and added up"),
+        ("dates.csv", b"offer,sold\na,2024-01-01\na,\n", "`sold`|1 other cells in column sold"),
+        ("ragged.csv", b"offer,sold\na,1\nb,1,2,3\nc\n", "as many cells"),
+        ("wide.csv", "offer,sold\na,1\n".encode("utf-16"), "utf-16"),
         ("base.duckdb", b"not a database at all", "Cannot read"),
         ("base.sqlite", b"SQLite format 3\0 and then nothing", "Cannot read"),
     ],
@@ -164,6 +177,12 @@ def test_what_is_not_there(tmp_path):
         open_log(tmp_path)
     with pytest.raises(InvalidInput, match="must be a path"):
         open_log(" ")
+    for address in ("https://example.com/x.parquet", "s3://me:secret@bucket/x.parquet"):
+        with pytest.raises(InvalidInput, match="must be an address of a server") as raised:
+            open_log(address)
+        assert "secret" not in str(raised.value)
+    with pytest.raises(InvalidInput, match=r"`encoding` .*latin-1"):
+        open_log(tmp_path / "nothing.csv", encoding="klingon")
     for wrong in (3, None, pd.Series([1]), pd.DataFrame()):
         with pytest.raises(InvalidInput, match="must be a path or a table"):
             open_log(wrong)

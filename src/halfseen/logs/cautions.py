@@ -78,9 +78,10 @@ def never_chosen(counts: Counts) -> list[Caution]:
     return [
         Caution(
             "propensity-zero",
-            f"{rows:,} rows have propensity 0 or less, of {_arms(len(arms), '')}: {listed(arms)}.",
+            f"{rows:,} rows have propensity 0, less or above 1, of {_arms(len(arms), '')}:"
+            f" {listed(arms)}.",
             "An arm that is chosen with probability 0 cannot appear in a log: the propensities are"
-            " wrong, and anything weighted by their inverse is infinite.",
+            " wrong, and so is anything weighted by their inverse.",
             "Record the propensity at the moment of choosing, or leave the column out.",
             {"rows": rows, "arms": len(arms)},
         )

@@ -184,6 +184,10 @@ def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str,
     return f"(SELECT {', '.join(parts)} FROM {log.relation})", bad
 
 
-def _wrong_type(log: Log, field: str, name: str, wanted: str) -> InvalidInput:
+class WrongType(InvalidInput):
+    """A column that cannot mean what it is named for."""
+
+
+def _wrong_type(log: Log, field: str, name: str, wanted: str) -> WrongType:
     kind = log.columns[name]
-    return InvalidInput(field, f"must be a column of {wanted}", f"{name} ({kind})", "Name another.")
+    return WrongType(field, f"must be a column of {wanted}", f"{name} ({kind})", "Name another.")

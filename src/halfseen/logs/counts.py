@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.bins import Bins, find_bins
-from halfseen.logs.columns import Columns, decisions_sql
+from halfseen.logs.columns import Columns, WrongType, decisions_sql
 from halfseen.logs.source import Log, filled, too_large
 
 Whole = NDArray[np.int64]
@@ -43,7 +43,8 @@ class Counts:
     contradicting
         Rows marked as observed that have no reward.
     propensity, impossible
-        The mean probability of being chosen, and rows in which it was 0; NaN and 0 without one.
+        The mean probability of being chosen, and rows in which it was 0 or no probability; NaN and
+        0 without one.
     cost
         The mean cost of seeing a reward; NaN without one.
     unnamed
@@ -145,6 +146,10 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
     columns.check(log)
     try:
         return _counted(log, columns)
+    except WrongType:
+        if log.plain is None:
+            raise
+        return _counted(log.as_text(), columns)
     except (duckdb.ConversionException, duckdb.TypeMismatchException) as error:
         if log.plain is None:
             raise InvalidInput(
@@ -180,7 +185,7 @@ def _counted(log: Log, columns: Columns) -> Decisions:
         ask |= {
             "propensity": "avg(propensity)",
             "propensities": "count(propensity)",
-            "impossible": "count(*) FILTER (propensity <= 0)",
+            "impossible": "count(*) FILTER (propensity <= 0 OR propensity > 1)",
         }
     if columns.cost:
         ask |= {"cost": "avg(cost)", "costs": "count(cost)"}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError, one_line, shorten
 
@@ -24,11 +25,13 @@ SERVERS = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}
 SQLITE = b"SQLite format 3\0"  # how such a file begins
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 PARQUET = (".parquet", ".pq")
+ENCODINGS = ("utf-8", "latin-1", "utf-16")
 TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst")
 KINDS = (
     "a CSV or Parquet file, a folder or a pattern of them, a DuckDB or SQLite database, or"
     " postgresql://"
 )
+GIVE = f"Give {KINDS}."
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Log:
             near = folded[close[0]] if close else None
         listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
         hint = f"Did you mean {near!r}?" if near else "Choose one of those."
+        if len(known) == 1 and any(mark in known[0] for mark in ",;|\t"):
+            hint = "The first line was not split: check that every line has as many cells as it."
         raise InvalidInput(field, f"must be a column of the log ({listed})", name, hint)
 
     def query(self, sql: str) -> dict[str, Any]:
@@ -111,6 +116,8 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
 
     if isinstance(source, Log):
         return source
+    if encoding is not None:
+        encoding = checks.one_of("encoding", encoding, ENCODINGS)
     connection = duckdb.connect()
     connection.execute(f"SET memory_limit = '{MEMORY}'")
     connection.execute("SET preserve_insertion_order = false")
@@ -119,7 +126,9 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
     if isinstance(source, str | Path):
         name = str(source)
         scheme = name.partition("://")[0]
-        if "://" in name and scheme in SERVERS:
+        if "://" in name:
+            if scheme not in SERVERS:
+                raise InvalidInput("log", "must be an address of a server", f"{scheme}://", GIVE)
             name = scheme
             relation = _attached(connection, str(source), SERVERS[scheme], table)
         elif name.lower().endswith(DATABASES):
@@ -177,7 +186,7 @@ def explained(name: str, server: str | None = None) -> Iterator[None]:
                 "log",
                 "must be text in UTF-8",
                 name,
-                "Say which encoding it has: --encoding latin-1, or encoding='latin-1'.",
+                "Say which encoding it has: --encoding latin-1 (or utf-16), or encoding='latin-1'.",
             )
         first = next((line.strip() for line in said.splitlines() if line.strip()), "unknown error")
         check = "the address" if server else "that the file is whole and of the kind its name says"
@@ -227,11 +236,18 @@ def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
     """Return SQL that reads files, and for text files SQL that guesses no types."""
     path, pattern = Path(name), name
     if not name.strip():
-        raise InvalidInput("log", "must be a path", name, f"Give {KINDS}.")
+        raise InvalidInput("log", "must be a path", name, GIVE)
     if path.is_dir():
         endings = [e for e in (*PARQUET, *TEXT) if next(path.rglob(f"*{e}"), None) is not None]
         if not endings:
-            raise InvalidInput("log", "must hold CSV or Parquet files", name, f"Give {KINDS}.")
+            raise InvalidInput("log", "must hold CSV or Parquet files", name, GIVE)
+        if len(endings) > 1:
+            raise InvalidInput(
+                "log",
+                f"must hold files of one kind, not {' and '.join(endings)}",
+                name,
+                f"Give a pattern such as {name.rstrip('/')}/**/*{endings[0]}.",
+            )
         pattern = f"{name.rstrip('/')}/**/*{endings[0]}"
     elif not any(letter in name for letter in "*?["):
         _present(path)
@@ -248,7 +264,7 @@ def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
             f"read_csv({text(pattern)}{options}, header = true{more})"
             for more in ("", ", all_varchar = true")
         )  # type: ignore[return-value]
-    raise InvalidInput("log", "must be a kind of file that can be read", name, f"Give {KINDS}.")
+    raise InvalidInput("log", "must be a kind of file that can be read", name, GIVE)
 
 
 def _attached(

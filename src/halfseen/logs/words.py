@@ -79,6 +79,10 @@ def _where(found: Audit) -> list[str]:
         f" {_percent(found.observe[worst])} of the time, it makes"
         f" {_percent(loss[worst] / loss.sum())} of the loss."
     )
+    if found.counts.seen[worst] == 0:
+        return [
+            f"More feedback is worth most on {shortened(found.arms[worst])}, never seen so far."
+        ]
     typical = float(np.median(parts**2))
     ratio = float(parts[worst] ** 2) / typical
     if ratio >= 1.5:
