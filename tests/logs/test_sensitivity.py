@@ -32,6 +32,12 @@ def test_equal_rates_cannot_tip_but_unequal_differences_can():
     assert found.tipping_each == pytest.approx(0.5)
 
 
+def test_a_tie_is_called_a_tie():
+    found = audit(log(a=[1.0, None], b=[1.0, None, None]), action="a", reward="r")
+    assert found.sensitivity.tipping == 0.0
+    assert "“a” and “b” are equally good" in str(found)
+
+
 def test_all_seen_never_tips():
     found = audit(log(a=[1.0], b=[0.5]), action="a", reward="r")
     assert math.isinf(found.sensitivity.tipping_each)

@@ -95,6 +95,11 @@ def _where(found: Audit) -> list[str]:
 def tipping_in_words(found: Sensitivity) -> str:
     """Say what it takes to change which arm is best."""
     scale = f" ({abs(found.tipping) / found.scale:.2g} standard deviations)" if found.scale else ""
+    if found.tipping == 0.0:
+        return (
+            f"Among rewards seen, {shortened(found.best)} and {shortened(str(found.rival))} are"
+            " equally good; the smallest difference between missing and seen ones decides."
+        )
     if math.isfinite(found.tipping):
         return (
             f"Among rewards seen, {shortened(found.best)} is best. If missing rewards differ from"
