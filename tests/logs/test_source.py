@@ -8,6 +8,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 
 from halfseen import HalfseenError, InvalidInput, StorageError, audit
@@ -39,6 +40,15 @@ def test_a_relation_and_a_log_that_is_open():
     frame = pd.DataFrame(ROWS)
     assert counted(duckdb.from_df(frame)) == EXPECTED
     assert counted(open_log(frame)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "make", [lambda t: t.to_reader(), duckdb.from_arrow, lambda t: pa.dataset.dataset(t).scanner()]
+)
+def test_what_can_be_read_once_is_asked_more_than_once(make):
+    table = pa.table({"offer": ["a", "b"] * 50, "sold": [1.0, None] * 50, "day": range(100)})
+    found = audit(make(table), action="offer", reward="sold", time="day", features=["day"])
+    assert (found.rows, found.courses[0].rows.sum(), found.direction.rows.sum()) == (100, 100, 100)
 
 
 def test_opening_does_not_change_the_table():

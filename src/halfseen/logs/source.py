@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MEMORY = "700MB"  # beyond, DuckDB works on disk
 SERVERS = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}
+ONCE = ("RecordBatchReader", "Scanner")  # can be read once: kept, on disk if it is long
 SQLITE = b"SQLite format 3\0"  # how such a file begins
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 PARQUET = (".parquet", ".pq")
@@ -225,6 +226,10 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
         if isinstance(source, duckdb.DuckDBPyRelation):
             source = source.arrow()  # its own connection may be closed by then
         connection.register("halfseen_log", source)
+        if type(source).__name__ in ONCE:
+            with explained(f"the {kind}"):
+                connection.execute("CREATE TEMP TABLE halfseen_kept AS FROM halfseen_log")
+            return f"the {kind}", "halfseen_kept"
     except ImportError:
         raise StorageError(f"Reading {kind} needs pyarrow. Run: pip install pyarrow.")
     except (duckdb.Error, TypeError, ValueError):
