@@ -13,10 +13,12 @@ def test_met_for_good():
     met = np.array([[0, 1, 0, 1, 1], [1, 1, 1, 1, 1], [1, 1, 1, 1, 0]], dtype=bool)
     days = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     assert _met_for_good(met, days).tolist() == [3.0, 0.0, math.inf]
+    late = np.array([[0] * 9 + [1]], dtype=bool)  # too little of the plan is left to be sure
+    assert _met_for_good(late, np.arange(1.0, 11.0)).tolist() == [math.inf]
 
 
 def test_less_feedback_on_a_rival_takes_longer():
-    found = plan([0.0, -0.4], [1.0, 0.05], traffic=100, days=100, replications=60)
+    found = plan([0.0, -0.4], [1.0, 0.05], traffic=100, days=300, replications=60)
     assert found.yours.quantile(0.5) > found.everything.quantile(0.5)
     assert found.yours.regret.mean() > 2 * found.everything.regret.mean()
     for world in (found.yours, found.everything):

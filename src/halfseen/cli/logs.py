@@ -107,6 +107,7 @@ def plan(
     log: Annotated[str | None, typer.Option(help="A log to take means and rates from.")] = None,
     action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
+    observed: Observed = None,
     table: TableName = None,
     as_json: Json = False,
 ) -> None:
@@ -120,7 +121,7 @@ def plan(
     with progress_bar() as progress:
         if log is not None:
             arms, rewards = _given("action", action), _given("reward", reward)
-            known = run(log, action=arms, reward=rewards, table=table)
+            known = run(log, action=arms, reward=rewards, observed=observed, table=table)
             found = known.plan(**options, progress=progress)
         else:
             found = forecast(

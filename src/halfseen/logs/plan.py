@@ -21,6 +21,7 @@ from halfseen.tables import Table, table
 from halfseen.theory import regret_bounds
 
 FOUND = 0.9  # share of decisions that must go to a best arm
+HELD = 0.2  # share of the plan for which that must hold to the end
 STEPS, DRAWN = 300, 50
 ROUNDS = 4e8  # simulated at most in each world, unless 20 replications take more
 YOURS = "your feedback"
@@ -183,8 +184,9 @@ def plan(
 
     Notes
     -----
-    The goal is met "for good" when it holds from then to
-    the end of the plan, looked at at 300 moments that are evenly spread on a logarithmic scale.
+    The goal is met "for good" when it holds from then to the end of the plan and for at least a
+    fifth of it, looked at at 300 moments that are evenly spread on a logarithmic scale: a goal that
+    is met in the last days only may be missed again.
 
     Examples
     --------
@@ -249,13 +251,13 @@ def plan(
 
 
 def _met_for_good(met: np.ndarray[Any, np.dtype[np.bool_]], days: Vector) -> Vector:
-    """Return, per row, the day after the last on which the goal was not met."""
+    """Return, per row, the day after the last on which the goal was not met, if that is early."""
     ends = np.concatenate([[0.0], days])
     steps = met.shape[1]
     last = steps - np.argmax(~met[:, ::-1], axis=1)  # one past the last failure
     last[met.all(axis=1)] = 0
     found = ends[last]
-    found[~met[:, -1]] = math.inf
+    found[~met[:, -1] | (days[-1] - found < HELD * days[-1])] = math.inf
     return found
 
 
