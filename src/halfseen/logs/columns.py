@@ -130,7 +130,12 @@ def time_sql(log: Log, field: str, name: str) -> tuple[str, str]:
 
 def is_dated(log: Log, name: str) -> bool:
     """Say whether a column of times counts seconds since 1970 once read."""
-    return log.columns[name].startswith(("TIMESTAMP", "DATE", "VARCHAR"))
+    if log.columns[name] != "VARCHAR":
+        return log.columns[name].startswith(("TIMESTAMP", "DATE"))
+    raw = identifier(name)
+    head = f"(SELECT {raw} FROM {log.relation} WHERE trim({raw}) <> '' LIMIT 1000)"
+    found = log.query(f"SELECT count(TRY_CAST({raw} AS TIMESTAMP)) AS dates FROM {head}")
+    return int(found["dates"][0]) > 0
 
 
 def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str, str]]]:

@@ -96,6 +96,14 @@ def _repeated_rows(decisions: Decisions) -> tuple[float, int]:
         f" {bin_} * {spans} // {BINS} AS span FROM {log.relation}"
         f" WHERE {_hash(log, decided)} % {modulus} = 0"
     )
+    try:
+        return _judged(log)
+    finally:
+        log.query("DROP TABLE halfseen_rows")
+
+
+def _judged(log: Log) -> tuple[float, int]:
+    """Judge the rows that were picked."""
     looked, kinds, alike = _pairs(log, "decided, outcome, other")
     crowded = looked > CROWD * _pairs(log, "decided, other")[1]
     days = log.query("SELECT coalesce(bool_and(coarse), true) AS only FROM halfseen_rows")["only"]
