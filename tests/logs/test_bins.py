@@ -39,6 +39,14 @@ def test_ends(times):
     assert len(found.starts) == BINS
 
 
+def test_bins_begin_at_times_that_can_be():
+    assert (bins([2007, 2016]).starts % 1.0 == 0.0).all()
+    assert bins([2007.5, 2016.0]).starts[1] == 2007.5 + 8.5 / BINS
+    days = pd.to_datetime(["2024-01-01", "2024-03-01"])
+    assert (bins(days.date).starts % 86_400 == 0.0).all()
+    assert (bins(days).starts[1] % 86_400) != 0.0
+
+
 def test_no_time_and_times_without_end():
     assert bins([None, None]) is None
     assert bins([5, 5]).step == 0.0

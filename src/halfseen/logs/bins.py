@@ -13,6 +13,7 @@ from halfseen.logs.columns import WHOLE, Columns, time_sql
 from halfseen.logs.source import Log, filled, identifier
 
 BINS = 128
+DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,13 @@ class Bins:
     ----------
     first, last
         The span, in seconds or in the log's own unit.
+    unit
+        Of which every time is a multiple, if that is known; else 0.
     """
 
     first: float
     last: float
+    unit: float = 0.0
 
     @property
     def step(self) -> float:
@@ -35,8 +39,9 @@ class Bins:
 
     @property
     def starts(self) -> Vector:
-        """Where each bin begins."""
-        return self.first + self.step * np.arange(float(BINS))
+        """The first time that falls into each bin."""
+        starts = self.first + self.step * np.arange(float(BINS))
+        return np.ceil(starts / self.unit) * self.unit if self.unit else starts
 
     def place(self, time: str) -> str:
         """Return SQL for the bin of a time that is SQL itself; null where that is null."""
@@ -80,4 +85,4 @@ def find_bins(log: Log, columns: Columns) -> Bins | None:
             f"{first} to {last} in column {columns.time}",
             "Correct them, or empty them where they stand for missing.",
         )
-    return Bins(first, last)
+    return Bins(first, last, DAY if kind == "DATE" else float(kind in WHOLE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from halfseen.logs.bins import BINS
+from halfseen.logs.bins import BINS, DAY
 from halfseen.logs.caution import SURE, Caution
 from halfseen.logs.columns import is_dated, time_sql
 from halfseen.logs.counts import Decisions
@@ -13,7 +13,6 @@ LEAST = 1e-4  # a smaller share changes nothing
 MARGIN = 3.0  # how much higher odds may be before they are no chance
 CROWD = 5.0  # rows that agree in all but the outcome, on average: then nothing tells them apart
 ROWS_PER_SPAN = 100
-DAY = 86_400
 OUTCOME = ("reward", "observed", "feedback_time")
 
 
