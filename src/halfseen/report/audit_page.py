@@ -298,7 +298,7 @@ def imputations_section(result: Result, drawn: list[Figure]) -> Html:
 
 def how_section(found: Audit) -> Html:
     """Return what every number means and how to get it again."""
-    named = {k: v for k, v in vars(found.columns).items() if v}
+    named = {k: v for k, v in vars(found.columns).items() if v and k != "cost"}  # only invest asks
     if found.columns.features:
         named["features"] = ",".join(found.columns.features)
     options = " ".join(f"--{k.replace('_', '-')} {quote(v)}" for k, v in named.items())
