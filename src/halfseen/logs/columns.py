@@ -138,13 +138,16 @@ def is_dated(log: Log, name: str) -> bool:
     return int(found["dates"][0]) > 0
 
 
-def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str, str]]]:
+def decisions_sql(
+    log: Log, columns: Columns, place: str | None = None
+) -> tuple[str, list[tuple[str, str, str]]]:
     """Return SQL for a table of decisions in one form, and what makes a cell bad.
 
     The table has the columns ``action``, ``reward`` (null unless seen), ``seen``, ``hidden`` (a
     reward that stands where none was seen), ``contradicts`` and, where named, ``time``,
-    ``feedback_time``, ``propensity``, ``cost``, ``feature_0``, ..., ``context`` and ``unit``;
-    ``bad_0``, ``bad_1``, ... mark the rows whose cell cannot be read.
+    ``feedback_time``, ``propensity``, ``cost``, ``feature_0``, ..., ``context`` and ``unit``, and
+    ``bin`` if SQL for a place in time is given; ``bad_0``, ``bad_1``, ... mark the rows whose cell
+    cannot be read.
     """
     action = "'all'" if columns.action is None else identifier(columns.action)
     parts = [f"{action} AS action"]
@@ -186,6 +189,8 @@ def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str,
     for field in ("context", "unit"):
         if getattr(columns, field):
             parts.append(f"{identifier(getattr(columns, field))} AS {field}")
+    if place is not None:
+        parts.append(f"{place} AS bin")
     return f"(SELECT {', '.join(parts)} FROM {log.relation})", bad
 
 

@@ -162,7 +162,8 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
 
 
 def _counted(log: Log, columns: Columns) -> Decisions:
-    sql, bad = decisions_sql(log, columns)
+    bins = find_bins(log, columns)
+    sql, bad = decisions_sql(log, columns, None if bins is None else bins.sql)
     ask = {
         "rows": "count(*)",
         "seen": "count(reward)" if columns.reward else "count(*) FILTER (seen)",
@@ -191,9 +192,8 @@ def _counted(log: Log, columns: Columns) -> Decisions:
         ask |= {"cost": "avg(cost)", "costs": "count(cost)"}
     ask |= {f"bad_{i}": f"count(*) FILTER (bad_{i})" for i in range(len(bad))}
     asked = ", ".join(f"{what} AS {name}" for name, what in ask.items())
-    bins = find_bins(log, columns)
     by_time = bins is not None and _few_arms(log, sql)
-    place = bins.place("time") if bins is not None and by_time else "0"
+    place = "bin" if by_time else "0"
     found = log.query(
         f"SELECT CAST(action AS VARCHAR) AS name, dense_rank() OVER (ORDER BY action) - 1 AS arm,"
         f" * EXCLUDE (action) FROM (SELECT action, {place} AS bin, {asked} FROM {sql}"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.logs.bins import BINS, Bins
+from halfseen.logs.bins import BINS
 from halfseen.logs.counts import Binned, Decisions
 from halfseen.logs.source import text
 from halfseen.logs.steps import binomial_likelihood
@@ -77,7 +77,7 @@ def follow_rates(decisions: Decisions) -> tuple[Course, ...]:
     if bins is None or not bins.step > 0.0:
         return ()
     largest = np.sort(np.argsort(-counts.rows, kind="stable")[:ARMS]).tolist()
-    binned = decisions.binned or _count_by_time(decisions, bins, largest)
+    binned = decisions.binned or _count_by_time(decisions, largest)
     courses = []
     for arm in [None, *largest] if len(counts) > 1 else [None]:
         chosen = slice(None) if arm is None else binned.arm == arm
@@ -92,15 +92,15 @@ def follow_rates(decisions: Decisions) -> tuple[Course, ...]:
     return tuple(courses)
 
 
-def _count_by_time(decisions: Decisions, bins: Bins, largest: list[int]) -> Binned:
+def _count_by_time(decisions: Decisions, largest: list[int]) -> Binned:
     """Count by bin of time, some arms apart and all others together as arm -1."""
     counts = decisions.counts
     named = ", ".join(text(counts.names[arm]) for arm in largest)
     found = decisions.log.query(
         f"SELECT CASE WHEN name IN ({named}) THEN name ELSE '' END AS name,"
-        f" {bins.place('time')} AS bin, count(*) AS rows, count(*) FILTER (seen) AS seen FROM"
-        f" (SELECT CAST(action AS VARCHAR) AS name, time, seen FROM {decisions.sql})"
-        " WHERE time IS NOT NULL AND name IS NOT NULL GROUP BY ALL"
+        " bin, count(*) AS rows, count(*) FILTER (seen) AS seen FROM"
+        f" (SELECT CAST(action AS VARCHAR) AS name, bin, seen FROM {decisions.sql})"
+        " WHERE bin IS NOT NULL AND name IS NOT NULL GROUP BY ALL"
     )
     place = {counts.names[arm]: arm for arm in largest}
     arm = np.array([place.get(str(name), -1) for name in found["name"]], dtype=np.int64)

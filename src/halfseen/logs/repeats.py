@@ -83,7 +83,7 @@ def _repeated_rows(decisions: Decisions) -> tuple[float, int]:
     modulus, bin_, coarse = _modulus(decisions), "0", "false"
     if columns.time is not None and decisions.bins is not None:
         time = time_sql(log, "time", columns.time)[0]
-        bin_ = decisions.bins.place(time)
+        bin_ = decisions.bins.sql
         if is_dated(log, columns.time) and not (columns.unit or columns.features or other):
             coarse = f"coalesce({time} % {DAY} = 0, true)"
     rows = int(decisions.counts.rows.sum()) // modulus
