@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study docs test test-postgres verify bench clean
+.PHONY: study docs test test-mysql test-postgres verify bench clean
 
 study: $(VENV)/.installed
 	$(BIN)/halfseen study arms --out study
@@ -16,7 +16,10 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not postgres" -n auto --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not postgres and not mysql" -n auto --dist loadfile
+
+test-mysql: $(VENV)/.installed-test
+	$(BIN)/pytest -m mysql
 
 test-postgres: $(VENV)/.installed-test
 	$(BIN)/pytest -m postgres

@@ -42,6 +42,35 @@ def test_a_wrong_column_ends_in_a_sentence_and_leaves_nothing(monkeypatch, capsy
     assert not (tmp_path / "out").exists()
 
 
+def test_its_own_folder_is_renewed_and_no_other(monkeypatch, capsys, log, tmp_path):
+    folder = tmp_path / "out"
+    options = ("--action", "offer", "--reward", "sold", "--out", folder)
+    assert run(monkeypatch, capsys, "audit", log, *options)[0] == 0
+    first = json.loads((folder / "audit.json").read_text())
+    assert first["rows"] == 60
+    assert (folder / "charts" / "audit-parts.png").exists()
+    log.write_text("offer,sold\n" + "a,1\na,\n" * 20)
+    (folder / "charts" / "mine.png").write_text("kept")
+    assert run(monkeypatch, capsys, "audit", log, *options)[0] == 0
+    assert json.loads((folder / "audit.json").read_text())["rows"] == 40
+    assert "40 decisions, 1 arm" in (folder / "report.html").read_text()
+    # What the new audit does not draw is gone; what it never wrote stays.
+    assert not (folder / "charts" / "audit-parts.png").exists()
+    assert (folder / "charts" / "mine.png").exists()
+
+    foreign = tmp_path / "letters"
+    foreign.mkdir()
+    (foreign / "report.html").write_text("mine")
+    code, out, err = run(monkeypatch, capsys, "audit", log, *options[:-1], foreign)
+    assert (code, out) == (2, "")
+    assert "`out` must be a new or empty folder, not one that holds other files" in err
+    assert [path.name for path in foreign.iterdir()] == ["report.html"]
+    assert (foreign / "report.html").read_text() == "mine"
+    code, _, err = run(monkeypatch, capsys, "audit", log, *options[:-1], log)
+    assert code == 2
+    assert "`out` must be a folder" in err
+
+
 def test_plan_invest_and_window(monkeypatch, capsys, tmp_path):
     options = ("--means", "1,0", "--observe", "0.5,0.5", "--traffic", "20", "--days", "10")
     code, out, _ = run(monkeypatch, capsys, "plan", *options, "--json")

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from halfseen.linear_agent import LinearAgent as LinearAgent
     from halfseen.logs.audit import Audit as Audit
     from halfseen.logs.audit import audit as audit
-    from halfseen.logs.direction import DirectionFit as DirectionFit
     from halfseen.logs.direction import fit_direction as fit_direction
+    from halfseen.logs.direction_fit import DirectionFit as DirectionFit
     from halfseen.logs.imputation import compare_imputations as compare_imputations
     from halfseen.logs.invest import Investment as Investment
     from halfseen.logs.invest import invest as invest
@@ -100,7 +100,8 @@ _HOMES = {
     ),
     "errors": ("DecisionError", "HalfseenError", "InvalidInput", "StorageError"),
     "logs.audit": ("Audit", "audit"),
-    "logs.direction": ("DirectionFit", "fit_direction"),
+    "logs.direction": ("fit_direction",),
+    "logs.direction_fit": ("DirectionFit",),
     "logs.imputation": ("compare_imputations",),
     "logs.invest": ("Investment", "invest"),
     "logs.plan": ("Plan", "plan"),

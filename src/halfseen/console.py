@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from halfseen.study import Study
     from halfseen.summary import Summary
 
-JSON_ARMS = 10_000
-
 
 def present(result: Result, folder: Path, as_json: bool) -> None:
     """Write the report and print the summary."""
@@ -113,6 +111,7 @@ def print_audit(
     imputations: Result | None = None,
 ) -> None:
     """Write the report of an audit and print its summary."""
+    from halfseen.logs.export import MOST_ARMS
     from halfseen.logs.imputation import imputation_table
 
     page = found.report(folder, forecast, imputations)
@@ -123,7 +122,7 @@ def print_audit(
             more["forecast"] = forecast.to_dict()
         if compared is not None:
             more["imputations"] = compared.records()
-        print_json(found.to_dict(JSON_ARMS) | more)
+        print_json(found.to_dict(MOST_ARMS) | more)
         return
     print("\n\n".join(str(part) for part in (found, forecast, compared) if part), end="\n\n")
     print(f"Report: {page}")

@@ -35,7 +35,7 @@ class ThresholdCensorship(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     direction_, thresholds_, rates_
         The direction, where the probability steps down, and its values.
     fit_
-        Everything, as `halfseen.logs.direction.DirectionFit`.
+        Everything, as `halfseen.DirectionFit`.
 
     Examples
     --------

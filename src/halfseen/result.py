@@ -15,7 +15,15 @@ from halfseen.engine.cell import Track
 from halfseen.engine.linear_cell import LinearCell, LinearTrack
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.spec import study_from
-from halfseen.storage import STUDY_FILE, SUMMARIES, read_cell, read_json, write_cell, write_text
+from halfseen.storage import (
+    STUDY_FILE,
+    SUMMARIES,
+    is_marked,
+    read_cell,
+    read_json,
+    write_cell,
+    write_text,
+)
 from halfseen.study import AnyCell, Study, sees_everything
 from halfseen.tables import Table, table
 
@@ -216,27 +224,13 @@ def _memory() -> float:
 def claim(folder: Path, study: Study, precision: str) -> Path:
     """Make a folder this study's own, or refuse if it holds something else."""
     study.check_storable()
-    try:
-        taken = folder.exists()
-        if taken and not folder.is_dir():
-            raise InvalidInput("out", "must be a folder", str(folder), "Choose another name.")
-        present = read_study(folder)
-        foreign = present is None and taken and any(folder.iterdir())
-    except OSError as error:
-        raise StorageError(f"Cannot use {folder}: {error.strerror}. Choose another folder.")
+    present = read_study(folder) if is_marked(folder, STUDY_FILE) else None
     if present is not None and present.digest() != study.digest():
         raise InvalidInput(
             "out",
             "must be a new folder, not one that holds another study's results",
             str(folder),
             "Choose another folder or delete that one.",
-        )
-    if foreign:
-        raise InvalidInput(
-            "out",
-            "must be a new or empty folder, not one that holds other files",
-            str(folder),
-            "Choose another folder.",
         )
     if present is None:
         write_study(folder, study, precision)

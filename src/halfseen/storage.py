@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.errors import StorageError
+from halfseen.errors import InvalidInput, StorageError
 
 STUDY_FILE, CELL_FILE = "study.json", "cell.json"
 CELLS, PARTS, SUMMARIES = "cells", "parts", "summaries"
@@ -39,6 +39,25 @@ def write_bytes(path: Path, content: bytes) -> None:
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
+
+
+def is_marked(folder: Path, mark: str) -> bool:
+    """Say whether a folder holds its mark; refuse one that has none and holds other things."""
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise InvalidInput("out", "must be a folder", str(folder), "Choose another name.")
+        marked = (folder / mark).exists()
+        foreign = not marked and folder.exists() and any(folder.iterdir())
+    except OSError as error:
+        raise StorageError(f"Cannot use {folder}: {error.strerror}. Choose another folder.")
+    if foreign:
+        raise InvalidInput(
+            "out",
+            "must be a new or empty folder, not one that holds other files",
+            str(folder),
+            "Choose another folder.",
+        )
+    return marked
 
 
 def read_json(path: Path) -> Any:

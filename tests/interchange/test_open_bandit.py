@@ -43,3 +43,26 @@ def test_bad_input():
         from_open_bandit({"action": [1]})
     with pytest.raises(InvalidInput, match="one length"):
         from_open_bandit({"action": [1], "reward": [1.0, 2.0]})
+
+
+def test_open_bandit_pipeline_itself_takes_and_gives_it():
+    ope = pytest.importorskip("obp.ope")
+    dataset = pytest.importorskip("obp.dataset")
+    rng = np.random.default_rng(0)
+    arm = rng.integers(0, 3, 400)
+    reward = np.where(rng.random(400) < 0.5, rng.random(400) < 0.2 + 0.3 * arm, np.nan)
+    rows = {"a": arm, "r": reward, "p": np.full(400, 1 / 3)}
+    feedback = to_open_bandit(rows, action="a", reward="r", propensity="p", seen_only=True)
+    always = np.zeros((feedback["n_rounds"], 3, 1))
+    always[:, 2] = 1.0
+    weighted = ope.OffPolicyEvaluation(feedback, [ope.InverseProbabilityWeighting()])
+    value = weighted.estimate_policy_values(action_dist=always)["ipw"]
+    seen = ~np.isnan(reward)
+    assert value == pytest.approx(np.mean(np.where(arm[seen] == 2, 3 * reward[seen], 0.0)))
+
+    theirs = dataset.SyntheticBanditDataset(n_actions=4, dim_context=2, random_state=1)
+    drawn = theirs.obtain_batch_bandit_feedback(n_rounds=500)
+    back = from_open_bandit(drawn)
+    found = audit(back, action="action", reward="reward", propensity="propensity")
+    assert found.counts.rows.tolist() == np.bincount(drawn["action"]).tolist()
+    assert back["context_1"].tolist() == drawn["context"][:, 1].tolist()

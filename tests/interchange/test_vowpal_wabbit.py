@@ -3,8 +3,12 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from halfseen import InvalidInput, StorageError, audit
 from halfseen.interchange import read_vowpal_wabbit, write_vowpal_wabbit
@@ -51,18 +55,106 @@ def test_vowpal_wabbit_reads_it(tmp_path, format, option, examples):
     assert none == []
 
 
-def test_there_and_back(tmp_path):
-    path = tmp_path / "log.json"
-    write_vowpal_wabbit(ROWS, path, **COLUMNS)
-    found = read_vowpal_wabbit(path)
+@pytest.mark.parametrize("format", ["dsjson", "cb_adf"])
+def test_there_and_back(tmp_path, format):
+    path = tmp_path / "log"
+    write_vowpal_wabbit(ROWS, path, **COLUMNS, features=["age"], format=format)
+    found = read_vowpal_wabbit(path, format=format)
+    rows = list(zip(found["action"], found["reward"], found["age"], strict=True))
+    assert sorted(rows, key=str) == sorted(zip(*ROWS.values(), strict=True), key=str)
+    assert set(found["propensity"]) == {0.5}
     first = audit(ROWS, **COLUMNS)
     again = audit(found, action="action", reward="reward", propensity="propensity")
     assert again.arms == first.arms
     assert again.counts.seen.tolist() == first.counts.seen.tolist()
     assert again.counts.mean.tolist() == first.counts.mean.tolist()
+
+
+def test_dsjson_says_what_to_skip(tmp_path):
+    path = tmp_path / "log.json"
+    write_vowpal_wabbit(ROWS, path, **COLUMNS)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert sum(line.get("_skipLearn", False) for line in lines) == 10
     assert all(sum(line["p"]) == pytest.approx(1.0) for line in lines)
+
+
+CELLS = st.tuples(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
+    st.none() | st.floats(-1e6, 1e6),
+    st.none() | st.floats(-1e6, 1e6),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(CELLS, min_size=1, max_size=6), st.sampled_from(["dsjson", "cb_adf"]))
+def test_any_names_and_numbers_there_and_back(tmp_path_factory, rows, format):
+    path = tmp_path_factory.mktemp("vw") / "log"
+    frame = pd.DataFrame(rows, columns=["a", "r", "x y|:'%"]).astype(
+        {"a": "str", "r": float, "x y|:'%": float}
+    )
+    write_vowpal_wabbit(
+        frame, path, action="a", reward="r", features=frame.columns[2:], format=format
+    )
+    found = read_vowpal_wabbit(path, format=format)
+    nothing = [None] * len(rows)
+    back = zip(found["action"], found["reward"], found.get("x y|:'%", nothing), strict=True)
+    assert Counter(back) == Counter(rows)
+
+
+TEXT = """shared |User age:3 vip | home:0.5
+0:1.5:0.25 |Item shoe price:2
+|Item hat
+
+| nothing is said
+0:-2:0.75 'mine| of the context
+
+|Arm a
+|Arm b
+"""
+PARSE = """
+import json, sys
+from vowpalwabbit import LabelType, Workspace
+model, kind = Workspace("--cb_explore_adf --quiet"), LabelType.CONTEXTUAL_BANDIT
+for block in open(sys.argv[1], encoding="utf-8").read().strip().split("\\n\\n"):
+    lines = model.parse(block.split("\\n"), kind)
+    labels = [line.get_label(kind).costs for line in lines]
+    found = [[c.cost, c.probability, i] for i, l in enumerate(labels) for c in l if c.cost < 1e38]
+    print(json.dumps([found, [line.get_tag() for line in lines]]))
+    model.finish_example(lines)
+"""
+
+
+def parsed(path):
+    """Return the labels and tags that Vowpal Wabbit itself finds in each group of lines."""
+    command = [sys.executable, "-c", PARSE, str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+def test_text_is_read_as_vowpal_wabbit_reads_it(tmp_path):
+    path = tmp_path / "log"
+    path.write_text(TEXT)
+    found = read_vowpal_wabbit(path, format="cb_adf")
+    assert found == {
+        "action": ["1", "2", None],
+        "reward": [-1.5, 2.0, None],
+        "propensity": [0.25, 0.75, None],
+        "User.age": [3.0, None, None],
+        "User.vip": [1.0, None, None],
+        "home": [0.5, None, None],
+    }
+    theirs = parsed(path)
+    assert [labels for labels, _ in theirs] == [[[1.5, 0.25, 1]], [[-2.0, 0.75, 1]], []]
+    assert audit(found, action="action", reward="reward").counts.unnamed == 1
+
+    write_vowpal_wabbit(ROWS, path, **COLUMNS, features=["age"], format="cb_adf")
+    ours = read_vowpal_wabbit(path, format="cb_adf")
+    for (labels, tags), gain, chance in zip(
+        parsed(path), ours["reward"], ours["propensity"], strict=True
+    ):
+        assert [[-cost, p] for cost, p, _ in labels] == ([] if gain is None else [[gain, chance]])
+        assert ("".join(tags) == "") == (gain is not None)
 
 
 def test_foreign_lines_and_bad_ones(tmp_path):
@@ -73,7 +165,15 @@ def test_foreign_lines_and_bad_ones(tmp_path):
         path.write_text(bad)
         with pytest.raises(InvalidInput):
             read_vowpal_wabbit(path)
-    with pytest.raises(StorageError):
-        read_vowpal_wabbit(tmp_path / "none")
+    for bad in ("shared | a\n", "0:1:1 | a\n0:1:1 | b\n", "0:x:1 | a\n", "what | a\n"):
+        path.write_text("| fine\n\n" + bad)
+        with pytest.raises(InvalidInput, match="`line 3` must be a decision in cb_adf"):
+            read_vowpal_wabbit(path, format="cb_adf")
+    path.write_bytes(b"\xff\xfe| a\n")
+    for format in ("dsjson", "cb_adf"):
+        with pytest.raises(InvalidInput, match="UTF-8"):
+            read_vowpal_wabbit(path, format=format)
+        with pytest.raises(StorageError):
+            read_vowpal_wabbit(tmp_path / "none", format=format)
     with pytest.raises(InvalidInput, match="format"):
         write_vowpal_wabbit(ROWS, path, **COLUMNS, format="csv")

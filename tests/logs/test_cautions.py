@@ -52,8 +52,9 @@ def test_arms_never_or_hardly_seen(clean):
 
 
 def test_propensity_of_zero(clean):
-    clean.loc[5, "chance"] = 0.0
-    assert kinds(clean, reward="r", propensity="chance") == ["propensity-zero"]
+    for wrong in (1.5, -0.1, 0.0):
+        clean.loc[5, "chance"] = wrong
+        assert kinds(clean, reward="r", propensity="chance") == ["propensity-zero"]
 
 
 def test_zeros_that_look_imputed(clean):

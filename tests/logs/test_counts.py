@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen import HalfseenError, InvalidInput
+from halfseen import HalfseenError, InvalidInput, audit
 from halfseen.logs.columns import MISSING, Columns
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.source import open_log
@@ -85,6 +85,17 @@ def test_a_type_that_changes_far_down_a_file(tmp_path):
     found = read_decisions(open_log(path), Columns("a", "r")).counts
     assert found.names == ("1", "late")
     assert found.seen.tolist() == [30_000, 0]
+
+
+def test_numbers_read_as_text_are_no_dates(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("a,r,t\n" + "1,0.5,3\n1,,4\n" * 20_000 + "late,,5\n")
+    found = audit(path, action="a", reward="r", time="t")
+    assert (found.arms, found.dated) == (("1", "late"), False)
+    assert found.courses[0].starts[0] == 3.0
+    path.write_text("a,r,t\n" + "1,0.5,2024-01-03\n1,,2024-01-04\n" * 20_000 + "late,,\n")
+    found = audit(path, action="a", reward="r", time="t")
+    assert (found.arms, found.dated) == (("1", "late"), True)
 
 
 def test_many_arms_agree_with_pandas():

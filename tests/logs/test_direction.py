@@ -5,19 +5,21 @@ import pandas as pd
 import pytest
 
 from halfseen import InvalidInput, audit
+from halfseen.logs import direction
 from halfseen.logs.direction import fit_direction
+from halfseen.theory import worst_case_potential
 
 
 def sample(n, seed, size=3):
     rng = np.random.default_rng(seed)
-    direction = rng.normal(size=size)
-    direction /= np.linalg.norm(direction)
+    axis = rng.normal(size=size)
+    axis /= np.linalg.norm(axis)
     rows = rng.normal(size=(n, size)) * np.geomspace(0.5, 5, size) + 2.0
-    along = rows @ direction
+    along = rows @ axis
     cuts = np.quantile(along, [0.4, 0.8])
     rates = np.array([0.9, 0.5, 0.1])
     seen = rng.random(n) < rates[np.searchsorted(cuts, along, side="right")]
-    return rows, seen, direction, cuts, rates
+    return rows, seen, axis, cuts, rates
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
@@ -36,7 +38,10 @@ def test_the_truth_is_found(size):
 def test_no_direction_where_there_is_none():
     rng = np.random.default_rng(0)
     fits = [fit_direction(rng.normal(size=(1500, 3)), rng.random(1500) < 0.4) for _ in range(10)]
-    assert sum(len(fit.rates) == 1 for fit in fits) >= 9
+    flat = [fit for fit in fits if len(fit.rates) == 1]
+    assert len(flat) >= 9
+    assert "Feedback does not fall along any direction" in str(flat[0])
+    assert "direction  [" not in str(flat[0])
 
 
 def test_what_is_not_along_one_direction_is_noticed():
@@ -47,6 +52,27 @@ def test_what_is_not_along_one_direction_is_noticed():
     assert fit_direction(rows, bent).misfit < 1e-6
     assert fit_direction(rows, corner).misfit < 1e-2
     assert "does not just fall" in str(fit_direction(rows, bent))
+
+
+def test_a_long_log_is_sampled_and_says_so(monkeypatch):
+    rows, seen, _, _, _ = sample(5000, 2, 2)
+    frame = pd.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "seen": seen})
+    whole = audit(frame, observed="seen", features=["x", "y"]).direction
+    assert whole.drawn_from is None
+    assert "drawn at random" not in str(whole)
+    monkeypatch.setattr(direction, "SAMPLED", 2000)
+    part = audit(frame, observed="seen", features=["x", "y"]).direction
+    assert "Fitted to 2,000 rows drawn at random from 5,000" in str(part)
+    turned = np.degrees(np.arccos(min(1.0, part.direction @ whole.direction)))
+    assert turned < 3 * part.intervals.angle
+
+
+def test_the_potential_is_that_of_the_theory():
+    rows, seen, _, _, _ = sample(2000, 2, 2)
+    fit = fit_direction(rows, seen)
+    expected = worst_case_potential(fit.censorship, horizon=500).value
+    assert fit.potential(500) == expected
+    assert f"decisions: {fit.potential(2000):.4g}" in str(fit)
 
 
 def test_repeated_rows_are_tested_against_the_saturated_model():

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import xlogy
 
 from halfseen import audit
-from halfseen.logs.drift import change_points
+from halfseen.logs.drift import Course, change_points
 
 
 def objective(seen, rows, cuts):
@@ -74,6 +74,19 @@ def test_times_of_every_kind_and_in_any_order():
         assert {course.name for course in found.courses} == {None, "0", "1"}
         assert whole.rows.sum() == 3000
         assert "drift" in [w.kind for w in found.warnings]
+
+
+def test_changes_in_words():
+    ones, starts = np.full(4, 100), 86_400.0 * np.arange(4)
+    course = Course(None, starts, ones, np.array([50, 50, 10, 10]), (2,), 1.0)
+    assert course.in_words(dated=True) == "50.0% until 1970-01-03, then 10.0%"
+    assert course.in_words(dated=False) == "50.0% until 172800, then 10.0%"
+    hourly = Course(None, starts / 24, ones, np.array([50, 50, 10, 90]), (2, 3), 1.0)
+    words = "50.0% until 1970-01-01 02:00, then 10.0% until 1970-01-01 03:00, then 90.0%"
+    assert hourly.in_words(dated=True) == words
+    assert hourly.in_words(dated=True, most=2) == "50.0% until 1970-01-01 02:00, then ..."
+    far = Course(None, starts * 1e12, ones, np.array([50, 50, 10, 10]), (2,), 1.0)
+    assert far.in_words(dated=True) == "50.0% until 1.728e+17, then 10.0%"
 
 
 def test_one_moment_has_no_course():

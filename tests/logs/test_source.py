@@ -1,12 +1,17 @@
 """Logs of every kind are opened, and what cannot be opened is refused with a sentence."""
 
+import sqlite3
+from contextlib import closing
+from importlib import metadata
+
 import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 
-from halfseen import HalfseenError, InvalidInput, StorageError
+from halfseen import HalfseenError, InvalidInput, StorageError, audit
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.source import open_log
@@ -35,6 +40,15 @@ def test_a_relation_and_a_log_that_is_open():
     frame = pd.DataFrame(ROWS)
     assert counted(duckdb.from_df(frame)) == EXPECTED
     assert counted(open_log(frame)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "make", [lambda t: t.to_reader(), duckdb.from_arrow, lambda t: pa.dataset.dataset(t).scanner()]
+)
+def test_what_can_be_read_once_is_asked_more_than_once(make):
+    table = pa.table({"offer": ["a", "b"] * 50, "sold": [1.0, None] * 50, "day": range(100)})
+    found = audit(make(table), action="offer", reward="sold", time="day", features=["day"])
+    assert (found.rows, found.courses[0].rows.sum(), found.direction.rows.sum()) == (100, 100, 100)
 
 
 def test_opening_does_not_change_the_table():
@@ -72,6 +86,57 @@ def test_files_patterns_folders_and_databases(tmp_path):
         open_log(base, table="decision")
 
 
+def sqlite_base(path, rows):
+    with closing(sqlite3.connect(path)) as base, base:
+        base.execute("CREATE TABLE decisions (offer TEXT, sold REAL, day TEXT)")
+        base.executemany("INSERT INTO decisions VALUES (?, ?, ?)", rows)
+        base.execute("CREATE VIEW recent AS SELECT * FROM decisions WHERE day > '2024'")
+
+
+@pytest.mark.parametrize("name", ["base.sqlite", "base.sqlite3", "base.db"])
+def test_sqlite(tmp_path, name):
+    rows = [("b", 1.0, "2024-01-01"), ("a", None, "2024-01-02"), ("a", 0.5, "2024-01-03")]
+    sqlite_base(tmp_path / name, rows)
+    assert counted(tmp_path / name, table="decisions") == EXPECTED
+    assert counted(tmp_path / name, table="recent") == EXPECTED
+    with pytest.raises(InvalidInput, match=r"decisions, recent.*Did you mean 'decisions'"):
+        open_log(tmp_path / name, table="decision")
+    columns = {"action": "offer", "reward": "sold", "time": "day"}
+    found = audit(tmp_path / name, table="decisions", **columns)
+    assert (found.seen, found.dated, len(found.courses)) == (2, True, 3)
+
+
+def test_sqlite_holds_any_type_in_any_column(tmp_path):
+    path = tmp_path / "base.sqlite"
+    rows = [("b", 1.0, ""), ("a", "n/a", ""), ("a", "0.5", "")]
+    sqlite_base(path, rows)
+    assert counted(path, table="decisions") == EXPECTED
+    sqlite_base(tmp_path / "bad.sqlite", [*rows, ("a", "lots", "")])
+    with pytest.raises(InvalidInput, match="1 other cells in column sold"):
+        counted(tmp_path / "bad.sqlite", table="decisions")
+
+
+def test_a_reader_that_cannot_be_had(tmp_path, monkeypatch):
+    sqlite_base(tmp_path / "base.sqlite", [])
+
+    def nothing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "files", nothing)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(StorageError, match=r"pip install 'halfseen\[sqlite\]'"):
+        open_log(tmp_path / "base.sqlite")
+
+
+def test_a_folder_of_two_kinds(tmp_path):
+    frame = pd.DataFrame(ROWS)
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    frame.to_parquet(tmp_path / "two.parquet")
+    with pytest.raises(InvalidInput, match=r"one kind, not \.parquet and \.csv.*Give a pattern"):
+        open_log(tmp_path)
+    assert counted(f"{tmp_path}/**/*.csv") == EXPECTED
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -81,7 +146,12 @@ def test_files_patterns_folders_and_databases(tmp_path):
         ("head.csv", b"offer,sold\n", "at least one row with an action"),
         ("latin.csv", b"offer,sold\nb\xe9b\xe9,1\n" * 30, "UTF-8.*latin-1"),
         ("picture.png", b"x", "kind of file"),
+        ("inf.csv", b"offer,sold\na,inf\na,\n", "squared and added up"),
+        ("dates.csv", b"offer,sold\na,2024-01-01\na,\n", "`sold`|1 other cells in column sold"),
+        ("ragged.csv", b"offer,sold\na,1\nb,1,2,3\nc\n", "as many cells"),
+        ("wide.csv", "offer,sold\na,1\n".encode("utf-16"), "utf-16"),
         ("base.duckdb", b"not a database at all", "Cannot read"),
+        ("base.sqlite", b"SQLite format 3\0 and then nothing", "Cannot read"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, content, message):
@@ -117,6 +187,12 @@ def test_what_is_not_there(tmp_path):
         open_log(tmp_path)
     with pytest.raises(InvalidInput, match="must be a path"):
         open_log(" ")
+    for address in ("https://example.com/x.parquet", "s3://me:secret@bucket/x.parquet"):
+        with pytest.raises(InvalidInput, match="must be an address of a server") as raised:
+            open_log(address)
+        assert "secret" not in str(raised.value)
+    with pytest.raises(InvalidInput, match=r"`encoding` .*latin-1"):
+        open_log(tmp_path / "nothing.csv", encoding="klingon")
     for wrong in (3, None, pd.Series([1]), pd.DataFrame()):
         with pytest.raises(InvalidInput, match="must be a path or a table"):
             open_log(wrong)

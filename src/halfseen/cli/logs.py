@@ -13,8 +13,8 @@ from halfseen.errors import InvalidInput
 Log = Annotated[
     str,
     typer.Argument(
-        help="A CSV or Parquet file, a pattern or folder of them, a DuckDB database or"
-        " postgresql://user@host/base."
+        help="A CSV or Parquet file, a pattern or folder of them, a DuckDB or SQLite database,"
+        " postgresql://user@host/base or mysql://user@host/base."
     ),
 ]
 Action = Annotated[str, typer.Option(help="Column that names the arm.")]
@@ -40,6 +40,7 @@ def audit(
     unit: Annotated[
         str | None, typer.Option(help="Column: who or what was it decided for?")
     ] = None,
+    id: Annotated[str | None, typer.Option(help="Column that tells decisions apart.")] = None,
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers that describe the action, as x,y,z.")
     ] = None,
@@ -59,7 +60,10 @@ def audit(
     """Tell what the missing feedback in a log of decisions costs."""
     from halfseen.console import print_audit
     from halfseen.logs.audit import audit as run
+    from halfseen.logs.export import AUDIT_FILE
+    from halfseen.storage import is_marked
 
+    is_marked(out, AUDIT_FILE)  # before a long log is read
     found = run(
         log,
         action=action,
@@ -70,6 +74,7 @@ def audit(
         propensity=propensity,
         context=context,
         unit=unit,
+        id=id,
         features=() if features is None else features.split(","),
         table=table,
         encoding=encoding,
@@ -91,6 +96,9 @@ def plan(
     noise: Annotated[
         str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")
     ] = None,
+    binary: Annotated[
+        bool, typer.Option("--binary", help="Rewards are 0 or 1 and means their shares.")
+    ] = False,
     days: Annotated[float, typer.Option(help="Length of the plan.")] = 365.0,
     target: Annotated[
         float | None,
@@ -99,6 +107,7 @@ def plan(
     log: Annotated[str | None, typer.Option(help="A log to take means and rates from.")] = None,
     action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
+    observed: Observed = None,
     table: TableName = None,
     as_json: Json = False,
 ) -> None:
@@ -112,13 +121,14 @@ def plan(
     with progress_bar() as progress:
         if log is not None:
             arms, rewards = _given("action", action), _given("reward", reward)
-            known = run(log, action=arms, reward=rewards, table=table)
+            known = run(log, action=arms, reward=rewards, observed=observed, table=table)
             found = known.plan(**options, progress=progress)
         else:
             found = forecast(
                 numbers("means", _given("means", means)) or [],
                 numbers("observe", _given("observe", observe)) or [],
-                noise=1.0 if scales is None else scales[0] if len(scales) == 1 else scales,
+                noise=scales[0] if scales is not None and len(scales) == 1 else scales,
+                reward="bernoulli" if binary else "gaussian",
                 progress=progress,
                 **options,
             )

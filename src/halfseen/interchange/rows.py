@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.logs.columns import Columns
-from halfseen.logs.counts import Decisions, filled, read_decisions
-from halfseen.logs.source import open_log
+from halfseen.logs.counts import Decisions, read_decisions
+from halfseen.logs.source import filled, open_log
 
 PART = 100_000
 

@@ -15,10 +15,12 @@ from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.cautions import Caution, cautions, listed
+from halfseen.logs.caution import Caution, listed
+from halfseen.logs.cautions import cautions
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import Counts, read_decisions
-from halfseen.logs.direction import DirectionFit, fit_log
+from halfseen.logs.direction import fit_log
+from halfseen.logs.direction_fit import DirectionFit
 from halfseen.logs.drift import Course, follow_rates
 from halfseen.logs.effective import Dimension, estimate_dimension
 from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
@@ -170,12 +172,13 @@ class Audit:
         forecast: Plan | None = None,
         imputations: Result | None = None,
     ) -> Path:
-        """Write a page to open in a browser, its charts, and the rates as a file.
+        """Write a page to open in a browser, its charts, and the numbers as files.
 
         Parameters
         ----------
         folder
-            Where to write ``report.html``, ``rates.csv`` and ``charts``.
+            Where to write ``report.html``, ``rates.csv``, ``audit.json`` and ``charts``: new,
+            empty, or another audit's, which is replaced.
         forecast
             What `plan` returned, to show it too.
         imputations
@@ -197,7 +200,7 @@ class Audit:
         """
         from halfseen.logs.plan import plan
 
-        return plan(self.means(), self.observe, traffic=traffic, noise=self.noise(), **options)
+        return plan(self.means(), self.observe, traffic=traffic, **self._law(), **options)
 
     def invest(self, budget: float, cost: float | Sequence[float] | None = None) -> Investment:
         """Split a budget for more feedback among the arms of this log.
@@ -228,7 +231,7 @@ class Audit:
         """
         from halfseen.logs.imputation import compare_imputations
 
-        return compare_imputations(self.means(), self.observe, noise=self.noise(), **options)
+        return compare_imputations(self.means(), self.observe, **self._law(), **options)
 
     def means(self) -> Vector:
         """Return the mean reward of every arm, or say that some have none."""
@@ -247,6 +250,10 @@ class Audit:
         spread = np.sqrt(self.counts.variance)
         known = spread[~np.isnan(spread)]
         return np.where(np.isnan(spread), known.mean() if len(known) else 1.0, spread).tolist()
+
+    def _law(self) -> dict[str, Any]:
+        """Return how to simulate rewards like those seen."""
+        return {"reward": "bernoulli"} if self.counts.binary else {"noise": self.noise()}
 
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None.
@@ -276,6 +283,7 @@ def audit(
     cost: str | None = None,
     context: str | None = None,
     unit: str | None = None,
+    id: str | None = None,
     features: Sequence[str] = (),
     table: str | None = None,
     encoding: str | None = None,
@@ -286,9 +294,9 @@ def audit(
     Parameters
     ----------
     log
-        A CSV or Parquet file, a pattern or folder of them, a DuckDB database, the address of a
-        server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated where
-        it is; nothing is loaded whole.
+        A CSV or Parquet file, a pattern or folder of them, a DuckDB or SQLite database, the address
+        of a server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated
+        where it is; nothing is loaded whole.
     action
         The column that names the arm; without it, all rows are one arm.
     reward
@@ -305,6 +313,8 @@ def audit(
         A group the decision belongs to.
     unit
         What the decision is about; units with several rows were measured again.
+    id
+        What tells decisions apart; rows with the same one were written twice.
     features
         Columns of numbers that describe the action: how feedback thins out along them is fitted.
         With them, the action need not be named.
@@ -345,6 +355,7 @@ def audit(
         cost,
         context,
         unit,
+        id,
         tuple(features),
     )
     decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)

@@ -4,48 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from halfseen.checks import Vector
-from halfseen.logs.counts import Counts, Decisions, filled
+from halfseen.logs.caution import SURE, Caution, listed
+from halfseen.logs.columns import is_dated
+from halfseen.logs.counts import Counts, Decisions
 from halfseen.logs.drift import Course
-from halfseen.logs.source import identifier
+from halfseen.logs.repeats import duplicates
+from halfseen.logs.source import filled
 from halfseen.tables import show
 
-SURE = 1e-3  # the chance of a false warning from a test
-SAMPLE = 1_000_000
 FEW = 10
-
-
-@dataclass(frozen=True)
-class Caution:
-    """Something that would change the conclusions.
-
-    Attributes
-    ----------
-    kind
-        Its name, for programs.
-    finding
-        What was found.
-    effect
-        What it does to the conclusions.
-    remedy
-        What to do.
-    facts
-        The numbers behind it.
-    """
-
-    kind: str
-    finding: str
-    effect: str
-    remedy: str
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return f"{self.finding} {self.effect} {self.remedy}"
 
 
 def cautions(decisions: Decisions, courses: Sequence[Course]) -> tuple[Caution, ...]:
@@ -56,22 +27,12 @@ def cautions(decisions: Decisions, courses: Sequence[Course]) -> tuple[Caution, 
         *imputed_zeros(decisions),
         *never_chosen(decisions.counts),
         *few_rows(decisions.counts),
-        *changes(courses),
+        *changes(courses, _dated(decisions)),
         *depends_on_context(decisions),
         *duplicates(decisions),
         *untidy(decisions.counts),
     ]
     return tuple(found)
-
-
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """Write some of the names.
-
-    >>> listed(["a", "b"]), listed(["a", "b", "c"], 2)
-    ('a, b', 'a, b and 1 more')
-    """
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def never_seen(counts: Counts) -> list[Caution]:
@@ -117,9 +78,10 @@ def never_chosen(counts: Counts) -> list[Caution]:
     return [
         Caution(
             "propensity-zero",
-            f"{rows:,} rows have propensity 0 or less, of {_arms(len(arms), '')}: {listed(arms)}.",
+            f"{rows:,} rows have propensity 0, less or above 1, of {_arms(len(arms), '')}:"
+            f" {listed(arms)}.",
             "An arm that is chosen with probability 0 cannot appear in a log: the propensities are"
-            " wrong, and anything weighted by their inverse is infinite.",
+            " wrong, and so is anything weighted by their inverse.",
             "Record the propensity at the moment of choosing, or leave the column out.",
             {"rows": rows, "arms": len(arms)},
         )
@@ -133,7 +95,7 @@ def imputed_zeros(decisions: Decisions) -> list[Caution]:
     if zeros == 0:
         return []
     remedy = "Find out what writes the 0, and leave the reward empty where nobody answered."
-    if np.nanmin(counts.least) >= 0.0 and np.nanmax(counts.most) == 1.0 and _binary(decisions):
+    if counts.binary:
         if seen < counts.rows.sum():
             return []
         return [
@@ -171,15 +133,6 @@ def imputed_zeros(decisions: Decisions) -> list[Caution]:
             {"zeros": zeros, "seen": seen, "next": second},
         )
     ]
-
-
-def _binary(decisions: Decisions) -> bool:
-    """Say whether every reward seen is 0 or 1: then the mean of squares is the mean."""
-    counts = decisions.counts
-    some = counts.seen > 1
-    k, mean = counts.seen[some], counts.mean[some]
-    fair = mean * (1.0 - mean) * k / (k - 1)
-    return bool(np.allclose(counts.variance[some], fair, rtol=1e-6, atol=1e-12))
 
 
 def reward_decides(decisions: Decisions) -> list[Caution]:
@@ -305,7 +258,12 @@ def depends_on_context(decisions: Decisions) -> list[Caution]:
     ]
 
 
-def changes(courses: Sequence[Course]) -> list[Caution]:
+def _dated(decisions: Decisions) -> bool:
+    time = decisions.columns.time
+    return time is not None and is_dated(decisions.log, time)
+
+
+def changes(courses: Sequence[Course], dated: bool) -> list[Caution]:
     """Warn of rates that changed over time."""
     moved = [course for course in courses if course.changes]
     if not moved:
@@ -314,8 +272,7 @@ def changes(courses: Sequence[Course]) -> list[Caution]:
     arms = [course.name for course in moved if course.name is not None]
     what = []
     if whole is not None:
-        levels = ", then ".join(f"{level:.0%}" for level in whole.levels[:6])
-        what.append(f"The share of rewards seen changed over time: {levels}.")
+        what.append(f"The share of rewards seen changed over time: {whole.in_words(dated)}.")
     if arms:
         what.append(f"The rate of {_arms(len(arms), '')} changed: {listed(arms)}.")
     return [
@@ -325,32 +282,6 @@ def changes(courses: Sequence[Course]) -> list[Caution]:
             "The rates here are averages over time, and tomorrow's are more like the last ones.",
             "Audit the time since the last change.",
             {"changes": sum(len(course.changes) for course in moved)},
-        )
-    ]
-
-
-def duplicates(decisions: Decisions) -> list[Caution]:
-    """Warn of rows that stand in the log more than once, judged by a part of them if it is long."""
-    if decisions.columns.time is None and decisions.columns.unit is None:
-        return []
-    log, rows = decisions.log, int(decisions.counts.rows.sum())
-    modulus = max(1, rows // SAMPLE)
-    row = ", ".join(identifier(name) for name in log.columns)
-    found = log.query(
-        "SELECT coalesce(sum(n), 0) AS rows, count(*) AS kinds FROM (SELECT count(*) AS n FROM"
-        f" (SELECT hash({row}) AS h FROM {log.relation}) WHERE h % {modulus} = 0 GROUP BY h)"
-    )
-    looked, kinds = int(found["rows"][0]), int(found["kinds"][0])
-    share = (looked - kinds) / max(looked, 1)
-    if share < 1e-4:
-        return []
-    return [
-        Caution(
-            "duplicates",
-            f"{share:.2%} of the rows repeat another row in every column.",
-            "Counted twice, they make every interval too narrow and their arms too heavy.",
-            "Remove them, unless decisions really come out the same.",
-            {"share": share, "rows_looked_at": looked},
         )
     ]
 

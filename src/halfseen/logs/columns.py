@@ -40,6 +40,8 @@ class Columns:
         A group the decision belongs to.
     unit
         What the decision is about; one that stands in several rows was measured again.
+    id
+        What tells decisions apart; one that stands in several rows was written twice.
     features
         Numbers that describe the action; with them, the action need not be named.
     """
@@ -53,6 +55,7 @@ class Columns:
     cost: str | None = None
     context: str | None = None
     unit: str | None = None
+    id: str | None = None
     features: tuple[str, ...] = ()
 
     def check(self, log: Log) -> None:
@@ -111,9 +114,7 @@ def flag_sql(log: Log, field: str, name: str) -> tuple[str, str]:
 def time_sql(log: Log, field: str, name: str) -> tuple[str, str]:
     """Return SQL for a time as seconds or as the number it is, and for whether it is neither."""
     kind, raw = log.columns[name].split("(")[0], identifier(name)
-    if kind.startswith("TIMESTAMP"):
-        return f"epoch(CAST({raw} AS TIMESTAMP))", "false"
-    if kind == "DATE":
+    if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return f"epoch({raw})", "false"
     if kind == "VARCHAR":
         stamp = f"epoch(TRY_CAST({raw} AS TIMESTAMP))"
@@ -129,16 +130,24 @@ def time_sql(log: Log, field: str, name: str) -> tuple[str, str]:
 
 def is_dated(log: Log, name: str) -> bool:
     """Say whether a column of times counts seconds since 1970 once read."""
-    return log.columns[name].startswith(("TIMESTAMP", "DATE", "VARCHAR"))
+    if log.columns[name] != "VARCHAR":
+        return log.columns[name].startswith(("TIMESTAMP", "DATE"))
+    raw = identifier(name)
+    head = f"(SELECT {raw} FROM {log.relation} WHERE trim({raw}) <> '' LIMIT 1000)"
+    found = log.query(f"SELECT count(TRY_CAST({raw} AS TIMESTAMP)) AS dates FROM {head}")
+    return int(found["dates"][0]) > 0
 
 
-def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str, str]]]:
+def decisions_sql(
+    log: Log, columns: Columns, place: str | None = None
+) -> tuple[str, list[tuple[str, str, str]]]:
     """Return SQL for a table of decisions in one form, and what makes a cell bad.
 
     The table has the columns ``action``, ``reward`` (null unless seen), ``seen``, ``hidden`` (a
     reward that stands where none was seen), ``contradicts`` and, where named, ``time``,
-    ``feedback_time``, ``propensity``, ``cost``, ``feature_0``, ..., ``context`` and ``unit``;
-    ``bad_0``, ``bad_1``, ... mark the rows whose cell cannot be read.
+    ``feedback_time``, ``propensity``, ``cost``, ``feature_0``, ..., ``context`` and ``unit``, and
+    ``bin`` if SQL for a place in time is given; ``bad_0``, ``bad_1``, ... mark the rows whose cell
+    cannot be read.
     """
     action = "'all'" if columns.action is None else identifier(columns.action)
     parts = [f"{action} AS action"]
@@ -180,9 +189,15 @@ def decisions_sql(log: Log, columns: Columns) -> tuple[str, list[tuple[str, str,
     for field in ("context", "unit"):
         if getattr(columns, field):
             parts.append(f"{identifier(getattr(columns, field))} AS {field}")
+    if place is not None:
+        parts.append(f"{place} AS bin")
     return f"(SELECT {', '.join(parts)} FROM {log.relation})", bad
 
 
-def _wrong_type(log: Log, field: str, name: str, wanted: str) -> InvalidInput:
+class WrongType(InvalidInput):
+    """A column that cannot mean what it is named for."""
+
+
+def _wrong_type(log: Log, field: str, name: str, wanted: str) -> WrongType:
     kind = log.columns[name]
-    return InvalidInput(field, f"must be a column of {wanted}", f"{name} ({kind})", "Name another.")
+    return WrongType(field, f"must be a column of {wanted}", f"{name} ({kind})", "Name another.")

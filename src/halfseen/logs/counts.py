@@ -10,10 +10,18 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.columns import Columns, decisions_sql
-from halfseen.logs.source import Log, too_large
+from halfseen.logs.bins import Bins, find_bins
+from halfseen.logs.columns import Columns, WrongType, decisions_sql
+from halfseen.logs.source import Log, filled, too_large
 
 Whole = NDArray[np.int64]
+PEEK, ARMS = 100_000, 1000  # rows looked at, and arms among them, to count by time as well
+WEIGHTS = {
+    "mean": "seen",
+    "hidden_mean": "hidden",
+    "propensity": "propensities",
+    "cost": "costs",
+}
 
 
 @dataclass(frozen=True)
@@ -35,13 +43,12 @@ class Counts:
     contradicting
         Rows marked as observed that have no reward.
     propensity, impossible
-        The mean probability of being chosen, and rows in which it was 0; NaN and 0 without one.
+        The mean probability of being chosen, and rows in which it was 0 or no probability; NaN and
+        0 without one.
     cost
         The mean cost of seeing a reward; NaN without one.
     unnamed
         Rows of the log that name no arm.
-    span
-        The first and the last time, if there is one.
     """
 
     names: tuple[str, ...]
@@ -59,10 +66,21 @@ class Counts:
     impossible: Whole
     cost: Vector
     unnamed: int
-    span: tuple[float, float] | None
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def binary(self) -> bool:
+        """Whether all rewards seen are 0 or 1: between them, and their squares' mean the mean."""
+        some = self.seen > 0
+        if not some.any() or np.isnan(self.mean[some]).any():
+            return False
+        k, mean = self.seen[some], self.mean[some]
+        spread = np.where(k > 1, np.nan_to_num(self.variance[some]), 0.0)
+        inside = (self.least[some] >= 0.0).all() and (self.most[some] <= 1.0).all()
+        fair = mean * (1.0 - mean) * k
+        return bool(inside and np.allclose(spread * (k - 1), fair, rtol=1e-6, atol=1e-12))
 
     def part(self, chosen: Any) -> Counts:
         """Return some of the arms."""
@@ -72,13 +90,33 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Binned:
+    """Decisions and rewards seen by arm and bin of time: one entry for each pair that occurs."""
+
+    arm: Whole
+    bin: Whole
+    rows: Whole
+    seen: Whole
+
+
+@dataclass(frozen=True)
 class Decisions:
-    """A log with its columns named: SQL for its rows in one form, and its counts."""
+    """A log with its columns named: SQL for its rows in one form, and its counts.
+
+    Attributes
+    ----------
+    bins
+        Its time, if it has one.
+    binned
+        Counts by arm and bin, unless there are very many arms.
+    """
 
     log: Log
     columns: Columns
     sql: str
     counts: Counts
+    bins: Bins | None
+    binned: Binned | None
 
 
 def read_decisions(log: Log, columns: Columns) -> Decisions:
@@ -108,7 +146,11 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
     columns.check(log)
     try:
         return _counted(log, columns)
-    except duckdb.ConversionException as error:
+    except WrongType:
+        if log.plain is None:
+            raise
+        return _counted(log.as_text(), columns)
+    except (duckdb.ConversionException, duckdb.TypeMismatchException) as error:
         if log.plain is None:
             raise InvalidInput(
                 "log",
@@ -120,7 +162,8 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
 
 
 def _counted(log: Log, columns: Columns) -> Decisions:
-    sql, bad = decisions_sql(log, columns)
+    bins = find_bins(log, columns)
+    sql, bad = decisions_sql(log, columns, None if bins is None else bins.sql)
     ask = {
         "rows": "count(*)",
         "seen": "count(reward)" if columns.reward else "count(*) FILTER (seen)",
@@ -140,16 +183,21 @@ def _counted(log: Log, columns: Columns) -> Decisions:
             "contradicting": "count(*) FILTER (contradicts)",
         }
     if columns.propensity:
-        ask |= {"propensity": "avg(propensity)", "impossible": "count(*) FILTER (propensity <= 0)"}
+        ask |= {
+            "propensity": "avg(propensity)",
+            "propensities": "count(propensity)",
+            "impossible": "count(*) FILTER (propensity <= 0 OR propensity > 1)",
+        }
     if columns.cost:
-        ask |= {"cost": "avg(cost)"}
-    if columns.time:
-        ask |= {"first": "min(time)", "last": "max(time)"}
+        ask |= {"cost": "avg(cost)", "costs": "count(cost)"}
     ask |= {f"bad_{i}": f"count(*) FILTER (bad_{i})" for i in range(len(bad))}
     asked = ", ".join(f"{what} AS {name}" for name, what in ask.items())
+    by_time = bins is not None and _few_arms(log, sql)
+    place = "bin" if by_time else "0"
     found = log.query(
-        f"SELECT CAST(action AS VARCHAR) AS name, * EXCLUDE (action) FROM"
-        f" (SELECT action, {asked} FROM {sql} GROUP BY action) ORDER BY action"
+        f"SELECT CAST(action AS VARCHAR) AS name, dense_rank() OVER (ORDER BY action) - 1 AS arm,"
+        f" * EXCLUDE (action) FROM (SELECT action, {place} AS bin, {asked} FROM {sql}"
+        " GROUP BY ALL) ORDER BY arm, bin"
     )
     for i, (field, column, wanted) in enumerate(bad):
         if found[f"bad_{i}"].sum():
@@ -159,10 +207,58 @@ def _counted(log: Log, columns: Columns) -> Decisions:
                 f"{int(found[f'bad_{i}'].sum()):,} other cells in column {column}",
                 "Correct them, or empty them where they stand for missing.",
             )
-    counts = _counts(log.name, found)
-    if np.isinf(counts.least).any() or np.isinf(counts.most).any():
+    counts = _counts(log.name, _merged(found))
+    extremes = np.concatenate([counts.least, counts.most, counts.variance])
+    if np.isinf(extremes).any():
         raise too_large(log.name)
-    return Decisions(log, columns, sql, counts)
+    return Decisions(log, columns, sql, counts, bins, _binned(found) if by_time else None)
+
+
+def _few_arms(log: Log, sql: str) -> bool:
+    """Say whether counting by arm and time is no more work than by arm, from the log's head."""
+    head = f"(SELECT action FROM {sql} LIMIT {PEEK})"
+    return int(log.query(f"SELECT count(DISTINCT action) AS arms FROM {head}")["arms"][0]) <= ARMS
+
+
+def _binned(found: dict[str, Any]) -> Binned:
+    usable = ~(np.ma.getmaskarray(found["bin"]) | np.ma.getmaskarray(found["name"]))
+    columns = (np.asarray(found[name])[usable] for name in ("arm", "bin", "rows", "seen"))
+    return Binned(*(column.astype(np.int64) for column in columns))
+
+
+def _merged(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what a query found by arm and bin, by arm.
+
+    Squares about the mean of several bins are those about each bin's own, and of its mean.
+    """
+    starts = np.flatnonzero(np.diff(found["arm"], prepend=-1))
+    sizes = np.diff(starts, append=len(found["arm"]))
+    if not len(starts):
+        return found
+
+    def total(values: Any) -> Vector:
+        return np.add.reduceat(values, starts)
+
+    merged: dict[str, Any] = {"name": found["name"][starts]}
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for name in found.keys() - {"name", "arm", "bin", "variance"}:
+            values = filled(found[name])
+            if name in WEIGHTS:
+                weight = filled(found[WEIGHTS[name]])
+                parts = np.where(weight > 0.0, weight * values, 0.0)
+                merged[name] = total(parts) / total(weight)
+            elif name in ("least", "most"):
+                ends = np.fmin if name == "least" else np.fmax
+                merged[name] = ends.reduceat(values, starts)
+            else:
+                merged[name] = total(np.ma.filled(found[name], 0))
+        if "variance" in found:
+            n, away = filled(found["seen"]), filled(found["mean"]) - merged["mean"].repeat(sizes)
+            within = np.where(n > 1.0, (n - 1.0) * filled(found["variance"]), 0.0)
+            spread = total(within + np.where(n > 0.0, n * away**2, 0.0))
+            free = total(n) - 1.0
+            merged["variance"] = np.where(free > 0.0, spread / free, np.nan)
+    return merged
 
 
 def _counts(log: str, found: dict[str, Any]) -> Counts:
@@ -184,13 +280,9 @@ def _counts(log: str, found: dict[str, Any]) -> Counts:
     def real(name: str) -> Vector:
         return filled(found.get(name, np.full(len(missing), np.nan)))[~missing]
 
-    span = None
-    if "first" in found and not np.isnan(real("first")).all():
-        span = (float(np.nanmin(real("first"))), float(np.nanmax(real("last"))))
     return Counts(
         names=names,
         unnamed=unnamed,
-        span=span,
         rows=whole("rows"),
         seen=whole("seen"),
         mean=real("mean"),
@@ -205,9 +297,3 @@ def _counts(log: str, found: dict[str, Any]) -> Counts:
         impossible=whole("impossible"),
         cost=real("cost"),
     )
-
-
-def filled(values: Any) -> Vector:
-    """Return numbers with NaN where a query gave none."""
-    masked: Any = np.ma.asarray(values)
-    return np.asarray(masked.astype(float).filled(np.nan))

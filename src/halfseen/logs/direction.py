@@ -3,156 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.censorship import MultiThreshold
 from halfseen.censorship.directions import action_rows
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns
-from halfseen.logs.counts import Decisions, filled
-from halfseen.logs.steps import Curve, isotonic, log_likelihood, merge_blocks
-from halfseen.tables import Table, table
-from halfseen.theory import information_path, worst_case_dimension
+from halfseen.logs.counts import Decisions
+from halfseen.logs.direction_fit import DirectionFit, Intervals
+from halfseen.logs.source import filled
+from halfseen.logs.steps import isotonic, log_likelihood, merge_blocks
 
-UNLIKELY = 0.01
 SAMPLED = 20_000  # rows of a log
 SEARCHED = 20_000  # distinct rows the search for the direction looks at
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """95% intervals from refitting resampled rows with the same number of regions.
-
-    Attributes
-    ----------
-    angle
-        The angle in degrees from the fitted direction within which 95% of refits lie.
-    thresholds, rates
-        Lower and upper ends, one column per threshold or region.
-    """
-
-    angle: float
-    thresholds: Vector
-    rates: Vector
-
-
-@dataclass(frozen=True)
-class DirectionFit:
-    """The probability of being seen as a falling staircase along a direction.
-
-    Attributes
-    ----------
-    direction
-        A unit vector u; feedback thins out as features point along it.
-    thresholds
-        Values of <x, u> at which the probability steps down.
-    rates
-        The share seen in each of the regions between them.
-    rows, seen
-        Rows, and rewards seen, in each region.
-    curve
-        The best falling curve of any shape along u.
-    criterion
-        BIC of 1, 2, ... regions; the smallest decides.
-    misfit
-        The chance of deviations this large if the probability fell along u and depended on nothing
-        else; small values say otherwise.
-    scale
-        The length of the longest row: `censorship` is for rows divided by it.
-    intervals
-        From resampling, if asked for.
-    """
-
-    direction: Vector
-    thresholds: Vector
-    rates: Vector
-    rows: NDArray[np.int64]
-    seen: NDArray[np.int64]
-    curve: Curve
-    criterion: Vector
-    misfit: float
-    scale: float
-    intervals: Intervals | None = None
-
-    @property
-    def censorship(self) -> MultiThreshold:
-        """The staircase as a censorship of rows divided by `scale`, to use in a `Study`.
-
-        A region in which nothing was seen gets the rate of half a reward.
-        """
-        floor = 0.5 / (self.rows + 1.0)
-        observe = np.minimum.accumulate(np.where(self.seen > 0, self.rates, floor))
-        inside = np.clip(self.thresholds / self.scale, -1 + 1e-12, 1 - 1e-12)
-        return MultiThreshold(np.arcsin(inside).tolist(), observe.tolist(), self.direction.tolist())
-
-    def probabilities(self, rows: Any) -> Vector:
-        """Return the probability of being seen of each row of features."""
-        along = np.asarray(rows, dtype=float) @ self.direction
-        return self.rates[np.searchsorted(self.thresholds, along, side="right")]
-
-    @property
-    def dimensions(self) -> dict[str, float]:
-        """How hard a linear bandit with this censorship is: its effective dimensions by name."""
-        model = self.censorship
-        paper, worst = information_path(model).effective_dimension, worst_case_dimension(model)
-        seen = float(len(self.direction))
-        return {"everything seen": seen, "information path": paper, "worst case": worst}
-
-    @property
-    def regions(self) -> Table:
-        """One row per region."""
-        edges = [None, *self.thresholds.tolist(), None]
-        return table(
-            [
-                {
-                    "from": edges[j],
-                    "to": edges[j + 1],
-                    "rows": int(self.rows[j]),
-                    "seen": int(self.seen[j]),
-                    "rate": float(self.rates[j]),
-                }
-                | ({} if self.intervals is None else self._ends(j))
-                for j in range(len(self.rates))
-            ]
-        )
-
-    def _ends(self, region: int) -> dict[str, float]:
-        assert self.intervals is not None
-        low, high = self.intervals.rates[:, region]
-        return {"low": float(low), "high": float(high)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return {
-            "direction": self.direction.tolist(),
-            "thresholds": self.thresholds.tolist(),
-            "regions": self.regions.records(),
-            "criterion": self.criterion.tolist(),
-            "misfit": self.misfit,
-            "scale": self.scale,
-            "dimensions": self.dimensions,
-            "angle": None if self.intervals is None else self.intervals.angle,
-        }
-
-    def __str__(self) -> str:
-        words = [f"direction  {np.array2string(self.direction, precision=4)}"]
-        if self.intervals is not None:
-            words[0] += f" within {self.intervals.angle:.2g}° (95%)"
-        chance = f"(chance of deviations this large: {self.misfit:.2g})"
-        if self.misfit < UNLIKELY:
-            words.append(f"What is seen does not just fall along one direction {chance}.")
-        else:
-            words.append(f"Nothing says that more than this direction matters {chance}.")
-        for name, value in self.dimensions.items():
-            words.append(f"effective dimension, {name}: {value:.4g}")
-        words.append("It assumes that what goes missing does not depend on the reward.")
-        return "\n".join([words[0], "", str(self.regions), "", *words[1:]])
 
 
 def fit_direction(
@@ -250,7 +117,9 @@ def fit_log(decisions: Decisions, resamples: int = 30) -> DirectionFit | None:
         raise InvalidInput(
             "features", "must have a row without gaps", list(columns.features), "Name others."
         )
-    return fit_direction(rows, np.asarray(found["seen"]), resamples=resamples)
+    fit = fit_direction(rows, np.asarray(found["seen"]), resamples=resamples)
+    total = int(decisions.counts.rows.sum()) + decisions.counts.unnamed
+    return replace(fit, drawn_from=total) if len(rows) == SAMPLED < total else fit
 
 
 def _fit(

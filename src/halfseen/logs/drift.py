@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -11,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.logs.counts import Decisions
+from halfseen.logs.bins import BINS
+from halfseen.logs.counts import Binned, Decisions
+from halfseen.logs.source import text
 from halfseen.logs.steps import binomial_likelihood
 
-BINS = 128
 ARMS = 12  # whose rates are followed one by one
 
 
@@ -49,38 +52,59 @@ class Course:
         edges = (0, *self.changes, len(self.rows))
         return tuple(float(self.seen[i:j].sum() / self.rows[i:j].sum()) for i, j in pairwise(edges))
 
+    def in_words(self, dated: bool, most: int = 6) -> str:
+        """Write the first rates and until when each held; times are dates if they count seconds."""
+        ends = [_moment(self.starts, i, dated) for i in self.changes]
+        parts = [f"{rate:.1%} until {end}" for rate, end in zip(self.levels, ends, strict=False)]
+        parts = parts[: most - 1]
+        last = "..." if len(self.levels) > most else f"{self.levels[-1]:.1%}"
+        return ", then ".join([*parts, last])
+
+
+def _moment(starts: Vector, place: int, dated: bool) -> str:
+    """Write where a bin begins, no finer than bins are."""
+    if dated:
+        step = float(np.diff(starts).min())
+        with contextlib.suppress(OverflowError):
+            moment = datetime(1970, 1, 1) + timedelta(seconds=float(starts[place]))
+            return f"{moment:%Y-%m-%d}" if step > 43_200.0 else f"{moment:%Y-%m-%d %H:%M}"
+    return f"{starts[place]:.6g}"
+
 
 def follow_rates(decisions: Decisions) -> tuple[Course, ...]:
     """Return the course of the rate over time, of all arms together and of the largest ones."""
-    counts = decisions.counts
-    if counts.span is None or counts.span[0] == counts.span[1]:
+    counts, bins = decisions.counts, decisions.bins
+    if bins is None or not bins.step > 0.0:
         return ()
-    first, last = counts.span
-    step = (last - first) / BINS
-    largest = np.sort(np.argsort(-counts.rows, kind="stable")[:ARMS])
-    place = f"least(CAST(floor((time - {first!r}) / {step!r}) AS INTEGER), {BINS - 1})"
-    found = decisions.log.query(
-        f"SELECT CAST(action AS VARCHAR) AS name, bin, n, k FROM (SELECT action, {place} AS bin,"
-        f" count(*) AS n, count(*) FILTER (seen) AS k FROM {decisions.sql}"
-        " WHERE time IS NOT NULL AND action IS NOT NULL GROUP BY ALL)"
-    )
-    names = np.asarray(found["name"])
-    bins = np.asarray(found["bin"]).astype(np.int64)
-    table = np.stack([np.asarray(found["n"]), np.asarray(found["k"])]).astype(np.int64)
+    largest = np.sort(np.argsort(-counts.rows, kind="stable")[:ARMS]).tolist()
+    binned = decisions.binned or _count_by_time(decisions, largest)
     courses = []
-    for name in [None, *(counts.names[i] for i in largest)]:
-        chosen = slice(None) if name is None else names == name
-        sums = np.zeros((2, BINS), dtype=np.int64)
-        for row in (0, 1):
-            np.add.at(sums[row], bins[chosen], table[row, chosen])
-        filled = sums[0] > 0
-        starts = first + step * np.arange(BINS)
-        rows, seen = sums[:, filled]
-        changes, spread = change_points(seen, rows)
-        courses.append(Course(name, starts[filled], rows, seen, changes, spread))
-        if len(counts) == 1:
-            break
+    for arm in [None, *largest] if len(counts) > 1 else [None]:
+        chosen = slice(None) if arm is None else binned.arm == arm
+        rows, seen = (
+            np.bincount(binned.bin[chosen], values[chosen], BINS).astype(np.int64)
+            for values in (binned.rows, binned.seen)
+        )
+        filled = rows > 0
+        rows, seen = rows[filled], seen[filled]
+        name = None if arm is None else counts.names[arm]
+        courses.append(Course(name, bins.starts[filled], rows, seen, *change_points(seen, rows)))
     return tuple(courses)
+
+
+def _count_by_time(decisions: Decisions, largest: list[int]) -> Binned:
+    """Count by bin of time, some arms apart and all others together as arm -1."""
+    counts = decisions.counts
+    named = ", ".join(text(counts.names[arm]) for arm in largest)
+    found = decisions.log.query(
+        f"SELECT CASE WHEN name IN ({named}) THEN name ELSE '' END AS name,"
+        " bin, count(*) AS rows, count(*) FILTER (seen) AS seen FROM"
+        f" (SELECT CAST(action AS VARCHAR) AS name, bin, seen FROM {decisions.sql})"
+        " WHERE bin IS NOT NULL AND name IS NOT NULL GROUP BY ALL"
+    )
+    place = {counts.names[arm]: arm for arm in largest}
+    arm = np.array([place.get(str(name), -1) for name in found["name"]], dtype=np.int64)
+    return Binned(arm, *(np.asarray(found[c]).astype(np.int64) for c in ("bin", "rows", "seen")))
 
 
 def change_points(seen: NDArray[Any], rows: NDArray[Any]) -> tuple[tuple[int, ...], float]:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
 
 
+MOST_ARMS = 10_000  # in a file or a printout
+AUDIT_FILE = "audit.json"  # its folder is an audit's
+
+
 def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     """Return everything JSON can hold; at most so many arms, those that cost most."""
     whole = found.effective_dimension

@@ -18,7 +18,8 @@ def compare_imputations(
     means: Sequence[float] | Vector,
     observe: Sequence[float] | Vector,
     *,
-    noise: float | Sequence[float] = 1.0,
+    noise: float | Sequence[float] | None = None,
+    reward: str = "gaussian",
     horizon: int = 20_000,
     replications: int = 50,
     seed: int = 0,
@@ -33,7 +34,9 @@ def compare_imputations(
     observe
         Probability that each arm's reward is seen; the last two ways are told it.
     noise
-        Standard deviation of the rewards, one number or one per arm.
+        Standard deviation of the rewards, one number or one per arm; 1 if left out.
+    reward
+        The law of the rewards, as in `halfseen.ArmedBandit`.
     horizon, replications, seed
         As in `halfseen.Study`.
     progress
@@ -53,7 +56,7 @@ def compare_imputations(
     """
     rates = tuple(float(p) for p in observe)
     study = Study(
-        ArmedBandit(tuple(float(mean) for mean in means), noise),
+        ArmedBandit(tuple(float(mean) for mean in means), noise, reward),
         {"your feedback": PerArm(rates)},
         {
             "skip": UCB(),

@@ -21,9 +21,11 @@ from halfseen.tables import Table, table
 from halfseen.theory import regret_bounds
 
 FOUND = 0.9  # share of decisions that must go to a best arm
+HELD = 0.2  # share of the plan for which that must hold to the end
 STEPS, DRAWN = 300, 50
 ROUNDS = 4e8  # simulated at most in each world, unless 20 replications take more
 YOURS = "your feedback"
+LAWS = {"gaussian": "normal rewards", "bernoulli": "rewards of 0 or 1"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Plan:
         Decisions per day, and days.
     yours, everything
         The two worlds.
+    reward
+        The law of the rewards simulated.
     """
 
     goal: str
@@ -74,6 +78,7 @@ class Plan:
     length: float
     yours: Forecast
     everything: Forecast
+    reward: str = "gaussian"
 
     @property
     def worlds(self) -> Table:
@@ -97,6 +102,7 @@ class Plan:
             "goal": self.goal,
             "traffic": self.traffic,
             "days": self.length,
+            "reward": self.reward,
             "worlds": [
                 {
                     "world": world.name,
@@ -113,8 +119,8 @@ class Plan:
         return (
             f"Days until {self.goal}, with {self.traffic:,.6g} decisions a day for"
             f" {self.length:,.6g} days:\n\n{self.worlds}\n\n{self.surprise}Empty: not within the"
-            " plan. It assumes that, given the arm, what goes missing does not depend on the"
-            " reward."
+            f" plan. Simulated with {LAWS[self.reward]}. It assumes that, given the arm, what goes"
+            " missing does not depend on the reward."
         )
 
     @property
@@ -135,7 +141,8 @@ def plan(
     traffic: float,
     days: float = 365.0,
     target: float | None = None,
-    noise: float | Sequence[float] = 1.0,
+    noise: float | Sequence[float] | None = None,
+    reward: str = "gaussian",
     policy: Policy | None = None,
     replications: int | None = None,
     seed: int = 0,
@@ -157,7 +164,10 @@ def plan(
         Reward lost per day to get under, for good; left out, wait until 9 of 10 decisions go to
         the best arm.
     noise
-        Standard deviation of the rewards, one number or one per arm.
+        Standard deviation of the rewards, one number or one per arm; 1 if left out, and fixed by
+        rewards of 0 or 1.
+    reward
+        ``"gaussian"``, normal rewards, or ``"bernoulli"``, rewards of 0 or 1.
     policy
         Who decides; `UCB` if left out.
     replications
@@ -174,8 +184,9 @@ def plan(
 
     Notes
     -----
-    Simulated with independent normal rewards. The goal is met "for good" when it holds from then to
-    the end of the plan, looked at at 300 moments that are evenly spread on a logarithmic scale.
+    The goal is met "for good" when it holds from then to the end of the plan and for at least a
+    fifth of it, looked at at 300 moments that are evenly spread on a logarithmic scale: a goal that
+    is met in the last days only may be missed again.
 
     Examples
     --------
@@ -192,7 +203,8 @@ def plan(
         raise InvalidInput(
             "days", "times traffic must be at least 2 decisions", horizon, "Plan for longer."
         )
-    problem = ArmedBandit(tuple(map(float, means)), noise)
+    reward = checks.one_of("reward", reward, tuple(LAWS))
+    problem = ArmedBandit(tuple(map(float, means)), noise, reward)
     censorship = PerArm(tuple(map(float, observe)))
     chosen = UCB() if policy is None else policy
     if replications is None:
@@ -235,17 +247,17 @@ def plan(
                 np.vstack([rounds[few] / flow, quantiles]),
             )
         )
-    return Plan(goal, flow, length, *worlds)
+    return Plan(goal, flow, length, worlds[0], worlds[1], reward)
 
 
 def _met_for_good(met: np.ndarray[Any, np.dtype[np.bool_]], days: Vector) -> Vector:
-    """Return, per row, the day after the last on which the goal was not met."""
+    """Return, per row, the day after the last on which the goal was not met, if that is early."""
     ends = np.concatenate([[0.0], days])
     steps = met.shape[1]
     last = steps - np.argmax(~met[:, ::-1], axis=1)  # one past the last failure
     last[met.all(axis=1)] = 0
     found = ends[last]
-    found[~met[:, -1]] = math.inf
+    found[~met[:, -1] | (days[-1] - found < HELD * days[-1])] = math.inf
     return found
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from halfseen.checks import Vector
 from halfseen.logs.counts import Counts
 from halfseen.tables import Table, table
 
@@ -42,6 +44,16 @@ class Sensitivity:
     moves: Table
 
 
+def shifted_means(counts: Counts, difference: float) -> Vector:
+    """Return the mean of every arm if its missing rewards differ from its seen ones by so much.
+
+    Where all rewards are 0 or 1, the mean of the missing ones stays between these.
+    """
+    gone = 1.0 - counts.seen / counts.rows
+    low, high = _limits(counts)
+    return counts.mean + gone * (np.clip(counts.mean + difference, low, high) - counts.mean)
+
+
 def sensitivity(counts: Counts) -> Sensitivity | None:
     r"""Return what happens to the best arm if missing rewards are larger or smaller by delta.
 
@@ -61,7 +73,8 @@ def sensitivity(counts: Counts) -> Sensitivity | None:
     -----
     The mean of an arm is the mean m of what was seen, weighted p, and of what was not, m + delta,
     weighted 1 - p. Lines in delta: where the best arm's line is first crossed the conclusion tips.
-    Arms never seen have no line.
+    Where all rewards seen are 0 or 1, m + delta is cut at 0 and 1, and lines bend there. Arms never
+    seen have no line.
     """
     known = ~np.isnan(counts.mean)
     if not known.any():
@@ -70,12 +83,15 @@ def sensitivity(counts: Counts) -> Sensitivity | None:
     gone = 1.0 - arms.seen / arms.rows
     best = int(np.argmax(arms.mean))
     behind = arms.mean[best] - arms.mean
-    slope = gone - gone[best]
-    others = np.arange(len(arms)) != best
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cross = np.where(others & (slope != 0.0), behind / slope, math.inf)
-        each = np.where(others, behind / (gone + gone[best]), math.inf)
-    each[np.isnan(each)] = math.inf
+    low, high = _limits(arms)
+    up, down = high - arms.mean, arms.mean - low
+    ways = [
+        _first_zero(behind, gone[best], up[best], -gone, up),
+        -_first_zero(behind, -gone[best], down[best], gone, down),
+        _first_zero(behind, -gone[best], down[best], -gone, up),
+    ]
+    rising, falling, each = (np.where(np.arange(len(arms)) != best, way, math.inf) for way in ways)
+    cross = np.where(rising <= np.abs(falling), rising, falling)
     first = int(np.argmin(np.abs(cross)))
     tips = math.isfinite(cross[first])
     weight = arms.seen / arms.seen.sum()
@@ -84,7 +100,7 @@ def sensitivity(counts: Counts) -> Sensitivity | None:
     scale = math.sqrt(float(weight @ (inside + (arms.mean - centre) ** 2)))
     moves = []
     for step in STEPS:
-        means = arms.mean + gone * step * scale
+        means = shifted_means(arms, step * scale)
         top = int(np.argmax(means))
         moves.append(
             {
@@ -102,3 +118,19 @@ def sensitivity(counts: Counts) -> Sensitivity | None:
         scale=scale,
         moves=table(moves),
     )
+
+
+def _limits(counts: Counts) -> tuple[float, float]:
+    return (0.0, 1.0) if counts.binary else (-math.inf, math.inf)
+
+
+def _first_zero(start: Vector, u: Any, room_u: Any, v: Vector, room_v: Vector) -> Vector:
+    """Return the smallest s with start + u min(s, room_u) + v min(s, room_v) = 0, else infinity."""
+    bend, end = np.minimum(room_u, room_v), np.maximum(room_u, room_v)
+    later = np.where(room_u > room_v, u, v)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at_once = np.where(u + v < 0.0, start / -(u + v), math.inf)
+        left = start + (u + v) * bend
+        after = np.where(later < 0.0, bend + left / -later, math.inf)
+    after = np.where(np.isfinite(bend) & (after <= end), after, math.inf)
+    return np.where(at_once <= bend, at_once, after)

@@ -11,6 +11,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError, one_line, shorten
 
 if TYPE_CHECKING:
@@ -18,10 +22,17 @@ if TYPE_CHECKING:
 
 MEMORY = "700MB"  # beyond, DuckDB works on disk
 SERVERS = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}
+ONCE = ("RecordBatchReader", "Scanner")  # can be read once: kept, on disk if it is long
+SQLITE = b"SQLite format 3\0"  # how such a file begins
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 PARQUET = (".parquet", ".pq")
+ENCODINGS = ("utf-8", "latin-1", "utf-16")
 TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst")
-KINDS = "a CSV or Parquet file, a folder or a pattern of them, a DuckDB database, or postgresql://"
+KINDS = (
+    "a CSV or Parquet file, a folder or a pattern of them, a DuckDB or SQLite database, or"
+    " postgresql://"
+)
+GIVE = f"Give {KINDS}."
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,8 @@ class Log:
             near = folded[close[0]] if close else None
         listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
         hint = f"Did you mean {near!r}?" if near else "Choose one of those."
+        if len(known) == 1 and any(mark in known[0] for mark in ",;|\t"):
+            hint = "The first line was not split: check that every line has as many cells as it."
         raise InvalidInput(field, f"must be a column of the log ({listed})", name, hint)
 
     def query(self, sql: str) -> dict[str, Any]:
@@ -69,6 +82,8 @@ class Log:
     def as_text(self) -> Log:
         """Return the same log with every column as text."""
         assert self.plain is not None
+        if self.plain == self.relation:
+            self.connection.execute("SET sqlite_all_varchar = true")
         columns = dict.fromkeys(self.columns, "VARCHAR")
         return Log(self.name, self.plain, columns, self.connection)
 
@@ -81,8 +96,8 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
     source
         A path to a CSV or Parquet file, a pattern such as ``logs/*.parquet``, a folder of such
         files (with hive-style ``key=value`` folders), a DuckDB or SQLite database, the address of
-        a server such as ``postgresql://user@host/base``, a pandas, polars or Arrow table, a
-        DuckDB relation or a dictionary of columns.
+        a server such as ``postgresql://user@host/base`` or ``mysql://user@host/base``, a pandas,
+        polars or Arrow table, a DuckDB relation or a dictionary of columns.
     table
         The table to read, in a database that has several.
     encoding
@@ -102,6 +117,8 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
 
     if isinstance(source, Log):
         return source
+    if encoding is not None:
+        encoding = checks.one_of("encoding", encoding, ENCODINGS)
     connection = duckdb.connect()
     connection.execute(f"SET memory_limit = '{MEMORY}'")
     connection.execute("SET preserve_insertion_order = false")
@@ -110,12 +127,15 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
     if isinstance(source, str | Path):
         name = str(source)
         scheme = name.partition("://")[0]
-        if "://" in name and scheme in SERVERS:
+        if "://" in name:
+            if scheme not in SERVERS:
+                raise InvalidInput("log", "must be an address of a server", f"{scheme}://", GIVE)
             name = scheme
             relation = _attached(connection, str(source), SERVERS[scheme], table)
         elif name.lower().endswith(DATABASES):
-            _present(Path(name))
-            relation = _attached(connection, name, None, table)
+            kind = "sqlite" if _begins(Path(name), SQLITE) else None
+            relation = _attached(connection, name, kind, table)
+            plain = relation if kind else None
         else:
             relation, plain = _files(name, encoding)
     else:
@@ -135,6 +155,12 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def filled(values: Any) -> Vector:
+    """Return numbers with NaN where a query gave none."""
+    masked: Any = np.ma.asarray(values)
+    return np.asarray(masked.astype(float).filled(np.nan))
+
+
 @contextmanager
 def explained(name: str, server: str | None = None) -> Iterator[None]:
     """Turn DuckDB's errors into a sentence; a wrong guess of types passes through.
@@ -150,7 +176,7 @@ def explained(name: str, server: str | None = None) -> Iterator[None]:
 
     try:
         yield
-    except duckdb.ConversionException:
+    except (duckdb.ConversionException, duckdb.TypeMismatchException):
         raise
     except duckdb.OutOfRangeException:
         raise too_large(name)
@@ -161,7 +187,7 @@ def explained(name: str, server: str | None = None) -> Iterator[None]:
                 "log",
                 "must be text in UTF-8",
                 name,
-                "Say which encoding it has: --encoding latin-1, or encoding='latin-1'.",
+                "Say which encoding it has: --encoding latin-1 (or utf-16), or encoding='latin-1'.",
             )
         first = next((line.strip() for line in said.splitlines() if line.strip()), "unknown error")
         check = "the address" if server else "that the file is whole and of the kind its name says"
@@ -200,6 +226,10 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
         if isinstance(source, duckdb.DuckDBPyRelation):
             source = source.arrow()  # its own connection may be closed by then
         connection.register("halfseen_log", source)
+        if type(source).__name__ in ONCE:
+            with explained(f"the {kind}"):
+                connection.execute("CREATE TEMP TABLE halfseen_kept AS FROM halfseen_log")
+            return f"the {kind}", "halfseen_kept"
     except ImportError:
         raise StorageError(f"Reading {kind} needs pyarrow. Run: pip install pyarrow.")
     except (duckdb.Error, TypeError, ValueError):
@@ -211,11 +241,18 @@ def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
     """Return SQL that reads files, and for text files SQL that guesses no types."""
     path, pattern = Path(name), name
     if not name.strip():
-        raise InvalidInput("log", "must be a path", name, f"Give {KINDS}.")
+        raise InvalidInput("log", "must be a path", name, GIVE)
     if path.is_dir():
         endings = [e for e in (*PARQUET, *TEXT) if next(path.rglob(f"*{e}"), None) is not None]
         if not endings:
-            raise InvalidInput("log", "must hold CSV or Parquet files", name, f"Give {KINDS}.")
+            raise InvalidInput("log", "must hold CSV or Parquet files", name, GIVE)
+        if len(endings) > 1:
+            raise InvalidInput(
+                "log",
+                f"must hold files of one kind, not {' and '.join(endings)}",
+                name,
+                f"Give a pattern such as {name.rstrip('/')}/**/*{endings[0]}.",
+            )
         pattern = f"{name.rstrip('/')}/**/*{endings[0]}"
     elif not any(letter in name for letter in "*?["):
         _present(path)
@@ -232,15 +269,16 @@ def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
             f"read_csv({text(pattern)}{options}, header = true{more})"
             for more in ("", ", all_varchar = true")
         )  # type: ignore[return-value]
-    raise InvalidInput("log", "must be a kind of file that can be read", name, f"Give {KINDS}.")
+    raise InvalidInput("log", "must be a kind of file that can be read", name, GIVE)
 
 
 def _attached(
     connection: duckdb.DuckDBPyConnection, address: str, kind: str | None, table: str | None
 ) -> str:
     """Attach a database and return SQL for the one table asked for."""
-    name = address.partition("://")[0] if kind else address
-    with explained(name, address if kind else None):
+    server = "://" in address
+    name = address.partition("://")[0] if server else address
+    with explained(name, address if server else None):
         if kind is not None:
             _load_extension(connection, kind)
         how = f"TYPE {kind}, READ_ONLY" if kind else "READ_ONLY"
@@ -266,14 +304,31 @@ def _attached(
 
 
 def _load_extension(connection: duckdb.DuckDBPyConnection, kind: str) -> None:
-    """Load DuckDB's reader of a server from an installed package; else DuckDB fetches it."""
+    """Load DuckDB's reader of another database from a package, else from where DuckDB keeps it."""
+    import duckdb
+
     try:
         parts = metadata.files(f"duckdb-extension-{kind}-scanner") or []
+        for part in parts:
+            if part.name.endswith(".duckdb_extension"):
+                connection.load_extension(str(part.locate()))
     except metadata.PackageNotFoundError:
-        return
-    for part in parts:
-        if part.name.endswith(".duckdb_extension"):
-            connection.load_extension(str(part.locate()))
+        try:
+            connection.load_extension(kind)
+        except duckdb.Error:
+            raise StorageError(
+                f"Cannot read {kind}: DuckDB's reader for it is not installed."
+                f" Run: pip install 'halfseen[{kind}]'."
+            )
+
+
+def _begins(path: Path, mark: bytes) -> bool:
+    _present(path)
+    try:
+        with path.open("rb") as file:
+            return file.read(len(mark)) == mark
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
 
 
 def _present(path: Path) -> None:

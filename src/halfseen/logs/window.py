@@ -11,13 +11,13 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.logs.bins import DAY
 from halfseen.logs.columns import Columns, is_dated
-from halfseen.logs.counts import filled, read_decisions
-from halfseen.logs.source import open_log
+from halfseen.logs.counts import read_decisions
+from halfseen.logs.source import filled, open_log
 from halfseen.tables import Table, table
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
-DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,10 @@ class Window:
         first = ""
         if self.best is not None:
             wait = self.waits[self.best]
-            first = f"Wait {wait:.4g} {self.unit}: {self.share[self.best]:.0%} is seen by then.\n\n"
+            first = (
+                f"Wait {wait:.4g} {self.unit}: {self.share[self.best]:.0%} is seen by then, and"
+                " the bound on the regret is smallest (a bound, not a forecast).\n\n"
+            )
         return (
             f"{first}{self.table}\n\nEmpty: some arm is not seen by then. It assumes that, given"
             " the arm, neither what goes missing nor when it comes depends on the reward."
@@ -133,8 +136,8 @@ def feedback_window(
         gap = checks.number("gap", gap, above=0.0, fix="Use the difference of two arms' means.")
     noise = checks.number("noise", noise, above=0.0, fix="Use 1.")
     decisions = read_decisions(open_log(log, table=table), columns)
-    span = decisions.counts.span
-    if span is None or span[0] == span[1]:
+    bins = decisions.bins
+    if bins is None or bins.first == bins.last:
         raise InvalidInput("time", "must hold at least two times", time, "Name another column.")
     delays = decisions.log.query(
         "SELECT unnest(quantile_cont(feedback_time - time, "
@@ -149,8 +152,8 @@ def feedback_window(
             feedback_time,
             "Name another column.",
         )
-    end = max(float(filled(delays["last"])[0]), span[1])
-    waits = waits[waits < end - span[0]]
+    end = max(float(filled(delays["last"])[0]), bins.last)
+    waits = waits[waits < end - bins.first]
     asked = ", ".join(
         f"count(*) FILTER (time <= {end - w!r}) AS n{i}, count(*) FILTER (time <= {end - w!r}"
         f" AND seen AND feedback_time - time <= {w!r}) AS k{i}"
@@ -166,7 +169,7 @@ def feedback_window(
     with np.errstate(divide="ignore"):
         dimension = (n / k).sum(axis=1)
     rows = int(decisions.counts.rows.sum())
-    meanwhile = waits * rows / (span[1] - span[0])
+    meanwhile = waits * rows / (bins.last - bins.first)
     loss, best = None, None
     if gap is not None:
         length = math.log(max(rows, 2))

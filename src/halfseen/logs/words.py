@@ -79,16 +79,27 @@ def _where(found: Audit) -> list[str]:
         f" {_percent(found.observe[worst])} of the time, it makes"
         f" {_percent(loss[worst] / loss.sum())} of the loss."
     )
+    if found.counts.seen[worst] == 0:
+        return [
+            f"More feedback is worth most on {shortened(found.arms[worst])}, never seen so far."
+        ]
     typical = float(np.median(parts**2))
     ratio = float(parts[worst] ** 2) / typical
     if ratio >= 1.5:
-        sentence += f" One point more there is worth {ratio:.2g} times one on a typical arm."
+        sentence += (
+            f" One point more there is worth {float(f'{ratio:.2g}'):,g} times one on a typical arm."
+        )
     return [sentence]
 
 
 def tipping_in_words(found: Sensitivity) -> str:
     """Say what it takes to change which arm is best."""
     scale = f" ({abs(found.tipping) / found.scale:.2g} standard deviations)" if found.scale else ""
+    if found.tipping == 0.0:
+        return (
+            f"Among rewards seen, {shortened(found.best)} and {shortened(str(found.rival))} are"
+            " equally good; the smallest difference between missing and seen ones decides."
+        )
     if math.isfinite(found.tipping):
         return (
             f"Among rewards seen, {shortened(found.best)} is best. If missing rewards differ from"

@@ -6,13 +6,16 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from halfseen.logs.sensitivity import shifted_means
 from halfseen.report.counts import axis_of_shares
 from halfseen.report.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.scales import axis, decades
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
-    from halfseen.logs.direction import DirectionFit
+    from halfseen.logs.direction_fit import DirectionFit
     from halfseen.logs.plan import Plan
 
 ARMS = 30  # drawn one by one
@@ -29,8 +32,12 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
         "rates": [rates_chart(found, rows, name), *one_by_one],
         "time": [time_chart(found, name)] if found.courses else [],
         "differ": [sensitivity_chart(found, name)] if _tips(found) else [],
-        "direction": [direction_chart(found.direction, name)] if found.direction else [],
+        "direction": _direction(found.direction, name),
     }
+
+
+def _direction(fit: DirectionFit | None, name: str) -> list[Figure]:
+    return [] if fit is None or len(fit.rates) == 1 else [direction_chart(fit, name)]
 
 
 def short(log: str) -> str:
@@ -204,8 +211,8 @@ def sensitivity_chart(found: Audit, name: str) -> Figure:
     import altair as alt
 
     assert found.sensitivity is not None
-    reach = found.sensitivity.scale
     counts = found.counts
+    shifts = np.linspace(-1.0, 1.0, 81 if counts.binary else 3) * found.sensitivity.scale
     best = sorted(
         (i for i in range(len(counts)) if counts.seen[i] > 0), key=lambda i: -counts.mean[i]
     )[: len(PALETTE)]
@@ -213,11 +220,11 @@ def sensitivity_chart(found: Audit, name: str) -> Figure:
         {
             "panel": "all",
             "arm": counts.names[i],
-            "difference": side * reach,
-            "mean": float(counts.mean[i] + side * reach * (1 - counts.seen[i] / counts.rows[i])),
+            "difference": shift,
+            "mean": float(mean),
         }
-        for i in best
-        for side in (-1.0, 0.0, 1.0)
+        for shift in shifts.tolist()
+        for i, mean in zip(best, shifted_means(counts.part(best), shift), strict=True)
     ]
     names = [counts.names[i] for i in best]
     legend = alt.Legend(title=None, orient="top", symbolLimit=0, symbolType="stroke")
@@ -240,6 +247,7 @@ def sensitivity_chart(found: Audit, name: str) -> Figure:
     note = (
         "Mean of each arm if its missing rewards differ from its seen ones by so much (one standard"
         " deviation either way). Where lines cross, another arm is best."
+        + (" Means of rewards of 0 or 1 stay between these." if counts.binary else "")
         + (f" The {len(names)} best arms." if len(names) < len(counts) else "")
     )
     titles = ("If missing rewards differ", note, name)

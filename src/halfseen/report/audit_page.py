@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from halfseen.logs.export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit_charts import audit_figures, forecast_chart, short
 from halfseen.report.charts import regret_figures
 from halfseen.report.html import charts_of, document, write_images
 from halfseen.report.markup import Html, aligned, table, tag
 from halfseen.report.panels import Figure
 from halfseen.report.sections import NO_SCRIPT, figure_place, section
-from halfseen.storage import write_text
+from halfseen.storage import explained, is_marked, read_json, write_text
 from halfseen.tables import show
 
 if TYPE_CHECKING:
@@ -40,20 +42,39 @@ def write_audit(
     forecast: Plan | None = None,
     imputations: Result | None = None,
 ) -> Path:
-    """Write an audit's page, its charts as SVG and PNG, and every arm's rates as a CSV file."""
+    """Write an audit's page, its charts as SVG and PNG, and its numbers as CSV and JSON.
+
+    The folder must be new or empty, or hold another audit: that one is replaced.
+    """
+    before = read_json(folder / AUDIT_FILE) if is_marked(folder, AUDIT_FILE) else {}
     drawn = audit_figures(found)
     if forecast is not None:
         drawn["forecast"] = [forecast_chart(forecast, short(found.log))]
     if imputations is not None:
         drawn["imputations"] = regret_figures(imputations, 0)[:1]
     everything = [figure for figures in drawn.values() for figure in figures]
+    parts = body(found, drawn, forecast, imputations)
+    page = document("What missing feedback costs", parts, charts_of(everything))
+    charts = [figure.name for figure in everything]
+    numbers = {"charts": charts} | found.to_dict(MOST_ARMS)
+    write_text(folder / AUDIT_FILE, json.dumps(numbers, indent=1, allow_nan=False) + "\n")
+    old = before.get("charts", []) if isinstance(before, dict) else []
+    _remove(folder / "charts", [name for name in old if name not in charts])
     for figure in everything:
         write_images(figure, folder / "charts")
     write_text(folder / "rates.csv", found.rates.to_csv())
     path = folder / "report.html"
-    parts = body(found, drawn, forecast, imputations)
-    write_text(path, document("What missing feedback costs", parts, charts_of(everything)))
+    write_text(path, page)
     return path
+
+
+def _remove(folder: Path, names: list[str]) -> None:
+    """Remove the pictures of charts by their names."""
+    pictures = {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
+    with explained(folder):
+        for path in folder.glob("*"):
+            if path.name in pictures:
+                path.unlink()
 
 
 def body(
@@ -69,7 +90,7 @@ def body(
         "rates": rates_section(found, drawn["rates"]),
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
-        "direction": direction_section(found, drawn["direction"]) if drawn["direction"] else None,
+        "direction": direction_section(found, drawn["direction"]) if found.direction else None,
         "forecast": forecast_section(forecast, drawn["forecast"]) if forecast else None,
         "imputations": imputations_section(imputations, drawn["imputations"])
         if imputations
@@ -187,10 +208,7 @@ def time_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return the course of the rates."""
     moved = [c for c in found.courses if c.changes]
     words = "No change of rate was found." if not moved else ""
-    rows = [
-        ("all arms" if c.name is None else c.name, ", then ".join(f"{x:.1%}" for x in c.levels))
-        for c in moved
-    ]
+    rows = [("all arms" if c.name is None else c.name, c.in_words(found.dated, 20)) for c in moved]
     content: list[object] = [figure_place(figure) for figure in drawn]
     content += [tag("p", words)] if words else [table(("arm", "rates"), rows, words=(0, 1))]
     return section("time", "Over time", *content)
@@ -219,19 +237,22 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
     weights = zip(found.columns.features, fit.direction.tolist(), strict=True)
     regions = fit.regions
     cells = [tuple("–" if v is None else show(v) for v in row) for row in regions.rows]
-    facts = [line for line in str(fit).splitlines()[-4:] if line]
+    steps: list[object] = [table(("feature", "weight"), [(n, f"{w:+.3f}") for n, w in weights])]
+    steps += [figure_place(figure) for figure in drawn]
+    steps += [table(regions.columns, cells, words=(), label="Regions")]
     return section(
         "direction",
         "Along a direction",
-        table(("feature", "weight"), [(name, f"{w:+.3f}") for name, w in weights]),
-        *(figure_place(figure) for figure in drawn),
-        table(regions.columns, cells, words=(), label="Regions"),
-        *(tag("p", fact, class_="note") for fact in facts),
+        *(tag("p", fact) for fact in fit.findings),
+        *(steps if len(fit.rates) > 1 else []),
+        table(("how hard a linear bandit is", ""), [(k, show(v)) for k, v in fit.hardness.items()]),
     )
 
 
 def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
     """Return how long it takes, with this feedback and with all of it."""
+    from halfseen.logs.plan import LAWS
+
     records = forecast.worlds.records()
     rows = [
         (r["world"], *("–" if v is None else show(v) for k, v in r.items() if k != "world"))
@@ -239,7 +260,8 @@ def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
     ]
     intro = (
         f"Days until {forecast.goal}, with {forecast.traffic:,.6g} decisions a day for"
-        f" {forecast.length:,.6g} days, if the means of the rewards seen are the true ones."
+        f" {forecast.length:,.6g} days and {LAWS[forecast.reward]}, if the means of those seen are"
+        " the true ones."
     )
     return section(
         "forecast",
@@ -276,7 +298,7 @@ def imputations_section(result: Result, drawn: list[Figure]) -> Html:
 
 def how_section(found: Audit) -> Html:
     """Return what every number means and how to get it again."""
-    named = {k: v for k, v in vars(found.columns).items() if v}
+    named = {k: v for k, v in vars(found.columns).items() if v and k != "cost"}  # only invest asks
     if found.columns.features:
         named["features"] = ",".join(found.columns.features)
     options = " ".join(f"--{k.replace('_', '-')} {quote(v)}" for k, v in named.items())

@@ -1,0 +1,185 @@
+"""A falling staircase along a direction, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.censorship import MultiThreshold
+from halfseen.checks import Vector
+from halfseen.logs.steps import Curve
+from halfseen.tables import Table, table
+from halfseen.theory import information_path, worst_case_dimension, worst_case_potential
+
+UNLIKELY = 0.01
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """95% intervals from refitting resampled rows with the same number of regions.
+
+    Attributes
+    ----------
+    angle
+        The angle in degrees from the fitted direction within which 95% of refits lie.
+    thresholds, rates
+        Lower and upper ends, one column per threshold or region.
+    """
+
+    angle: float
+    thresholds: Vector
+    rates: Vector
+
+
+@dataclass(frozen=True)
+class DirectionFit:
+    """The probability of being seen as a falling staircase along a direction.
+
+    Attributes
+    ----------
+    direction
+        A unit vector u; feedback thins out as features point along it.
+    thresholds
+        Values of <x, u> at which the probability steps down.
+    rates
+        The share seen in each of the regions between them.
+    rows, seen
+        Rows, and rewards seen, in each region.
+    curve
+        The best falling curve of any shape along u.
+    criterion
+        BIC of 1, 2, ... regions; the smallest decides.
+    misfit
+        The chance of deviations this large if the probability fell along u and depended on nothing
+        else; small values say otherwise.
+    scale
+        The length of the longest row: `censorship` is for rows divided by it.
+    intervals
+        From resampling, if asked for.
+    drawn_from
+        The rows it was fitted to are drawn at random from that many; None if it was all.
+    """
+
+    direction: Vector
+    thresholds: Vector
+    rates: Vector
+    rows: NDArray[np.int64]
+    seen: NDArray[np.int64]
+    curve: Curve
+    criterion: Vector
+    misfit: float
+    scale: float
+    intervals: Intervals | None = None
+    drawn_from: int | None = None
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions the log holds that it was fitted to."""
+        return self.drawn_from or int(self.rows.sum())
+
+    @property
+    def censorship(self) -> MultiThreshold:
+        """The staircase as a censorship of rows divided by `scale`, to use in a `Study`.
+
+        A region in which nothing was seen gets the rate of half a reward.
+        """
+        floor = 0.5 / (self.rows + 1.0)
+        observe = np.minimum.accumulate(np.where(self.seen > 0, self.rates, floor))
+        inside = np.clip(self.thresholds / self.scale, -1 + 1e-12, 1 - 1e-12)
+        return MultiThreshold(np.arcsin(inside).tolist(), observe.tolist(), self.direction.tolist())
+
+    def probabilities(self, rows: Any) -> Vector:
+        """Return the probability of being seen of each row of features."""
+        along = np.asarray(rows, dtype=float) @ self.direction
+        return self.rates[np.searchsorted(self.thresholds, along, side="right")]
+
+    @property
+    def dimensions(self) -> dict[str, float]:
+        """How hard a linear bandit with this censorship is: its effective dimensions by name."""
+        model = self.censorship
+        paper, worst = information_path(model).effective_dimension, worst_case_dimension(model)
+        seen = float(len(self.direction))
+        return {"everything seen": seen, "information path": paper, "worst case": worst}
+
+    def potential(self, horizon: float) -> float:
+        """Return J*(T), the largest continuous potential of T rounds, of unit regularization."""
+        return worst_case_potential(self.censorship, horizon=horizon).value
+
+    @property
+    def regions(self) -> Table:
+        """One row per region."""
+        edges = [None, *self.thresholds.tolist(), None]
+        return table(
+            [
+                {
+                    "from": edges[j],
+                    "to": edges[j + 1],
+                    "rows": int(self.rows[j]),
+                    "seen": int(self.seen[j]),
+                    "rate": float(self.rates[j]),
+                }
+                | ({} if self.intervals is None else self._ends(j))
+                for j in range(len(self.rates))
+            ]
+        )
+
+    def _ends(self, region: int) -> dict[str, float]:
+        assert self.intervals is not None
+        low, high = self.intervals.rates[:, region]
+        return {"low": float(low), "high": float(high)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "direction": self.direction.tolist(),
+            "thresholds": self.thresholds.tolist(),
+            "regions": self.regions.records(),
+            "criterion": self.criterion.tolist(),
+            "misfit": self.misfit,
+            "scale": self.scale,
+            "dimensions": self.dimensions,
+            "potential": self.potential(self.decisions),
+            "rows": int(self.rows.sum()),
+            "drawn_from": self.drawn_from,
+            "angle": None if self.intervals is None else self.intervals.angle,
+        }
+
+    @property
+    def findings(self) -> list[str]:
+        """What is to be known about the fit, in sentences."""
+        chance = f"(chance of deviations this large: {self.misfit:.2g})"
+        words = []
+        if len(self.rates) == 1:
+            words.append("Feedback does not fall along any direction of the features.")
+            if self.misfit < UNLIKELY:
+                words.append(f"It does depend on them in another way {chance}.")
+        elif self.misfit < UNLIKELY:
+            words.append(f"What is seen does not just fall along one direction {chance}.")
+        else:
+            words.append(f"Nothing says that more than this direction matters {chance}.")
+        if self.drawn_from is not None:
+            words.append(
+                f"Fitted to {int(self.rows.sum()):,} rows drawn at random from"
+                f" {self.drawn_from:,}; the intervals allow for that."
+            )
+        return words
+
+    @property
+    def hardness(self) -> dict[str, float]:
+        """The effective dimensions, and J* of as many decisions as the log holds."""
+        found = {f"effective dimension, {name}": value for name, value in self.dimensions.items()}
+        name = f"largest potential J* of {self.decisions:,} decisions"
+        return found | {name: self.potential(self.decisions)}
+
+    def __str__(self) -> str:
+        first = []
+        if len(self.rates) > 1:
+            first.append(f"direction  {np.array2string(self.direction, precision=4)}")
+            if self.intervals is not None:
+                first[0] += f" within {self.intervals.angle:.2g}° (95%)"
+        hard = [f"{name}: {value:.4g}" for name, value in self.hardness.items()]
+        last = "It assumes that what goes missing does not depend on the reward."
+        return "\n".join([*first, "", str(self.regions), "", *self.findings, *hard, last]).lstrip()
