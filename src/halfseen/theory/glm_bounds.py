@@ -19,8 +19,11 @@ from halfseen.theory.glm_exploration import Exploration, exploration
 from halfseen.theory.linear_bounds import (
     UNKNOWN,
     linear_regret_bounds,
+    measured,
     papers_potential_control,
     smallest_observe,
+    summed,
+    trivial,
 )
 from halfseen.theory.linear_potential import expected_potential_bound
 from halfseen.theory.potential_limits import worst_case_along
@@ -199,13 +202,17 @@ def glm_regret_bounds(
     control = papers_potential_control(d, time, HALF, observe_min, share)
     order = papers_order(d, time, observe_min, steep, kappa)
     rows = [
-        _bound(
+        summed(
             "potential",
             terms(glm_potential_bound(d, time, observe_min), explored.regret),
             "expected potential at most 3/2 kappa d/p_min log(1 + 2 p_min T/d)",
         ),
-        Bound("measured potential", math.inf, applies=False, reason="needs the expected potential"),
-        _bound(
+        measured(
+            lambda value: terms(value, explored.regret),
+            potential,
+            "the same proof, with the potential given",
+        ),
+        summed(
             "paper's theorem",
             terms((1.0 + HALF) * control, explored.rounds * gap),
             f"{PAPER}, extension to GLCB, corrected",
@@ -217,15 +224,8 @@ def glm_regret_bounds(
             applies=False,
             reason="L/kappa sqrt(d d_eff T), without constants and logarithms: not a bound",
         ),
-        _bound("trivial", {"largest gap": time * gap}, "the largest gap in every round"),
+        trivial(time, gap),
     ]
-    if potential is not None:
-        value = checks.number("potential", potential, at_least=0.0, fix="Give the mean of V_1.")
-        rows[1] = _bound(
-            "measured potential",
-            terms(value, explored.regret),
-            "the same proof, with the potential given",
-        )
     return RegretBounds(time, tuple(rows))
 
 
@@ -263,10 +263,6 @@ def papers_order(
     1000.0
     """
     return steepest * dimension / kappa * math.sqrt(horizon / observe_min)
-
-
-def _bound(name: str, terms: Mapping[str, float], reference: str, *, paper: bool = False) -> Bound:
-    return Bound(name, math.fsum(terms.values()), terms, reference, paper)
 
 
 def bounds_of_glm(
@@ -308,8 +304,7 @@ def bounds_of_glm(
             Bound(name, math.inf, applies=False, reason=reason, paper=name.startswith("paper"))
             for name in ("potential", "measured potential", "paper's theorem")
         ]
-        last = _bound("trivial", {"largest gap": rounds * gap}, "the largest gap in every round")
-        return RegretBounds(rounds, (*nothing, last))
+        return RegretBounds(rounds, (*nothing, trivial(rounds, gap)))
     shared: dict[str, Any] = {
         "dimension": problem.dimension,
         "horizon": rounds,

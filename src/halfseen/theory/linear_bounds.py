@@ -226,30 +226,36 @@ def linear_regret_bounds(
     alone = expected_potential_bound(d, time, regularization, observe_min)
     rows = [
         _worst(terms, alone, worst_case, regularization),
-        _bound(
+        summed(
             "potential from d/p_min",
             terms(alone),
             "expected potential at most kappa d/p_min log(1 + p_min T/(d lambda))",
         ),
-        _measured(terms, potential),
-        _bound(
+        measured(terms, potential, "lemma Potential Reduction Linear, with the potential given"),
+        summed(
             "paper's theorem, sharper factor",
             terms(papers_potential_control(*controls, factor=sharper)),
             "the paper's theorem with the smallest factor its proof allows",
         ),
-        _bound(
+        summed(
             "paper's theorem",
             terms(papers_potential_control(*controls)),
             f"{PAPER}, theorem THM Linear arms, corrected, with J at most d/p_min log(...)",
             paper=True,
         ),
-        _bound("trivial", {"largest gap": time * gap}, "the largest gap in every round"),
+        trivial(time, gap),
     ]
     return RegretBounds(time, tuple(rows))
 
 
-def _bound(name: str, terms: Mapping[str, float], reference: str, *, paper: bool = False) -> Bound:
+def summed(name: str, terms: Mapping[str, float], reference: str, *, paper: bool = False) -> Bound:
+    """Return a bound that is the sum of its terms."""
     return Bound(name, math.fsum(terms.values()), terms, reference, paper)
+
+
+def trivial(rounds: int, gap: float) -> Bound:
+    """Return the bound that holds for every policy."""
+    return summed("trivial", {"largest gap": rounds * gap}, "the largest gap in every round")
 
 
 def _worst(
@@ -260,21 +266,22 @@ def _worst(
 ) -> Bound:
     if worst_case is None:
         reference = "expected potential at most kappa J*, with J* at most d/p_min log(...)"
-        return _bound("potential", compute(alone), reference)
+        return summed("potential", compute(alone), reference)
     value = checks.number("worst_case", worst_case, at_least=0.0, fix="Leave it out.")
     expected = min(potential_control_factor(regularization) * value, alone)
     reference = "expected potential at most kappa J*, J* the worst case for this model"
-    return _bound("potential", compute(expected), reference)
+    return summed("potential", compute(expected), reference)
 
 
-def _measured(compute: Callable[[float], Mapping[str, float]], potential: float | None) -> Bound:
+def measured(
+    compute: Callable[[float], Mapping[str, float]], potential: float | None, reference: str
+) -> Bound:
+    """Return the bound whose terms follow from the expected potential, where it is given."""
     name = "measured potential"
     if potential is None:
         return Bound(name, math.inf, applies=False, reason="needs the expected potential")
     value = checks.number("potential", potential, at_least=0.0, fix="Give the mean of V_1.")
-    return _bound(
-        name, compute(value), "lemma Potential Reduction Linear, with the potential given"
-    )
+    return summed(name, compute(value), reference)
 
 
 def bounds_of_linear(
