@@ -25,7 +25,7 @@ from halfseen.engine import (
     rounds,
 )
 from halfseen.engine.cell import Cell
-from halfseen.engine.cuda_designs import FEWEST, LATER, write_designs
+from halfseen.engine.cuda_designs import LATER, write_designs
 from halfseen.engine.cuda_functions import Exchange, on_device
 from halfseen.engine.cuda_launch import THREADS, Launch, Room, far_kernel, sent, shared_threads
 from halfseen.engine.cuda_ridge import ridge_in_registers
@@ -34,6 +34,7 @@ from halfseen.engine.linear_cell import LinearCell
 from halfseen.engine.specialise import OpenNames, fitted
 from halfseen.engine.tournament import inner_nodes
 
+HALF_WARP = 16  # threads; with d = 20 twice as fast as the GPU's memory would be
 COUNTED = 2**24  # whole numbers up to this are exact in single precision
 
 
@@ -86,7 +87,7 @@ def _linear(cell: LinearCell) -> Launch:
     given = (*arrays, key, sent(checkpoints.astype(float)), sent(alphas), *rest)
     jumps = kernels.waits and not kernels.imputes
     own, common = d * (d + 1) // 2 + 2 * actions, actions * (d + 5)
-    threads = shared_threads(own, common, fewest=FEWEST)
+    threads = shared_threads(own, common, fewest=HALF_WARP)
     finish = partial(write_designs, given[1], given[2], rest[0])
     if jumps and threads and np.all(alphas == 1.0):
         kernel = near_linear(kernels, actions, d, threads)
