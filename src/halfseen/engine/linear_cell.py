@@ -203,7 +203,7 @@ class LinearCell:
         """Return the dimension and its worst case d / p_min, as the summary shows them."""
         d = self.problem.dimension
         least = smallest_observe(self.problem, self.censorship)
-        return {"dimension": d, "effective dimension": d / least}
+        return {"dimension": d, "d/p_min": d / least}
 
     def arguments(self) -> tuple[Any, ...]:
         """Return the loop's arguments between the replications and the tracks."""

@@ -138,7 +138,7 @@ def numbers_section(result: Result) -> Html:
         "times as large": aligned([r["factor"] for r in records], "×"),
         "share seen": [percent(r["share seen"]) for r in records],
         size: [f"{r[size]:,}" for r in records],
-        worst: aligned([r["effective dimension"] for r in records]),
+        worst: aligned([r[worst] for r in records]),
     }
     if not single:
         columns = {"problem": _once([r["problem"] for r in records])} | columns
