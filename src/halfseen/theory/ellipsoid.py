@@ -222,7 +222,8 @@ def _write_unit(scratch: Vector, eigenvectors: Vector, action: Vector) -> float:
         largest = max(largest, abs(scratch[CENTER, i]))
     square = 0.0
     for i in range(d):
-        square += (scratch[CENTER, i] / largest) ** 2
+        share = scratch[CENTER, i] / largest
+        square += share * share  # not a power: C's and Python's differ in the last bit
     length = largest * math.sqrt(square)
     for j in range(d):
         action[j] = 0.0
