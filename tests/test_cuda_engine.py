@@ -79,10 +79,10 @@ problems = {"all": ArmedBandit(MEANS, reward="bernoulli")} | {
     for kind, actions in EVERY_ACTION_SET.items()
 }
 sizes = {"replications": 2, "checkpoints": 4, "seed": 4}
-compare(Study(problems, some, EVERY_POLICY, 25, **sizes))
+compare(Study(problems, some, EVERY_POLICY, 15, **sizes))
 gaussian = {k: p for k, p in EVERY_POLICY.items() if k != "bernoulli-thompson"}
 others = {r: ArmedBandit(MEANS, reward=r, noise=0.3) for r in ("gaussian", "uniform", "rademacher")}
-compare(Study(others, some, gaussian, 20, alphas=(), **sizes))
+compare(Study(others, some, gaussian, 12, alphas=(), **sizes))
 print("arms")
 
 many = ArmedBandit(np.linspace(0, 1, 70))
@@ -116,10 +116,10 @@ rounds = np.random.default_rng(1).normal(size=(7, 4, 3))
 given = LinearBandit([0.6, 0.4, 0.1], actions=SequenceOfActions(rounds, normalize=True))
 function = AnyFunction(lambda action: 0.5 + 0.4 * float(action[0]))
 studies = [
-    Study(drawn, Uniform(0.6), blind, 20, alphas=(0.5, 1.0), **sizes),
-    Study(drawn, lines, LinUCB(), 20, **sizes),
-    Study({"drawn": plain, "fixed": linear}, Uniform(0.5), LinThompson(), 20, alphas=(), **sizes),
-    Study(given, {"any": function} | lines, LinUCB(), 20, **sizes),
+    Study(drawn, Uniform(0.6), blind, 12, alphas=(0.5, 1.0), **sizes),
+    Study(drawn, lines, LinUCB(), 12, **sizes),
+    Study({"drawn": plain, "fixed": linear}, Uniform(0.5), LinThompson(), 12, alphas=(), **sizes),
+    Study(given, {"any": function} | lines, LinUCB(), 12, **sizes),
 ]
 for study in studies:
     one_by_one(study)
@@ -161,15 +161,14 @@ for other in tracks[1:]:
 print("batches")
 
 both = {"a": UCB(), "b": EVERY_POLICY["ucb1"]}
-summed = Study(problems["all"], some, both, 60, replications=21, checkpoints=3)
+summed = Study(problems["all"], some, both, 30, replications=21, checkpoints=3)
 for rows in (cuda_fold.ROWS, 4):
     cuda_fold.ROWS = rows
-    for engine in ("cpu", "reference"):
-        here, there = summarize(summed, engine=engine), summarize(summed, engine="cuda")
-        for position, _ in summed.cells():
-            for name, array in here.arrays[position].items():
-                other = there.arrays[position][name]
-                assert np.allclose(array, other, rtol=1e-12, atol=1e-12), (name, position)
+    here, there = (summarize(summed, engine=engine) for engine in ("reference", "cuda"))
+    for position, _ in summed.cells():
+        for name, array in here.arrays[position].items():
+            other = there.arrays[position][name]
+            assert np.allclose(array, other, rtol=1e-12, atol=1e-12), (name, position)
 one = next(summed.cells())[1]
 track = one.blank(21, 3, 0)
 cuda.run(one, track, report=print, start=6)

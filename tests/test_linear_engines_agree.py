@@ -37,6 +37,7 @@ CENSORSHIPS = {
     "thresholds": MultiThreshold([-0.2, 0.3], [1.0, 0.4, 0.1], [0, 1, 1, 0, -1]),
     "logistic": Logistic([1, 0, 0, 1, 0], slope=-3.0, offset=1.0),
 }
+POLICIES_AT_ONCE = ("impute-zero-lin-ucb", "lin-epsilon-greedy", "lin-thompson", "lin-ucb")
 AT_ONCE = {
     ("lin-ucb", "finite", "thresholds"),
     ("lin-ucb", "gaussian", "logistic"),
@@ -47,7 +48,13 @@ AT_ONCE = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(LINEAR_POLICIES))
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[] if kind in POLICIES_AT_ONCE else [pytest.mark.slow])
+        for kind in sorted(LINEAR_POLICIES)
+    ],
+)
 def test_policy_keeps_the_contract(kind):
     check_linear_policy(LINEAR_POLICIES[kind]())
 
