@@ -15,8 +15,8 @@ from example_studies import TOML, small_study
 
 import halfseen
 from halfseen import cli, console
-from halfseen.result import claim
 from halfseen.spec import parse_spec, to_toml
+from halfseen.study_folder import reserve_folder
 
 
 @pytest.fixture
@@ -191,8 +191,9 @@ def test_results_of_another_precision_are_not_mixed(run, tmp_path):
     complains(run, tmp_path, *GOOD, "out", "--summary", words=words)
     assert run(*GOOD, "fresh")[0] == 0
     before = files(tmp_path)
+    reserved = reserve_folder(tmp_path / "fresh", design, "single", design.fingerprints())
     with pytest.raises(halfseen.InvalidInput, match="`precision` must be double, that of"):
-        claim(tmp_path / "fresh", design, "single")
+        reserved.__enter__()
     assert files(tmp_path) == before
 
 

@@ -210,7 +210,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch, error):
 
 def test_a_write_that_fails_keeps_what_was_there(tmp_path, monkeypatch):
     write_text(tmp_path / "kept", "old λ")
-    monkeypatch.setattr(Path, "write_bytes", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(StorageError, match="full"):
         write_text(tmp_path / "kept", "new")
     assert (tmp_path / "kept").read_text(encoding="utf-8") == "old λ"

@@ -238,15 +238,12 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
 
 def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], tuple[float, float | None]]:
     """Return the mean regret and, of linear bandits, the mean V_1 of every cell that was played."""
-    from halfseen.errors import StorageError
-    from halfseen.result import Result, read_study
+    from halfseen.errors import InvalidInput, StorageError
+    from halfseen.result import Result
 
-    present = read_study(folder)
-    if present is None or present.digest() != study.digest():
-        return {}
     try:
-        tracks = Result.load(folder).tracks
-    except StorageError:
+        tracks = Result.load(folder, study).tracks
+    except (StorageError, InvalidInput):  # nothing there, or another study's
         return {}
     means = {}
     for position, _ in study.cells():

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfseen.engine.fold import Fold, Part
 from halfseen.engine.player import blank_track
-from halfseen.storage import CELLS, PARTS, read_cell, read_facts, write_cell
+from halfseen.storage import CELLS, PARTS, read_cell, read_facts, readable, write_cell
 from halfseen.study import AnyCell
 
 KEEP_SECONDS = 5.0
@@ -64,7 +64,9 @@ def draft_of(cell: AnyCell, digest: str, folder: Path | None) -> Draft:
     draft = Draft(cell, digest, None if folder is None else folder / PARTS / digest)
     if draft.place is None:
         return draft
-    counts = [int(path.name) for path in (draft.place / CELLS).glob("*") if path.name.isdecimal()]
+    with readable(draft.place):
+        names = [path.name for path in (draft.place / CELLS).glob("*")]
+    counts = [int(name) for name in names if name.isdecimal()]
     if counts:
         name = str(max(counts))
         facts = read_facts(draft.place, name) or {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,24 +13,15 @@ import numpy as np
 from halfseen.engine.cell import Track
 from halfseen.engine.linear_cell import LinearCell, LinearTrack
 from halfseen.errors import InvalidInput, StorageError
-from halfseen.spec import study_from
-from halfseen.storage import (
-    STUDY_FILE,
-    SUMMARIES,
-    is_marked,
-    read_cell,
-    read_json,
-    write_cell,
-    write_text,
-)
-from halfseen.study import AnyCell, Study, sees_everything
+from halfseen.memory import memory_bytes
+from halfseen.storage import SUMMARIES, read_cell, readable, write_cell
+from halfseen.study import AnyCell, Fingerprints, Position, Study, sees_everything
+from halfseen.study_folder import changed_since, reserve_folder, stored_study
 from halfseen.tables import Table, table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-Position = tuple[int, int, int]
-PRECISIONS = ("double", "single")
 _AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
 _MORE_AXES = {
     "pulls": ("arm",),
@@ -55,11 +45,19 @@ class Result:
         or alpha.
     facts
         For every cell, by digest: seconds of simulation and versions of what ran it.
+    fingerprints
+        Digests of its parts and cells, as code stood when the study was played or read; left out,
+        as it stands now.
     """
 
     study: Study
     tracks: dict[str, np.ndarray[Any, Any]]
     facts: dict[str, dict[str, Any]]
+    fingerprints: Fingerprints = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.fingerprints is None:
+            object.__setattr__(self, "fingerprints", self.study.fingerprints())
 
     @staticmethod
     def empty(study: Study) -> Result:
@@ -70,7 +68,7 @@ class Result:
         cell = next(study.cells())[1]
         row = cell.blank(1, study.arms, study.dimension)
         try:
-            if rows * sum(array.nbytes for array in row.arrays().values()) > _memory():
+            if rows * sum(array.nbytes for array in row.arrays().values()) > memory_bytes():
                 raise MemoryError
             blank = cell.blank(rows, study.arms, study.dimension)
         except (MemoryError, ValueError):
@@ -117,9 +115,8 @@ class Result:
         }
         shape = (len(study.problems), len(study.censorships), len(study.policies))
         seconds = np.full(shape, np.nan)
-        for position, cell in study.cells():
-            facts = self.facts.get(study.cell_digest(cell), {})
-            seconds[position] = facts.get("seconds", np.nan)
+        for position, digest in self.fingerprints.cells.items():
+            seconds[position] = self.facts.get(digest, {}).get("seconds", np.nan)
         variables["seconds"] = (_AXES[:3], seconds)
         return xr.Dataset(
             variables,
@@ -172,101 +169,55 @@ class Result:
         return table(records)
 
     def save(self, folder: Path | str) -> None:
-        """Write everything into a folder that `load` reads back."""
+        """Write everything into a folder that `load` reads back.
+
+        Whatever stops this, every cell that was in the folder can still be read.
+        """
         singles = any(facts.get("precision") == "single" for facts in self.facts.values())
-        folder = claim(Path(folder), self.study, "single" if singles else "double")
-        for position, cell in self.study.cells():
-            digest = self.study.cell_digest(cell)
-            track = self.track(position, cell)
-            write_cell(folder, digest, track.arrays(), self.facts.get(digest, {}))
+        precision = "single" if singles else "double"
+        with reserve_folder(Path(folder), self.study, precision, self.fingerprints) as place:
+            for position, cell in self.study.cells():
+                digest = self.fingerprints.cells[position]
+                track = self.track(position, cell)
+                write_cell(place, digest, track.arrays(), self.facts.get(digest, {}))
 
     @staticmethod
-    def load(folder: Path | str) -> Result:
-        """Read a finished study from its folder."""
+    def load(folder: Path | str, study: Study | None = None) -> Result:
+        """Read a finished study from its folder.
+
+        Parameters
+        ----------
+        folder
+            Where `save` or `simulate` wrote it.
+        study
+            The study it holds. Needed where that has Python functions, which no file holds.
+        """
         folder = Path(folder)
-        study = read_study(folder)
+        study = stored_study(folder, study)
         if study is None:
             raise StorageError(f"{folder} holds no study. Run `halfseen study --out {folder}`.")
         result = Result.empty(study)
         for position, cell in study.cells():
-            digest = study.cell_digest(cell)
-            if not result.read(folder, position, cell, digest):
-                if (folder / SUMMARIES).exists():
-                    raise StorageError(
-                        f"{folder} holds a summary, not every replication. Read it with"
-                        " `Summary.load`, or run `halfseen study --summary` again to print it."
-                    )
+            if result.read(folder, position, cell):
+                continue
+            with readable(folder):
+                summarized = (folder / SUMMARIES).exists()
+            if summarized:
                 raise StorageError(
-                    f"{folder} holds an unfinished study. Run the same `halfseen study` again:"
-                    " it goes on where it stopped."
+                    f"{folder} holds a summary, not every replication. Read it with"
+                    " `Summary.load`, or run `halfseen study --summary` again to print it."
                 )
+            raise StorageError(
+                f"{folder} holds an unfinished study. Run the same `halfseen study` again:"
+                f" it goes on where it stopped.{changed_since(folder, result.fingerprints)}"
+            )
         return result
 
-    def read(
-        self, folder: Path, position: tuple[int, int, int], cell: AnyCell, digest: str
-    ) -> bool:
+    def read(self, folder: Path, position: Position, cell: AnyCell) -> bool:
         """Read one cell from disk if it is there."""
+        digest = self.fingerprints.cells[position]
         facts = read_cell(folder, digest, self.track(position, cell).arrays())
         if facts is None:
             return False
         self.facts[digest] = facts
         return True
-
-
-def _memory() -> float:
-    """Return the bytes of memory this machine has, where that can be known."""
-    try:
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        return math.inf
-
-
-def claim(folder: Path, study: Study, precision: str) -> Path:
-    """Make a folder this study's own, or refuse if it holds something else."""
-    study.check_storable()
-    present = read_study(folder) if is_marked(folder, STUDY_FILE) else None
-    if present is not None and present.digest() != study.digest():
-        raise InvalidInput(
-            "out",
-            "must be a new folder, not one that holds another study's results",
-            str(folder),
-            "Choose another folder or delete that one.",
-        )
-    if present is None:
-        write_study(folder, study, precision)
-    kept = read_json(folder / STUDY_FILE).get("precision")
-    if kept != precision:
-        raise InvalidInput(
-            "precision",
-            f"must be {kept}, that of the results in {folder}",
-            precision,
-            f"Use {kept}, or choose another folder.",
-        )
-    return folder
-
-
-def write_study(folder: Path, study: Study, precision: str) -> None:
-    """Write which study a folder belongs to, and the precision its results were asked for in."""
-    content = {"digest": study.digest(), "precision": precision, "study": study.to_dict()}
-    write_text(folder / STUDY_FILE, json.dumps(content, indent=1) + "\n")
-
-
-def read_study(folder: Path) -> Study | None:
-    """Return the study a folder belongs to, or None."""
-    path = folder / STUDY_FILE
-    if not path.exists():
-        return None
-    content = read_json(path)
-    refusal = StorageError(
-        f"{path} is not a study, or was altered or written by another version."
-        f" Choose another folder, or delete {folder} if you do not need it."
-    )
-    if not isinstance(content, dict) or "study" not in content:
-        raise refusal
-    try:
-        study = study_from(content["study"])
-    except InvalidInput:
-        raise refusal from None
-    if study.digest() != content.get("digest") or content.get("precision") not in PRECISIONS:
-        raise refusal
-    return study

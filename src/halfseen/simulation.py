@@ -15,9 +15,10 @@ from halfseen import checks
 from halfseen.engine import cluster, cpu, cuda, reference
 from halfseen.engine.cell import Track
 from halfseen.errors import InvalidInput
-from halfseen.result import PRECISIONS, Position, Result, claim
-from halfseen.storage import CELLS, PARTS, read_cell, write_cell
-from halfseen.study import AnyCell, Study
+from halfseen.result import Result
+from halfseen.storage import CELLS, PARTS, read_cell, readable, write_cell
+from halfseen.study import AnyCell, Position, Study
+from halfseen.study_folder import PRECISIONS, optional_folder
 
 
 class Engine(Protocol):
@@ -88,7 +89,22 @@ def simulate(
     threads = thread_count(workers, scheduler)
     engine, run = chosen_engine(study, engine, precision, scheduler)
     result = Result.empty(study)
-    folder = None if out is None else claim(Path(out), study, precision)
+    with optional_folder(out, study, precision, result.fingerprints) as folder:
+        _fill(result, engine, run, threads, scheduler, folder, progress)
+    return result
+
+
+def _fill(
+    result: Result,
+    engine: str,
+    run: Callable[..., str | None],
+    threads: int,
+    scheduler: str | None,
+    folder: Path | None,
+    progress: Progress | None,
+) -> None:
+    """Read what a folder holds of a study and play the rest."""
+    study = result.study
     cells = list(study.cells())
     total = len(cells) * study.replications
     done = 0
@@ -116,21 +132,19 @@ def simulate(
 
     to_play = []
     for position, cell in cells:
-        digest = study.cell_digest(cell)
-        if folder is not None and result.read(folder, position, cell, digest):
+        if folder is not None and result.read(folder, position, cell):
             report(study.replications, position)
         else:
-            to_play.append((position, cell, digest))
+            to_play.append((position, cell, result.fingerprints.cells[position]))
     if engine == "dask":
         _on_cluster(result, to_play, folder, scheduler, threads, report, finish)
-        return result
+        return
     for position, cell, digest in to_play:
         report(0, position)
         started = time.perf_counter()
         track = result.track(position, cell)
         used = run(cell, track, report=partial(report, position=position), workers=threads)
         finish(digest, track, used)
-    return result
 
 
 def _on_cluster(
@@ -147,7 +161,10 @@ def _on_cluster(
     for position, cell, digest in to_play:
         track = result.track(position, cell)
         parts = None if folder is None else folder / PARTS / digest
-        found = [] if parts is None else cluster.finished_chunks(parts / CELLS)
+        found = []
+        if parts is not None:
+            with readable(parts):
+                found = cluster.finished_chunks(parts / CELLS)
 
         def keep(
             found: Track,

@@ -20,6 +20,7 @@ from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPol
 from halfseen.problems import (
     ACTION_SETS,
     LINEAR_ACTIONS,
+    LINKS,
     ArmedBandit,
     GeneralizedLinearBandit,
     LinearBandit,
@@ -110,11 +111,7 @@ def study_from(content: Any) -> Study:
 def _study(spec: _Spec) -> Study:
     from halfseen.study import Study
 
-    groups: dict[str, dict[str, Any]] = {
-        "problems": PROBLEMS,
-        "censorships": CENSORSHIPS,
-        "policies": POLICIES | LINEAR_POLICIES | GLM_POLICIES,
-    }
+    groups = _registries()
     built: dict[str, Any] = {
         group: {
             name: _build(f"{group}.{name}", table, registry)
@@ -156,6 +153,33 @@ def functions_in(noun: Any, place: str) -> Iterator[tuple[str, Any]]:
             yield from functions_in(value, inner)
 
 
+def unknown_kinds(content: Any) -> Iterator[tuple[str, str]]:
+    """Yield place and name of every kind and link in a study that this process does not know."""
+    for group, registry in _registries().items():
+        for name, table in content[group].items():
+            yield from _unknown_in(f"{group}.{name}", table, registry)
+
+
+def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if table["kind"] not in registry:
+        yield place, table["kind"]
+        return
+    noun = registry[table["kind"]]
+    for key, inner in (("base", POLICIES), ("actions", _ACTIONS.get(noun))):
+        if isinstance(table.get(key), dict) and inner is not None:
+            yield from _unknown_in(f"{place}.{key}", table[key], inner)
+    if noun is GeneralizedLinearBandit and table.get("link") not in LINKS:
+        yield f"{place}.link", table["link"]
+
+
+def _registries() -> dict[str, dict[str, Any]]:
+    return {
+        "problems": PROBLEMS,
+        "censorships": CENSORSHIPS,
+        "policies": POLICIES | LINEAR_POLICIES | GLM_POLICIES,
+    }
+
+
 def policy_from(content: Any) -> Policy:
     """Build a policy from what `describe` returned."""
     policy: Policy = _build("policy", content, POLICIES)
@@ -170,7 +194,13 @@ def linear_policy_from(content: Any) -> LinearPolicy:
 
 def to_toml(study: Study) -> str:
     """Write a study as TOML."""
-    study.check_storable()
+    for place, function in study.functions.items():
+        raise InvalidInput(
+            place,
+            "must be described by numbers to be written as TOML",
+            function,
+            "Give the function's values: PerAction, or SequenceOfActions of sampled rounds.",
+        )
     lines = []
     for key, value in study.to_dict().items():
         if not isinstance(value, dict):

@@ -1,7 +1,7 @@
 """Results on disk: a folder per study, a folder per finished cell, arrays and JSON, no pickle.
 
-Every file is written beside its place and renamed into it, so that what has its final name is
-whole. Arrays carry a checksum: a file that was cut short or altered is refused.
+Every file is written beside its place, waited for until it is on disk, and renamed: what has its
+final name is whole. Arrays carry a checksum: a file that was cut short or altered is refused.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import shutil
+import stat
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,9 @@ from halfseen.errors import InvalidInput, StorageError
 
 STUDY_FILE, CELL_FILE = "study.json", "cell.json"
 CELLS, PARTS, SUMMARIES = "cells", "parts", "summaries"
+_NOT_JSON = object()
+LOCK_FILE, DRAFT, OLD = ".lock", ".draft", ".old"
+ABANDONED_SECONDS = 3600.0  # a draft this old belongs to nobody any more
 
 
 def write_text(path: Path, text: str) -> None:
@@ -30,27 +37,64 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a whole file or nothing."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a whole file or nothing; a link is followed and an existing file keeps its mode."""
     with explained(path):
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file() and not target.is_dir():
+            target.write_bytes(content)  # a device or a pipe
+            return
+        file = _new_draft(target)
+        draft = Path(file.name)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(content)
-            draft.replace(path)
+            with file:
+                if target.exists():
+                    draft.chmod(stat.S_IMODE(target.stat().st_mode))
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(target)
+            sync_folder(target.parent)
         finally:
             draft.unlink(missing_ok=True)
 
 
-def is_marked(folder: Path, mark: str) -> bool:
-    """Say whether a folder holds its mark; refuse one that has none and holds other things."""
+def _new_draft(target: Path) -> BinaryIO:
+    """Open a new file beside a place; what a killed process left there is taken away."""
+    name = hashlib.sha256(target.name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    draft = target.with_name(f".{name}{DRAFT}")
+    with contextlib.suppress(FileNotFoundError):
+        if time.time() - draft.stat().st_mtime > ABANDONED_SECONDS:
+            draft.unlink()
+    while True:
+        try:
+            return draft.open("xb")
+        except FileExistsError:  # another thread or process is writing there
+            draft = target.with_name(f".{name}.{secrets.token_hex(8)}{DRAFT}")
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on disk, where a folder can be waited for."""
+    if sys.platform != "win32":
+        _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def is_marked(folder: Path, mark: str) -> bool:
+    """Return whether the marker file exists; raise if unrelated files do."""
+    with readable(folder):
         if folder.exists() and not folder.is_dir():
             raise InvalidInput("out", "must be a folder", str(folder), "Choose another name.")
         marked = (folder / mark).exists()
-        foreign = not marked and folder.exists() and any(folder.iterdir())
-    except OSError as error:
-        raise StorageError(f"Cannot use {folder}: {error.strerror}. Choose another folder.")
-    if foreign:
+        names = [] if marked or not folder.exists() else os.listdir(folder)
+    if any(name != LOCK_FILE and not name.endswith(DRAFT) for name in names):
         raise InvalidInput(
             "out",
             "must be a new or empty folder, not one that holds other files",
@@ -62,12 +106,21 @@ def is_marked(folder: Path, mark: str) -> bool:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file."""
+    content = _parsed(path)
+    if content is _NOT_JSON:
+        raise StorageError(
+            f"{path} is damaged: it is not JSON. Restore it from a copy, or choose another place."
+        )
+    return content
+
+
+def _parsed(path: Path) -> Any:
+    with readable(path):
+        text = path.read_bytes()
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
+        return json.loads(text.decode())
     except (ValueError, RecursionError):
-        raise StorageError(f"{path} is damaged: it is not JSON. Delete it and run again.")
+        return _NOT_JSON
 
 
 def sealed(content: dict[str, Any]) -> dict[str, Any]:
@@ -80,31 +133,57 @@ def sealed(content: dict[str, Any]) -> dict[str, Any]:
 def write_cell(
     folder: Path, digest: str, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
 ) -> None:
-    """Write a finished cell, whole or not at all."""
-    place = folder / CELLS / digest
-    draft = folder / CELLS / f".{digest}.{os.getpid()}"
+    """Write a finished cell; whatever stops this, the old one or the new one can be read."""
+    cells = folder / CELLS
+    place, draft, old = cells / digest, cells / f".{digest}{DRAFT}", _old(folder, digest)
     with explained(place):
         try:
-            draft.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir(parents=True)
             sums = {}
             for name, array in arrays.items():
-                np.save(draft / f"{name}.npy", array, allow_pickle=False)
-                sums[name] = _checksum(draft / f"{name}.npy")
+                path = draft / f"{name}.npy"
+                np.save(path, array, allow_pickle=False)
+                _sync(path)
+                sums[name] = _checksum(path)
             text = json.dumps(sealed(facts | {"arrays": sums}), indent=1)
             (draft / CELL_FILE).write_text(text, encoding="utf-8")
+            _sync(draft / CELL_FILE)
+            sync_folder(draft)
             if place.exists():
-                shutil.rmtree(place)
+                shutil.rmtree(old, ignore_errors=True)
+                place.rename(old)  # where it is still found
             draft.rename(place)
+            sync_folder(cells)
+            shutil.rmtree(old, ignore_errors=True)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
 
+def tidy(folder: Path) -> None:
+    """Remove what killed runs left among the cells, and put back what they had set aside."""
+    parts = [*(folder / PARTS).glob("*"), *(folder / SUMMARIES / PARTS).glob("*")]
+    with explained(folder):
+        for path in folder.glob(f".*{DRAFT}"):
+            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
+                path.unlink(missing_ok=True)
+        for cells in (place / CELLS for place in (folder, folder / SUMMARIES, *parts)):
+            for path in cells.glob(f".*{DRAFT}"):
+                shutil.rmtree(path, ignore_errors=True)
+            for path in cells.glob(f".*{OLD}"):
+                place = cells / path.name.removeprefix(".").removesuffix(OLD)
+                if place.exists():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.rename(place)
+
+
 def read_facts(folder: Path, digest: str) -> dict[str, Any] | None:
     """Return the facts of a finished cell and its arrays' checksums; None if it is not there."""
-    place = folder / CELLS / digest
-    if not place.exists():
+    place = _present(folder, digest)
+    if place is None:
         return None
-    facts = read_json(place / CELL_FILE)
+    facts = _parsed(place / CELL_FILE)
     if not isinstance(facts, dict) or sealed(facts) != facts:
         raise _damaged(place / CELL_FILE)
     return facts
@@ -112,9 +191,8 @@ def read_facts(folder: Path, digest: str) -> dict[str, Any] | None:
 
 def read_cell(folder: Path, digest: str, arrays: dict[str, NDArray[Any]]) -> dict[str, Any] | None:
     """Fill `arrays` with a finished cell and return its facts, or None if it is not there."""
-    place = folder / CELLS / digest
-    facts = read_facts(folder, digest)
-    if facts is None:
+    place, facts = _present(folder, digest), read_facts(folder, digest)
+    if place is None or facts is None:
         return None
     sums = facts.get("arrays")
     if not isinstance(sums, dict) or set(sums) != set(arrays):
@@ -124,13 +202,29 @@ def read_cell(folder: Path, digest: str, arrays: dict[str, NDArray[Any]]) -> dic
     return {key: value for key, value in facts.items() if key not in ("arrays", "checksum")}
 
 
+def _present(folder: Path, digest: str) -> Path | None:
+    """Return where a cell is: in its place, or set aside by a save that was killed."""
+    with readable(folder):
+        for place in (folder / CELLS / digest, _old(folder, digest)):
+            if place.exists():
+                return place
+    return None
+
+
+def _old(folder: Path, digest: str) -> Path:
+    return folder / CELLS / f".{digest}{OLD}"
+
+
 def _read_array(path: Path, checksum: str, like: NDArray[Any]) -> NDArray[Any]:
     """Return a stored array if it is whole and of the right shape and type; never runs code."""
-    try:
+    with readable(path):
         if _checksum(path) != checksum:
             raise _damaged(path)
+    try:
         with path.open("rb") as file:
             stored: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    except (OSError, MemoryError) as error:
+        raise StorageError(f"Cannot read {path}: {error}. Free some memory, then try again.")
     except Exception:  # numpy's reader raises nearly anything on a header that is not one
         raise _damaged(path) from None
     if stored.shape != like.shape or stored.dtype != like.dtype:
@@ -140,6 +234,20 @@ def _read_array(path: Path, checksum: str, like: NDArray[Any]) -> NDArray[Any]:
 
 def _damaged(path: Path) -> StorageError:
     return StorageError(f"{path} is damaged. Delete the folder {path.parent} and run again.")
+
+
+@contextlib.contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turn the system's read errors into a sentence."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a name no file can have
+        if isinstance(error, InvalidInput):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise StorageError(
+            f"Cannot read {path}: {reason}. Check the path and its permissions."
+        ) from None
 
 
 @contextlib.contextmanager

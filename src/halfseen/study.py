@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,14 @@ from halfseen.engine.cell import Cell
 from halfseen.engine.glm_cell import GLMCell
 from halfseen.engine.linear_cell import LinearCell
 from halfseen.errors import InvalidInput
+from halfseen.fingerprint import NoFingerprint, fingerprint
 from halfseen.policies import GLMPolicy, LinearPolicy, Policy
-from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
+from halfseen.problems import (
+    ArmedBandit,
+    GeneralizedLinearBandit,
+    LinearBandit,
+    SequenceOfActions,
+)
 from halfseen.spec import describe, functions_in
 
 Problem = ArmedBandit | LinearBandit
@@ -32,7 +38,26 @@ _FITTING: dict[type[Any], tuple[type[Any], str, str]] = {
     GeneralizedLinearBandit: (GLMPolicy, "generalized linear", "Use GLMUCB() or another of those."),
 }
 EVERYTHING_SEEN = "everything seen"
-TRACK_FORMAT = 2  # raise when the loop would give other numbers for the same study
+TRAJECTORIES = 1  # raised whenever any stored number would change for the same study
+GROUPS = ("problems", "censorships", "policies")
+Position = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """Hashes of what decides a study's numbers, as parameters and code stood when they were taken.
+
+    Attributes
+    ----------
+    nouns
+        For every problem, censorship and policy, by place such as ``"policies.UCB"``: a hash of
+        its parameters and code.
+    cells
+        A hash of everything that decides a cell's numbers, by position.
+    """
+
+    nouns: dict[str, str]
+    cells: dict[Position, str]
 
 
 @dataclass(frozen=True, init=False)
@@ -121,6 +146,14 @@ class Study:
                 cell.check_policy()
 
     def _check_kinds(self) -> None:
+        for name, problem in self.problems.items():
+            if type(problem) not in _FITTING:
+                raise InvalidInput(
+                    f"Study.problems[{name!r}]",
+                    "must be an ArmedBandit, LinearBandit or GeneralizedLinearBandit itself",
+                    type(problem).__name__,
+                    "Use the class it is made from.",
+                )
         kinds = {type(problem) for problem in self.problems.values()}
         if len(kinds) > 1:
             raise InvalidInput(
@@ -174,32 +207,39 @@ class Study:
                     )
                     yield (i, j, k), cell
 
-    @property
-    def functions(self) -> dict[str, Any]:
-        """The Python functions in it, by place; with any, the study runs but cannot be stored."""
-        nouns = {
+    def nouns(self) -> dict[str, Any]:
+        """Return every problem, censorship and policy by its place, such as "policies.UCB"."""
+        return {
             f"{group}.{name}": noun
-            for group in ("problems", "censorships", "policies")
+            for group in GROUPS
             for name, noun in getattr(self, group).items()
         }
-        return dict(pair for place, noun in nouns.items() for pair in functions_in(noun, place))
+
+    @property
+    def functions(self) -> dict[str, Any]:
+        """The Python functions in it, by place; a spec cannot hold them."""
+        found = (functions_in(noun, place) for place, noun in self.nouns().items())
+        return dict(pair for pairs in found for pair in pairs)
 
     def check_storable(self) -> None:
-        """Refuse to store what holds a Python function: it could not be read back."""
-        for place, function in self.functions.items():
-            raise InvalidInput(
-                place,
-                "must be described by numbers to be stored",
-                function,
-                "Leave `out` and `save` away and use the result in memory, or give the function's"
-                " values: PerAction, or SequenceOfActions of sampled rounds.",
-            )
+        """Refuse to store what holds something whose value cannot be written down."""
+        for place, noun in self.nouns().items():
+            try:
+                fingerprint(_decisive(noun))
+            except NoFingerprint as error:
+                raise InvalidInput(
+                    place,
+                    f"must be made of code and values to be stored ({error})",
+                    noun,
+                    "Leave `out` and `save` away and use the result in memory, or give the"
+                    " function's values: PerAction, or SequenceOfActions of sampled rounds.",
+                ) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as plain values, what a TOML spec holds; functions by name only."""
         tables = {
             group: {name: describe(noun) for name, noun in getattr(self, group).items()}
-            for group in ("problems", "censorships", "policies")
+            for group in GROUPS
         }
         return {
             "horizon": self.horizon,
@@ -210,23 +250,28 @@ class Study:
             "baseline": self.baseline,
         } | tables
 
-    def digest(self) -> str:
-        """Return a hash of everything that decides the study's numbers.
+    def fingerprints(self) -> Fingerprints:
+        """Return hashes of everything that decides the numbers, code included.
 
-        Python functions are told apart in the running program only.
+        What cannot be written down is told apart in the running program only.
         """
-        return _digest(self.to_dict(), *self.functions.values())
-
-    def cell_digest(self, cell: AnyCell) -> str:
-        """Return a hash of everything that decides one cell's numbers."""
-        content = {
-            key: value
-            for key, value in self.to_dict().items()
-            if key not in ("problems", "censorships", "policies", "baseline")
+        nouns = {}
+        for place, noun in self.nouns().items():
+            try:
+                nouns[place] = fingerprint(_decisive(noun))
+            except NoFingerprint:
+                nouns[place] = f"{id(noun)} in this process"
+        shared = [self.horizon, self.replications, self.seed, self.checkpoints, list(self.alphas)]
+        by_group = [[nouns[f"{g}.{name}"] for name in getattr(self, g)] for g in GROUPS]
+        cells = {
+            position: _digest([shared, *(by_group[g][i] for g, i in enumerate(position))])
+            for position in np.ndindex(*map(len, by_group))
         }
-        nouns = (cell.problem, cell.censorship, cell.policy)
-        functions = [function for noun in nouns for _, function in functions_in(noun, "")]
-        return _digest(content | {"cell": [describe(noun) for noun in nouns]}, *functions)
+        return Fingerprints(nouns, cells)
+
+    def digest(self) -> str:
+        """Return a hash of everything that decides the study's numbers, code included."""
+        return _digest([self.to_dict(), self.fingerprints().nouns])
 
 
 def sees_everything(censorship: Any) -> bool:
@@ -268,8 +313,18 @@ def _unused(name: str, names: Mapping[str, object]) -> str:
     return name
 
 
-def _digest(content: dict[str, Any], *functions: object) -> str:
-    if functions:
-        content = content | {"functions": [id(function) for function in functions]}
-    text = json.dumps(content | {"format": TRACK_FORMAT}, sort_keys=True)
+def _decisive(noun: Any) -> Any:
+    """Return what decides a noun's part in the numbers: its fields, and code that may be yours."""
+    if not isinstance(noun, Problem):
+        return noun
+    parts = {entry.name: getattr(noun, entry.name) for entry in fields(noun)}
+    if isinstance(noun, GeneralizedLinearBandit):
+        parts["link"] = noun.curve
+    if isinstance(noun.actions, SequenceOfActions):
+        parts["rounds"] = noun.actions.array  # of a file, what it holds now
+    return (noun.kind, parts)
+
+
+def _digest(content: list[Any]) -> str:
+    text = json.dumps([*content, TRAJECTORIES], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]

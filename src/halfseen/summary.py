@@ -23,10 +23,10 @@ from halfseen.engine import cluster, cuda
 from halfseen.engine.fold import BINNED, BINS, Fold, Part, Span, quantile_of
 from halfseen.engine.player import blank_track
 from halfseen.errors import StorageError
-from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
 from halfseen.storage import SUMMARIES, read_cell, write_cell
-from halfseen.study import AnyCell, Study
+from halfseen.study import AnyCell, Position, Study
+from halfseen.study_folder import changed_since, optional_folder, stored_study
 from halfseen.tables import Table, table
 
 BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
@@ -93,18 +93,18 @@ class Summary:
         return table(records)
 
     @staticmethod
-    def load(folder: Path | str) -> Summary:
-        """Read what `summarize` wrote."""
+    def load(folder: Path | str, study: Study | None = None) -> Summary:
+        """Read what `summarize` wrote; a study with Python functions must be given again."""
         folder = Path(folder)
-        study = read_study(folder)
+        study = stored_study(folder, study)
         if study is None:
             raise StorageError(f"{folder} holds no study. Run `halfseen study --summary` into it.")
-        found = Summary(study, {}, {})
+        found, fingerprints = Summary(study, {}, {}), study.fingerprints()
         for position, cell in study.cells():
-            if not _read(found, folder / SUMMARIES, position, cell, study.cell_digest(cell)):
+            if not _read(found, folder / SUMMARIES, position, cell, fingerprints.cells[position]):
                 raise StorageError(
                     f"{folder} holds an unfinished summary. Run the same command again: it goes on"
-                    " where it stopped."
+                    f" where it stopped.{changed_since(folder, fingerprints)}"
                 )
         return found
 
@@ -134,13 +134,31 @@ def summarize(
     """
     threads = thread_count(workers, scheduler)
     engine, run = chosen_engine(study, engine, precision, scheduler)
-    play: Play = partial(_reduced_here, run, threads)
+    part: Play = partial(_reduced_here, run, threads)
     room = BATCH_BYTES
     if engine == "cuda":
-        play, room = partial(cuda.played_part, single=precision == "single"), DEVICE_BYTES
-    folder = None if out is None else claim(Path(out), study, precision) / SUMMARIES
-    found = Summary(study, {}, {})
-    total = len(list(study.cells())) * study.replications
+        part, room = partial(cuda.played_part, single=precision == "single"), DEVICE_BYTES
+    found, fingerprints = Summary(study, {}, {}), study.fingerprints()
+    with optional_folder(out, study, precision, fingerprints) as reserved:
+        folder = None if reserved is None else reserved / SUMMARIES
+        on_cluster = (scheduler, threads) if engine == "dask" else None
+        play = partial(_play, part, room)
+        _fill(found, fingerprints.cells, engine, folder, play, on_cluster, progress)
+    return found
+
+
+def _fill(
+    found: Summary,
+    digests: dict[Position, str],
+    engine: str,
+    folder: Path | None,
+    play: Callable[..., None],
+    on_cluster: tuple[str | None, int] | None,
+    progress: Progress | None,
+) -> None:
+    """Read what a folder holds of a summary and play the rest."""
+    study = found.study
+    total = len(digests) * study.replications
     done = 0
     started = time.perf_counter()
 
@@ -168,30 +186,29 @@ def summarize(
 
     drafts = []
     for position, cell in study.cells():
-        digest = study.cell_digest(cell)
-        if folder is not None and _read(found, folder, position, cell, digest):
+        if folder is not None and _read(found, folder, position, cell, digests[position]):
             report(study.replications, position)
         else:
-            drafts.append((position, draft_of(cell, digest, folder)))
+            drafts.append((position, draft_of(cell, digests[position], folder)))
     jobs = []
     try:
         for position, draft in drafts:
             noted = partial(report, position=position)
             noted(draft.fold.count)
             lacks = cluster.lacking(study.replications, draft.fold.moments)
-            if engine == "dask" and lacks:
+            if on_cluster is not None and lacks:
                 close = partial(finish, position, draft)
                 keep = partial(_keep, draft, noted)
                 jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
                 continue
-            _play(draft, lacks, play, room, noted)
+            play(draft, lacks, noted)
             finish(position, draft)
-        cluster.run_all(jobs, scheduler, threads)
+        if on_cluster is not None:
+            cluster.run_all(jobs, *on_cluster)
     except BaseException:
         for _, draft in drafts:
             draft.keep()
         raise
-    return found
 
 
 def _keep(draft: Draft, report: Callable[[int], None], part: Part, first: int, last: int) -> None:
@@ -200,7 +217,7 @@ def _keep(draft: Draft, report: Callable[[int], None], part: Part, first: int, l
 
 
 def _play(
-    draft: Draft, lacks: list[Span], play: Play, room: int, report: Callable[[int], None]
+    play: Play, room: int, draft: Draft, lacks: list[Span], report: Callable[[int], None]
 ) -> None:
     """Play what a draft lacks, in batches of at most `room` bytes and about BATCH_SECONDS."""
     row_bytes = sum(array.nbytes for array in blank_track(draft.cell, 1).arrays().values())

@@ -19,6 +19,7 @@ from halfseen import (
     Result,
     SampledActions,
     SequenceOfActions,
+    StorageError,
     Study,
     Uniform,
     UnitBall,
@@ -183,21 +184,33 @@ def test_what_cannot_be_played_is_refused():
         (FINITE, FUNCTION, "censorships.function.function"),
     ],
 )
-def test_functions_run_in_memory_and_are_not_stored(tmp_path, actions, censorship, place):
+def test_functions_are_stored_by_their_code_and_must_be_given_again(
+    tmp_path, actions, censorship, place
+):
     study = study_of(actions, censorship)
-    result = simulate(study, engine="reference")
+    result = simulate(study, engine="reference", out=tmp_path / "new")
     assert result.data.sizes["replication"] == 3
     assert not np.isnan(result.data["seconds"]).any()
-    folder = tmp_path / "new"
-    complaint = rf"^`{re.escape(place)}` must be described by numbers to be stored; got <function"
-    for store in (
-        lambda: simulate(study, out=folder),
-        lambda: result.save(folder),
-        lambda: to_toml(study),
-    ):
-        with pytest.raises(InvalidInput, match=complaint):
-            store()
-    assert not folder.exists()
+    assert Result.load(tmp_path / "new", study).data.identical(result.data)
+    asked = rf"Python functions \({re.escape(place)}\).*`Result.load\(folder, study\)`"
+    with pytest.raises(StorageError, match=asked):
+        Result.load(tmp_path / "new")
+    with pytest.raises(InvalidInput, match="`study` must be the one in the folder"):
+        Result.load(tmp_path / "new", study_of(actions, censorship, replications=4))
+    with pytest.raises(InvalidInput, match=rf"^`{re.escape(place)}` must be described by numbers"):
+        to_toml(study)
+
+
+@pytest.mark.parametrize("how", ["simulate", "save"])
+def test_a_function_that_holds_an_open_file_is_not_stored(tmp_path, how):
+    with (tmp_path / "open").open("w") as file:
+        study = study_of(FINITE, AnyFunction(lambda action: 0.5 if file else 0.6))
+        result = simulate(study, engine="reference")
+        assert not np.isnan(result.data["seconds"]).any()
+        store = {"save": result.save, "simulate": lambda out: simulate(study, out=out)}[how]
+        with pytest.raises(InvalidInput, match=r"^`censorships.function` must be made of code and"):
+            store(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_report_says_what_a_function_leaves_unknown(tmp_path):
@@ -213,11 +226,11 @@ def test_digests_tell_functions_apart():
     def twin(share):
         return AnyFunction(lambda action: share)
 
-    one, two = twin(0.5), twin(0.5)
-    assert study_of(FINITE, one).digest() == study_of(FINITE, one).digest()
+    one, two = twin(0.5), twin(0.6)
+    assert study_of(FINITE, one).digest() == study_of(FINITE, twin(0.5)).digest()
     assert study_of(FINITE, one).digest() != study_of(FINITE, two).digest()
     study = study_of(FINITE, {"a": one, "b": two}, baseline=False)
-    assert len({study.cell_digest(cell) for _, cell in study.cells()}) == 2
+    assert len(set(study.fingerprints().cells.values())) == 2
 
 
 def test_smallest_probability_is_that_of_the_actions():

@@ -76,8 +76,14 @@ def test_a_curve_of_your_own_is_checked(monkeypatch):
         Link("wrong slope", bump, math.exp).check("here", 1.0)
     assert link_named("here", link) is link
     assert link_named("here", "sine, for tests") is link
-    with pytest.raises(InvalidInput, match="name of another"):
-        link_named("here", Link("sine, for tests", bump, cosine))
+    assert Link("sine, for tests", bump, cosine) == link
+    again = Link("sine, for tests", lambda z: 2 * bump(z), lambda z: 2 * cosine(z))
+    assert again != link
+    assert link_named("here", again) is again
+    assert link_named("here", "sine, for tests") is again
+    with pytest.raises(InvalidInput, match="name of a built-in link"):
+        link_named("here", Link("logistic", bump, cosine))
+    assert link_named("here", "logistic") is LINKS["logistic"]
     with pytest.raises(InvalidInput, match="Did you mean 'logistic'"):
         link_named("here", "logistc")
 

@@ -70,7 +70,8 @@ class AnyFunction:
     -----
     Unless vectorized it is called once per action, in Python; the other models are much faster.
     In a study it is called before a replication is played, on every action on offer, so that it
-    does not work on the unit ball. A study with a function runs but cannot be stored.
+    does not work on the unit ball. A stored study is keyed by the
+    function's code; to read it back, give the study again.
 
     Examples
     --------

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,11 +18,12 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError, one_line, shorten
+from halfseen.memory import memory_bytes
 
 if TYPE_CHECKING:
     import duckdb
 
-MEMORY = "700MB"  # beyond, DuckDB works on disk
+MEMORY_BYTES = 700e6  # beyond, DuckDB works on disk
 SERVERS = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}
 ONCE = ("RecordBatchReader", "Scanner")  # can be read once: kept, on disk if it is long
 SQLITE = b"SQLite format 3\0"  # how such a file begins
@@ -120,9 +123,12 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
     if encoding is not None:
         encoding = checks.one_of("encoding", encoding, ENCODINGS)
     connection = duckdb.connect()
-    connection.execute(f"SET memory_limit = '{MEMORY}'")
+    limit = int(min(MEMORY_BYTES, memory_bytes() / 2))
+    connection.execute(f"SET memory_limit = '{limit} bytes'")
     connection.execute("SET preserve_insertion_order = false")
-    connection.execute(f"SET temp_directory = {text(tempfile.gettempdir() + '/halfseen')}")
+    spill = tempfile.mkdtemp(prefix="halfseen-")  # DuckDB's files in it are named alike
+    weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
+    connection.execute(f"SET temp_directory = {text(spill)}")
     plain = None
     if isinstance(source, str | Path):
         name = str(source)

@@ -194,8 +194,8 @@ class SampledActions:
     -----
     In a study every replication is sampled before it is played, from a generator that depends on
     the seed, the problem and the replication alone: every policy and censorship is offered the
-    same actions. One replication's actions are held in memory. A study with a sampler runs but
-    cannot be stored; sample into a `SequenceOfActions` for that.
+    same actions. One replication's actions are held in memory. A stored study is keyed by the
+    sampler's code; to read it back, give the study again.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from halfseen.problems.contexts import (
     UnitBall,
 )
 from halfseen.problems.linear import LinearBandit
-from halfseen.problems.links import LINKS, Link, link_named
+from halfseen.problems.links import Link, link_named
 
 
 @dataclass(frozen=True, init=False)
@@ -71,6 +71,7 @@ class GeneralizedLinearBandit(LinearBandit):
         object.__setattr__(self, "noise", 1.0 if noise is None else noise)
         object.__setattr__(self, "actions", actions)
         object.__setattr__(self, "link", chosen.name)
+        object.__setattr__(self, "_curve", chosen)
         try:
             super().__post_init__()
         except InvalidInput as error:
@@ -88,10 +89,15 @@ class GeneralizedLinearBandit(LinearBandit):
         if noise is None:
             object.__setattr__(self, "noise", chosen.usual_noise(self.reach * self.norm))
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GeneralizedLinearBandit) or self.curve != other.curve:
+            return False
+        return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))
+
     @property
     def curve(self) -> Link:
         """The link itself."""
-        return LINKS[self.link]
+        return self._curve  # type: ignore[attr-defined]
 
     @property
     def reach(self) -> float:

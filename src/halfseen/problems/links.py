@@ -16,6 +16,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.draws import Stream, normal_from, poisson, unit, words
 from halfseen.errors import InvalidInput
+from halfseen.fingerprint import NoFingerprint, fingerprint
 
 Curve = Callable[[float], float]
 Evidence = Callable[[float, float, float], float]
@@ -147,7 +148,8 @@ class Link:
     Parameters
     ----------
     name
-        What studies call it. Give another name to another curve.
+        What studies call it. A name means the latest link of that name; bandits made earlier keep
+        theirs. Links of the same code are equal.
     mean
         The curve, a function of one number.
     slope
@@ -212,6 +214,20 @@ class Link:
         draw = self.reward if callable(self.reward) else DRAWS[self.reward]
         kernels = LinkKernels(self.mean, draw, score, curvature)
         object.__setattr__(self, "_kernels", kernels)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Link):
+            return self is other
+        return self._code() == other._code()
+
+    def __hash__(self) -> int:
+        return hash(self._code())
+
+    def _code(self) -> str:
+        try:
+            return fingerprint(self)
+        except NoFingerprint:  # known in this process only
+            return str(id(self))
 
     @property
     def kernels(self) -> LinkKernels:
@@ -289,14 +305,17 @@ IDENTITY = Link("identity", line, one, "gaussian")
 LINKS: dict[str, Link] = {link.name: link for link in (LOGISTIC, POISSON, PROBIT, IDENTITY)}
 
 
+_BUILT_IN = dict(LINKS)
+
+
 def link_named(field: str, value: Any) -> Link:
-    """Return a link by its name, or make a new one known by its name."""
+    """Return a link by its name; a link of your own becomes known by its name, the latest one."""
     if isinstance(value, Link):
-        known = LINKS.setdefault(value.name, value)
-        if known is not value:
+        if _BUILT_IN.get(value.name, value) != value:
             raise InvalidInput(
-                field, "must not take the name of another link", value.name, "Rename it."
+                field, "must not take the name of a built-in link", value.name, "Rename it."
             )
+        LINKS[value.name] = value
         return value
     from halfseen import checks
 

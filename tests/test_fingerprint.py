@@ -1,0 +1,281 @@
+"""Fingerprints: other code or values, another hash; other words for the same, the same hash."""
+
+import functools
+import importlib
+import math
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from halfseen.canonical_source import source_of
+from halfseen.fingerprint import NoFingerprint, fingerprint
+from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES
+from halfseen.problems.links import LINKS
+
+PLAIN = """
+import math
+import numpy as np
+WEIGHTS = np.array([1.0, 2.0])
+SCALE = 3.0
+NAMES = {"a": 1}
+class Helper:
+    gain = 2.0
+    def boost(self, x):
+        return self.gain * x
+def inner(x):
+    return math.sqrt(x) * SCALE
+def outer(x, y=2.0):
+    return inner(x) + y * WEIGHTS[0] + Helper().boost(x) + NAMES["a"]
+"""
+SAME = '''
+"""A module with words in it."""
+import math   # mathematics
+
+import numpy as np
+
+
+WEIGHTS = np.array([1.0,
+                    2.0])
+SCALE    = 3.0
+NAMES: dict[str, int] = {'a': 1}
+
+
+class Helper:
+    """Helps."""
+
+    gain: float = 2.0
+
+    def boost(self, x: float) -> float:
+        """Return more."""
+        return (self.gain * x)
+
+def unused():
+    return 1
+
+def inner(x: "float") -> float:
+    """Return a root."""
+    # a comment
+    return math.sqrt(x) * SCALE
+def outer(x, y=2.0):
+    """Return a sum."""
+    return (
+        inner(x) + y * WEIGHTS[0]
+        + Helper().boost(x) + NAMES["a"]
+    )
+'''
+EDITS = [
+    ("math.sqrt(x)", "math.sqrt(x + 1)"),
+    ("math.sqrt(x)", "math.exp(x)"),
+    ("SCALE = 3.0", "SCALE = 3.5"),
+    ("SCALE = 3.0", "SCALE = 3"),
+    ("[1.0, 2.0]", "[1.0, 2.5]"),
+    ("[1.0, 2.0]", "[[1.0, 2.0]]"),
+    ('{"a": 1}', '{"a": 2}'),
+    ("gain = 2.0", "gain = 2.5"),
+    ("self.gain * x", "self.gain + x"),
+    ("y=2.0", "y=2.5"),
+]
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Return what writes text into a new module and imports it."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names = iter(f"fingerprinted_{number}" for number in range(100))
+
+    def made(text, name=None):
+        name = name or next(names)
+        (tmp_path / f"{name}.py").write_text(text)
+        importlib.invalidate_caches()
+        sys.modules.pop(name, None)
+        return importlib.import_module(name)
+
+    return made
+
+
+def test_comments_docstrings_annotations_and_formatting_change_nothing(module):
+    assert fingerprint(module(PLAIN).outer) == fingerprint(module(SAME).outer)
+
+
+@pytest.mark.parametrize(("before", "after"), EDITS)
+def test_an_edit_anywhere_it_reaches_changes_it(module, before, after):
+    assert before in PLAIN
+    assert fingerprint(module(PLAIN).outer) != fingerprint(
+        module(PLAIN.replace(before, after)).outer
+    )
+
+
+def test_functions_of_an_imported_module_are_followed(module):
+    uses = "import {name} as m\nfrom {name} import outer\ndef f(x):\n    return m.{what}(x)\n"
+    inside = "def f(x):\n    from {name} import outer\n    return outer(x)\n"
+    for text in (uses, inside):
+        first, other = (
+            module(text.format(name=module(source).__name__, what="outer"))
+            for source in (PLAIN, PLAIN.replace("SCALE = 3.0", "SCALE = 4.0"))
+        )
+        first_code, other_code = source_of(first.f).text, source_of(other.f).text
+        assert first_code.replace(first.f.__module__, "") != ""
+        assert fingerprint(first.f) != fingerprint(other.f)
+        assert len(first_code) == len(other_code)
+
+
+def test_a_file_edited_after_it_was_imported_is_not_taken_for_what_runs(module, tmp_path):
+    loaded = module(PLAIN, "edited_later")
+    old = fingerprint(loaded.outer)
+    again = module(PLAIN, "edited_later")
+    (tmp_path / "edited_later.py").write_text(PLAIN.replace("sqrt(x)", "sqrt(x + 1)"))
+    running = source_of(again.inner)  # never looked at before the edit
+    assert running.text.startswith("Python 3.")
+    assert "Python 3." not in source_of(loaded.inner).text
+    assert fingerprint(loaded.outer) == old
+    new = module(PLAIN.replace("sqrt(x)", "sqrt(x + 1)"), "edited_later")
+    assert fingerprint(new.outer) not in (old, fingerprint(again.outer))
+
+
+def test_functions_without_source_are_known_by_their_bytecode():
+    def made(text):
+        space = {"math": math}
+        exec(textwrap.dedent(text), space)
+        return space["f"]
+
+    text = "K = 2\ndef g(x):\n    return x + K\ndef f(x):\n    return g(math.exp(x))\n"
+    assert source_of(made(text)).text.startswith(f"Python 3.{sys.version_info.minor}")
+    assert fingerprint(made(text)) == fingerprint(made(text))
+    for edit in (text.replace("K = 2", "K = 3"), text.replace("x + K", "x - K")):
+        assert fingerprint(made(edit)) != fingerprint(made(text))
+    assert fingerprint(made(text)) != fingerprint(made(text.replace("exp", "log")))
+
+
+def test_lambdas_on_one_line_are_told_apart():
+    first, second = (lambda z: z + 1.0), (lambda z: z + 2.0)
+    assert not source_of(first).text.startswith("Python")
+    assert fingerprint(first) != fingerprint(second)
+    again = lambda z: z + 1.0  # noqa: E731
+    assert fingerprint(first) == fingerprint(again)
+
+
+def test_closures_methods_partials_and_caches_are_followed():
+    def closure(array):
+        return lambda: array.sum()
+
+    class Callable:
+        def __init__(self, gain):
+            self.gain = gain
+
+        def __call__(self, x):
+            return self.gain * x
+
+        def method(self, x):
+            return self(x)
+
+    def power(x, n):
+        return x**n
+
+    def looked_up(n):
+        return functools.cache(functools.partial(power, n=n).func if n else power)
+
+    assert fingerprint(closure(np.ones(3))) == fingerprint(closure(np.ones(3)))
+    assert fingerprint(closure(np.ones(3))) != fingerprint(closure(np.zeros(3)))
+    assert fingerprint(Callable(1.0)) == fingerprint(Callable(1.0)) != fingerprint(Callable(2.0))
+    assert fingerprint(Callable(1.0).method) != fingerprint(Callable(2.0).method)
+    assert fingerprint(functools.partial(power, n=2)) != fingerprint(functools.partial(power, n=3))
+    assert fingerprint(looked_up(2)) == fingerprint(power)
+    one, two = np.random.default_rng(1), np.random.default_rng(2)
+    assert fingerprint(lambda: one.normal()) != fingerprint(lambda: two.normal())
+
+
+def test_functions_that_call_each_other_end():
+    def even(n):
+        return n == 0 or odd(n - 1)
+
+    def odd(n):
+        return n > 0 and even(n - 1)
+
+    assert fingerprint(even) != fingerprint(odd)
+
+
+def test_what_cannot_be_written_down_is_said():
+    lock = threading.Lock()
+    with pytest.raises(NoFingerprint, match="lock cannot be written down"):
+        fingerprint(lambda: lock)
+    nest = []
+    nest.append(nest)
+    with pytest.raises(NoFingerprint, match="nested"):
+        fingerprint(nest)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Holds something."""
+
+    content: object
+
+
+def test_fields_count_as_json_holds_them():
+    for same in ((1.0, 2.0), np.array([1.0, 2.0]), np.array([1, 2], np.float32)):
+        assert fingerprint(Holder([1.0, 2.0])) == fingerprint(Holder(same))
+    others = [[1, 2], [1.0, 2.5], [2.0, 1.0], [[1.0, 2.0]], "x", None, True, 1, 1.0, [], ["1.0"]]
+    assert len({fingerprint(Holder(other)) for other in others}) == len(others)
+    assert fingerprint(Holder(np.float64(2))) == fingerprint(Holder(2.0))
+    assert fingerprint(Holder([[0, 1], [2]])) == fingerprint(Holder(((0, 1), (2,))))
+
+
+def test_every_policy_and_link_has_source_and_its_own_fingerprint():
+    things = [kind() for kind in (POLICIES | LINEAR_POLICIES | GLM_POLICIES).values()]
+    prints = [fingerprint(thing) for thing in (*things, *LINKS.values())]
+    assert len(set(prints)) == len(prints)
+    for thing in things:
+        assert not source_of(thing.kernels().index).text.startswith("Python")
+
+
+def test_fingerprints_do_not_depend_on_the_process():
+    code = (
+        "from halfseen.fingerprint import fingerprint\n"
+        "from halfseen import UCB, LinUCB, GLMUCB, Logistic\n"
+        "print(*(fingerprint(x) for x in (UCB(), LinUCB(), GLMUCB(), Logistic([1, 0], -1.0))))"
+    )
+    printed = [
+        subprocess.run(
+            [sys.executable, *flags, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed, flags in (("1", ()), ("2", ("-O",)), ("3", ("-X", "no_debug_ranges")))
+    ]
+    assert len(set(printed)) == 1
+
+
+# Taken with Python 3.11, 3.12 and 3.13; the trees they parse differ.
+GOLDEN = "130c5e2b11dc6d041bf26722eed3be35"
+
+
+def test_the_fingerprint_of_a_given_module_is_the_same_on_every_python(module):
+    text = PLAIN + textwrap.dedent(
+        """
+        from dataclasses import dataclass, field
+        from typing import NamedTuple
+        class Pair(NamedTuple):
+            a: int
+            b: float = 1.0
+        @dataclass(frozen=True)
+        class Shape:
+            side: float = 1.0
+            names: tuple = field(default=("x",), kw_only=True)
+            def area(self):
+                parts = [self.side * k for k in range(2)]
+                return sum(parts) + Pair(1).b
+        def all_of_it(x):
+            text = f"{x!r:>{10}} and {x:.3f}"
+            return outer(x) + Shape(x).area() + len(text) + (lambda z: z if z > 0 else -z)(x)
+        """
+    )
+    assert fingerprint(module(text).all_of_it) == GOLDEN
