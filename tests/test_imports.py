@@ -11,7 +11,18 @@ import halfseen
 
 PACKAGE = Path(halfseen.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
-INNER = {"theory", "censorship", "policies", "problems", "draws", "checks", "errors"}
+INNER = {
+    "theory",
+    "censorship",
+    "policies",
+    "problems",
+    "draws",
+    "checks",
+    "errors",
+    "fingerprint",
+    "canonical_source",
+    "memory",
+}
 OUTER = {
     "engine",
     "study",
@@ -27,6 +38,7 @@ OUTER = {
     "datasets",
     "summary",
     "doctor",
+    "study_folder",
 }
 REPORTING = PACKAGE / "logs" / "audit.py"  # whose result writes its own report
 
@@ -83,9 +95,11 @@ def test_imports_flow_one_way(path):
         assert "claims" not in parts(path)
     if where in ("checks", "errors", "draws"):
         assert parts(path) <= {"errors", "checks"}
+    if where in ("fingerprint", "canonical_source", "memory"):
+        assert parts(path) <= {"canonical_source"}
     if where in ("problems", "censorship"):
-        assert parts(path) <= {"errors", "checks", "draws", where}
-    if where in ("study", "spec", "storage", "result"):
+        assert parts(path) <= {"errors", "checks", "draws", "fingerprint", where}
+    if where in ("study", "spec", "storage", "study_folder", "result"):
         assert not parts(path) & {"simulation", "agent", "cli", "report"}
 
 

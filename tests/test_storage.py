@@ -2,8 +2,14 @@
 
 import errno
 import json
+import os
 import pickle
 import re
+import signal
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -215,6 +221,65 @@ def test_a_write_that_fails_keeps_what_was_there(tmp_path, monkeypatch):
         write_text(tmp_path / "kept", "new")
     assert (tmp_path / "kept").read_text(encoding="utf-8") == "old λ"
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_saving_keeps_the_mode_and_follows_a_link(tmp_path):
+    path, link = tmp_path / "kept", tmp_path / "elsewhere" / "link"
+    path.write_text("old")
+    path.chmod(0o600)
+    link.parent.mkdir()
+    link.symlink_to(path)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [p.name for p in link.parent.iterdir()] == ["link"]
+    (tmp_path / "nowhere").symlink_to(tmp_path / "made" / "now")
+    write_text(tmp_path / "nowhere", "there")
+    assert (tmp_path / "made" / "now").read_text() == "there"
+
+
+def test_a_new_file_has_the_mode_of_any_new_file(tmp_path):
+    (tmp_path / "usual").touch()
+    write_text(tmp_path / "new", "text")
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_threads_that_save_to_one_path_do_not_collide(tmp_path):
+    texts = [str(n) * 5_000 for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: write_text(tmp_path / "kept", texts[n % 8]), range(160)))
+    assert (tmp_path / "kept").read_text() in texts
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_draft_left_by_a_kill_is_used_up_by_the_next_save(tmp_path):
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from halfseen.storage import write_text\n"
+        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_text(Path(sys.argv[1]), 'new')"
+    )
+    path = tmp_path / ("n" * 250)  # as long as a name can be, nearly
+    write_text(path, "old")
+    ended = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    assert path.read_text() == "old"
+    (draft,) = [other for other in tmp_path.iterdir() if other != path]
+    write_text(path, "a minute later")
+    assert draft.exists()  # it could be somebody's
+    os.utime(draft, (0, 0))
+    write_text(path, "a day later")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_devices_and_pipes_are_written_to_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit((tmp_path / "pipe").read_text)
+        write_text(tmp_path / "pipe", "text")
+        assert read.result(timeout=60) == "text"
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
 def test_places_no_file_can_have(tmp_path):

@@ -1,8 +1,11 @@
 """Logs of every kind are opened, and what cannot be opened is refused with a sentence."""
 
+import gc
 import sqlite3
+import tempfile
 from contextlib import closing
 from importlib import metadata
+from pathlib import Path
 
 import duckdb
 import pandas as pd
@@ -205,3 +208,22 @@ def test_names_are_quoted(tmp_path):
     path.write_text('"of""fer",so ld\na,1\nb,\n')
     counts = read_decisions(open_log(path), Columns('of"fer', "so ld")).counts
     assert counts.seen.tolist() == [1, 0]
+
+
+def test_every_log_spills_into_a_folder_of_its_own_that_goes_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ask = "SELECT current_setting('temp_directory') AS place"
+    logs = [open_log({"offer": [1], "sold": [1.0]}) for _ in range(2)]
+    places = [Path(str(log.query(ask)["place"][0])) for log in logs]
+    assert len(set(places)) == 2
+    assert all(place.parent == tmp_path and place.stat().st_mode & 0o77 == 0 for place in places)
+    del logs
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_duckdb_keeps_within_half_of_a_container(monkeypatch):
+    monkeypatch.setattr("halfseen.memory.container_limit", lambda: 200e6)
+    log = open_log({"offer": [1], "sold": [1.0]})
+    (limit,) = log.query("SELECT current_setting('memory_limit') AS x")["x"]
+    assert limit == "95.3 MiB"
