@@ -4,6 +4,7 @@ import functools
 import importlib
 import math
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from halfseen.canonical_source import source_of
-from halfseen.fingerprint import NoFingerprint, fingerprint
+from halfseen.fingerprint import NoFingerprint, _version, fingerprint
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES
 from halfseen.problems.links import LINKS
 
@@ -83,6 +84,82 @@ EDITS = [
 ]
 
 
+EVERYWHERE = """
+import enum, functools, numba
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import ClassVar
+import numpy as np
+from halfseen.policies import Policy
+@numba.njit
+def jitted(x):
+    return x + 1.0
+@functools.lru_cache
+def cached(x):
+    return x * 7.0
+class Config:
+    rate = 5.0
+    class Deep:
+        inner = 6.0
+class Mode(enum.Enum):
+    A = 1
+    B = 2
+TABLE = {"f": lambda x: x * 8.0}
+Point = namedtuple("Point", "x y")
+P = Point(1.0, 9.0)
+def wrap(f):
+    @functools.wraps(f)
+    def inner(*a):
+        return f(*a) + 10.0
+    return inner
+@wrap
+def wrapped(x):
+    return x - 11.0
+def defaulted(x, k=12.0, *, z=13.0):
+    return x + k + z
+def nested(x):
+    def go(y):
+        return y + far(x)
+    return [go(i) for i in range(14)]
+def far(x):
+    return x + 15.0
+def gen():
+    yield from (far(i) * 16.0 for i in range(3))
+SET = frozenset({17, 18})
+BIG = np.arange(19.0)
+class Meta(type):
+    def __call__(cls, *a):
+        return 20.0
+class Made(metaclass=Meta):
+    pass
+def annotated(x: "Later") -> "Later":
+    y: float = 21.0
+    return x + y
+@dataclass(frozen=True)
+class Mine(Policy):
+    kind: ClassVar[str] = "mine"
+    level: float = 22.0
+    @staticmethod
+    def index(state, arm, clock, stream, table):
+        rest = wrapped(arm) + defaulted(arm)
+        return jitted(arm) + cached(arm) + Config.rate + Config.Deep.inner + TABLE["f"](arm) + rest
+    @staticmethod
+    def fill(state, arm, table):
+        return 23.0
+    @property
+    def prop(self):
+        return 24.0
+    @functools.cached_property
+    def cprop(self):
+        return 25.0
+    @classmethod
+    def cm(cls):
+        return Mode.B.value + 26.0
+    def table(self, setting):
+        return nested(1.0) + list(gen()) + [P.y, Mode.A, SET, BIG, Made(), annotated(1.0)]
+"""
+
+
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     """Return what writes text into a new module and imports it."""
@@ -123,6 +200,57 @@ def test_functions_of_an_imported_module_are_followed(module):
         assert first_code.replace(first.f.__module__, "") != ""
         assert fingerprint(first.f) != fingerprint(other.f)
         assert len(first_code) == len(other_code)
+
+
+def test_a_number_is_found_wherever_python_can_keep_it(module):
+    numbers = sorted(set(re.findall(r"\d+\.0|range\(14\)|17|B = 2", EVERYWHERE)))
+    assert len(numbers) == 23
+    plain = fingerprint(module(EVERYWHERE).Mine())
+    assert fingerprint(module(EVERYWHERE).Mine()) == plain
+    for number in numbers:
+        other = "range(4)" if "range" in number else number[:-1] + "5"
+        text = re.sub(rf"(?<!\d){re.escape(number)}", other, EVERYWHERE)
+        assert text != EVERYWHERE
+        assert fingerprint(module(text).Mine()) != plain, number
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Return what installs a package of one module, as pip would."""
+    site = tmp_path / "site-packages"
+    monkeypatch.syspath_prepend(str(site))
+
+    def install(text, version="1.0"):
+        info = site / "helperlib.dist-info"
+        info.mkdir(parents=True, exist_ok=True)
+        (site / "helperlib.py").write_text(text)
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: helperlib\nVersion: {version}\n"
+        )
+        (info / "RECORD").write_text(f"helperlib.py,sha256={hash(text)},1\nhelperlib.pyc,,\n")
+        importlib.invalidate_caches()
+        sys.modules.pop("helperlib", None)
+        _version.cache_clear()
+
+    yield install
+    sys.modules.pop("helperlib", None)
+    _version.cache_clear()
+
+
+def test_installed_packages_count_by_version_and_by_what_was_installed(module, installed):
+    text = "class Base:\n    def f(self):\n        return 1\ndef g():\n    return 2\n"
+    uses = "import helperlib\nclass Own(helperlib.Base):\n    pass\n"
+    uses += "def h():\n    return helperlib.g()\n"
+    found = []
+    for content, version in ((text, "1.0"), (text, "1.1"), (text.replace("2", "3"), "1.0")):
+        installed(content, version)
+        own = module(uses)
+        found.append((fingerprint(own.Own), fingerprint(own.h)))
+    assert len(set(found)) == 3
+    assert len({first for first, _ in found}) == len({second for _, second in found}) == 3
+    installed(text)
+    own = module(uses)
+    assert (fingerprint(own.Own), fingerprint(own.h)) == found[0]
 
 
 def test_a_file_edited_after_it_was_imported_is_not_taken_for_what_runs(module, tmp_path):

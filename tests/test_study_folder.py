@@ -3,11 +3,9 @@
 import importlib
 import json
 import os
-import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
@@ -263,19 +261,21 @@ def test_a_lock_goes_with_its_process(tmp_path):
     simulate(small_study(), engine="reference", out=tmp_path / "out")
 
 
-SAVE = """
-import os, signal, sys
+KILLS = """
+import json, os, random, signal, sys, time
 from pathlib import Path
 import numpy as np
 from example_studies import small_study
 from halfseen import UCB, Result
 study = small_study(policies=UCB(), replications=3)
-folder, mark = Path(sys.argv[1]), float(sys.argv[2])
+folder, moments = Path(sys.argv[1]), int(sys.argv[2])
 result = Result.empty(study)
-for array in result.tracks.values():
-    array[...] = mark
-fatal, calls = int(sys.argv[3]), 0
-def counted(function):
+calls = 0
+def save(mark):
+    for array in result.tracks.values():
+        array[...] = mark
+    result.save(folder)
+def counted(function, fatal):
     def wrapper(*arguments, **options):
         global calls
         calls += 1
@@ -283,15 +283,56 @@ def counted(function):
             os.kill(os.getpid(), signal.SIGKILL)
         return function(*arguments, **options)
     return wrapper
-for name in ("fsync", "replace", "rename", "unlink", "rmdir", "mkdir", "open"):
-    setattr(os, name, counted(getattr(os, name)))
-np.save = counted(np.save)
-print("ready", flush=True)
-while True:
-    result.save(folder)
-    print(calls, flush=True)
-    if fatal < 10**6:
-        break
+def arm(fatal):
+    for name in ("fsync", "replace", "rename", "unlink", "rmdir", "mkdir", "open"):
+        setattr(os, name, counted(getattr(os, name), fatal))
+    np.save = counted(np.save, fatal)
+def whole():
+    try:
+        loaded = Result.load(folder)
+    except Exception as error:
+        return str(error)
+    marks = []
+    for position, cell in study.cells():
+        arrays = loaded.track(position, cell).arrays().values()
+        values = {float(value) for array in arrays for value in array.flat}
+        if len(values) != 1:
+            return f"mixed {values}"
+        marks += values
+    return sorted(set(marks))
+save(1)
+tries, failures, seen = 0, [], set()
+def tried(child, after):
+    global tries
+    mark = 2 + tries % 5
+    pid = os.fork()
+    if pid == 0:
+        child(mark)
+        os._exit(0)
+    if after is not None:
+        time.sleep(after)
+        os.kill(pid, signal.SIGKILL)
+    ended = os.waitpid(pid, 0)[1]
+    tries += 1
+    found = whole()
+    if isinstance(found, str):
+        failures.append(found)
+        save(mark)
+    else:
+        seen.add(str(found))
+    return os.WIFSIGNALED(ended)
+if moments:
+    random.seed(moments)
+    def again_and_again(mark):
+        while True:
+            save(mark)
+    for _ in range(moments):
+        tried(again_and_again, random.uniform(0.0, 0.15))
+else:
+    fatal = 1
+    while tried(lambda mark: (arm(fatal), save(mark)), None):
+        fatal += 1
+print(json.dumps([tries, failures, len(seen)]))
 """
 
 
@@ -307,18 +348,15 @@ def is_whole(folder, marks):
     return found
 
 
-@pytest.mark.slow
-def test_a_save_killed_at_any_call_leaves_the_old_or_the_new(tmp_path):
-    """Each call that changes the disk in turn is the last one of its process."""
-    with python(SAVE, tmp_path / "out", 1, 0) as first:
-        last = int(first.stdout.read().split()[-1])
-    seen = set()
-    for fatal in range(1, last + 1):
-        with python(SAVE, tmp_path / "out", fatal % 2 + 2, fatal) as process:
-            process.wait(timeout=60)
-        assert process.returncode in (0, -signal.SIGKILL)
-        seen |= set(is_whole(tmp_path / "out", {1.0, 2.0, 3.0}))
-    assert len(seen) > 1
+@pytest.mark.parametrize(
+    "moments", [pytest.param(0, id="each call in turn"), pytest.param(25, id="random moments")]
+)
+def test_a_save_that_is_killed_leaves_the_old_or_the_new(tmp_path, moments):
+    with python(KILLS, tmp_path / "out", moments) as process:
+        tries, failures, different = json.loads(process.communicate(timeout=300)[0])
+    assert failures == []
+    assert tries >= (moments or 50)
+    assert different > 1
 
 
 def test_a_save_killed_between_its_calls_leaves_the_old_or_the_new(tmp_path, monkeypatch):
@@ -360,20 +398,6 @@ def test_a_save_killed_between_its_calls_leaves_the_old_or_the_new(tmp_path, mon
     assert fatal > 30
     assert is_whole(folder, results) == [mark, mark]
     assert not [path for path in folder.rglob(".*") if path.name != ".lock"]
-
-
-@pytest.mark.slow
-def test_real_kills_at_random_moments_of_saving(tmp_path):
-    with python(SAVE, tmp_path / "out", 1, 0) as first:
-        first.wait(timeout=60)
-    rng, marks = np.random.default_rng(3), {1.0}
-    for mark in range(2, 22):
-        marks.add(float(mark))
-        with python(SAVE, tmp_path / "out", mark, 10**6) as process:
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(rng.uniform(0.0, 0.1))
-            process.kill()
-        is_whole(tmp_path / "out", marks)
 
 
 def test_what_killed_runs_left_is_taken_away_by_the_next(tmp_path):

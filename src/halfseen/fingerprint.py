@@ -3,7 +3,8 @@
 It covers a function, what it is called with by default, every function, class and constant it
 reaches through globals, closures and imports, and the state of objects among them. Functions of
 the standard library, numpy, scipy and numba are known by name; those of other installed packages
-by name and version.
+by name, version and the hashes their files were installed with. What a function reads from a file,
+or looks up by a name it computes, is not seen.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class _Walk:
         elif isinstance(value, types.UnionType | types.GenericAlias) or _is_typing(value):
             self.note("type", str(getattr(value, "__name__", getattr(value, "_name", ""))))
             self.visit(tuple(getattr(value, "__args__", ())))
-        elif isinstance(value, FunctionType | type) and self._is_library(value):
+        elif hasattr(value, "__qualname__") and self._is_library(value):
             self._library(value.__module__, value.__qualname__)
         elif is_dataclass(value) and not isinstance(value, type):
             self.visit(type(value))
@@ -198,7 +199,7 @@ class _Walk:
                 self.visit(value)
 
     def _class(self, kind: Any) -> None:
-        bases = [base for base in kind.__mro__[1:] if not self._is_library(base)]
+        bases = [base for base in kind.__mro__[1:] if _package(base.__module__) not in LIBRARIES]
         self.note("class", str(len(bases)))
         if issubclass(kind, Enum):
             for member in kind:
@@ -214,7 +215,8 @@ class _Walk:
             if _is_own(kind, name, value):
                 self.note(name)
                 self.visit(value)
-        for base in bases:
+        metaclass = [] if _package(type(kind).__module__) in LIBRARIES else [type(kind)]
+        for base in (*bases, *metaclass):
             self.visit(base)
 
     def _state(self, value: Any) -> None:
@@ -248,7 +250,8 @@ class _Walk:
 
     def _is_library(self, thing: Any) -> bool:
         """Return whether code is known by its name: not the user's, nor of the same package."""
-        module = getattr(thing, "__module__", None) or ""
+        module = getattr(thing, "__module__", None)
+        module = module if isinstance(module, str) else ""
         top = _package(module)
         if top in LIBRARIES or module.startswith(OWN_NAMED):
             return True
@@ -309,9 +312,11 @@ def _is_own(kind: Any, name: str, value: Any) -> bool:
         return False
     if isinstance(value, _SLOTS) or name.startswith(("_abc_", "__annotat")) or name == "__repr__":
         return False
-    if issubclass(kind, Enum) and not isinstance(value, FunctionType | staticmethod | classmethod):
-        return False
     inner = value.__func__ if isinstance(value, staticmethod | classmethod) else value
+    if issubclass(kind, Enum) and (
+        not isinstance(inner, FunctionType) or inner.__module__ == "enum"
+    ):
+        return False
     if isinstance(inner, FunctionType):
         generated = is_dataclass(kind)
         return not (generated and inner.__code__.co_filename in ("<string>", dataclasses.__file__))
@@ -347,12 +352,23 @@ def _is_typing(value: Any) -> bool:
     return type(value).__module__ == "typing"
 
 
-def _package(module: str | None) -> str:
-    return (module or "").partition(".")[0]
+def _package(module: Any) -> str:
+    return module.partition(".")[0] if isinstance(module, str) else ""
 
 
+@functools.cache
 def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except Exception:  # no such distribution, or a broken one
-        return str(getattr(sys.modules.get(package), "__version__", ""))
+    """Return the version of an installed package and a hash of the sources it was installed with.
+
+    Installing an edited package again under the same version changes the second.
+    """
+    names = [package, *metadata.packages_distributions().get(package, [])]
+    for name in names:
+        try:
+            found = metadata.distribution(name)
+            files = (found.read_text("RECORD") or "").splitlines()
+        except Exception:  # no such distribution, or a broken one
+            continue
+        sources = "\n".join(sorted(line for line in files if ".py," in line))
+        return f"{found.version} {hashlib.sha256(sources.encode()).hexdigest()}"
+    return str(getattr(sys.modules.get(package), "__version__", ""))
