@@ -383,10 +383,11 @@ def test_fingerprints_do_not_depend_on_the_process():
 
 
 # Taken with Python 3.11, 3.12 and 3.13; the trees they parse differ.
-GOLDEN = "130c5e2b11dc6d041bf26722eed3be35"
+GOLDEN = ("130c5e2b11dc6d041bf26722eed3be35", "4864d7bde318d7e32e83dc4a246b4351")
 
 
 def test_the_fingerprint_of_a_given_module_is_the_same_on_every_python(module):
+    everything = EVERYWHERE
     text = PLAIN + textwrap.dedent(
         """
         from dataclasses import dataclass, field
@@ -406,4 +407,8 @@ def test_the_fingerprint_of_a_given_module_is_the_same_on_every_python(module):
             return outer(x) + Shape(x).area() + len(text) + (lambda z: z if z > 0 else -z)(x)
         """
     )
-    assert fingerprint(module(text).all_of_it) == GOLDEN
+    assert fingerprint(module(text).all_of_it) == GOLDEN[0]
+    for away in ("@numba.njit\n", ", numba", "(Policy)", "from halfseen.policies import Policy\n"):
+        assert away in everything
+        everything = everything.replace(away, "")
+    assert fingerprint(module(everything).Mine) == GOLDEN[1]

@@ -97,7 +97,7 @@ def _sync(path: Path) -> None:
 
 def is_marked(folder: Path, mark: str) -> bool:
     """Return whether the marker file exists; raise if unrelated files do."""
-    with readable(folder):
+    with readable(folder, "Cannot use", "Choose another folder"):
         if folder.exists() and not folder.is_dir():
             raise InvalidInput("out", "must be a folder", str(folder), "Choose another name.")
         marked = (folder / mark).exists()
@@ -244,7 +244,9 @@ def _damaged(path: Path) -> StorageError:
 
 
 @contextlib.contextmanager
-def readable(path: Path) -> Iterator[None]:
+def readable(
+    path: Path, what: str = "Cannot read", fix: str = "Check the path and its permissions"
+) -> Iterator[None]:
     """Turn the system's read errors into a sentence."""
     try:
         yield
@@ -252,9 +254,7 @@ def readable(path: Path) -> Iterator[None]:
         if isinstance(error, InvalidInput):
             raise
         reason = getattr(error, "strerror", None) or error
-        raise StorageError(
-            f"Cannot read {path}: {reason}. Check the path and its permissions."
-        ) from None
+        raise StorageError(f"{what} {path}: {reason}. {fix}.") from None
 
 
 @contextlib.contextmanager
