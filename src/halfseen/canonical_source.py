@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 _SKIPPED = {"ctx", "annotation", "returns", "type_comment", "type_params", "kind", "simple"}
+_KINDS = 0xFFFF  # flags of what a function is; notebooks pass those of __future__ on
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -121,8 +122,10 @@ def _parsed(text: str, filename: str) -> _File | None:
 
 def _same_code(first: CodeType, second: CodeType) -> bool:
     """Return whether two code objects do the same; positions in the file do not count."""
-    names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags")
+    names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars")
     if any(getattr(first, name) != getattr(second, name) for name in names):
+        return False
+    if (first.co_flags ^ second.co_flags) & _KINDS:
         return False
     if len(first.co_consts) != len(second.co_consts):
         return False

@@ -253,7 +253,7 @@ class _Walk:
         module = getattr(thing, "__module__", None)
         module = module if isinstance(module, str) else ""
         top = _package(module)
-        if top in LIBRARIES or module.startswith(OWN_NAMED):
+        if top in LIBRARIES or (module.startswith(OWN_NAMED) and not _is_typed_in(thing)):
             return True
         if top in ("halfseen", self._package) or not self._package:
             return False
@@ -346,6 +346,11 @@ def _as_json(value: Any) -> Any:
 
 def _is_named_tuple(kind: Any) -> bool:
     return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _is_typed_in(thing: Any) -> bool:
+    """Return whether a function was not read from a file: a doctest runs inside its module."""
+    return isinstance(thing, FunctionType) and thing.__code__.co_filename.startswith("<")
 
 
 def _is_typing(value: Any) -> bool:
