@@ -1,7 +1,9 @@
 """Fingerprints: other code or values, another hash; other words for the same, the same hash."""
 
+import ast
 import functools
 import importlib
+import linecache
 import math
 import os
 import re
@@ -278,6 +280,23 @@ def test_functions_without_source_are_known_by_their_bytecode():
     for edit in (text.replace("K = 2", "K = 3"), text.replace("x + K", "x - K")):
         assert fingerprint(made(edit)) != fingerprint(made(text))
     assert fingerprint(made(text)) != fingerprint(made(text.replace("exp", "log")))
+
+
+def test_functions_of_a_notebook_are_known_by_their_source():
+    """A notebook compiles statement by statement and shows the text of the cell."""
+    text = "import math\nRATE = 2.0\ndef f(x):\n    return RATE * math.exp(x)\n"
+
+    def run(text, name):
+        space = {"__name__": "__main__"}
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        for statement in ast.parse(text).body:
+            exec(compile(ast.Module([statement], []), name, "exec"), space)
+        return space["f"]
+
+    first, again = run(text, "<cell 1>"), run(f"# again\n{text}", "<cell 2>")
+    assert source_of(first).text.startswith("FunctionDef")
+    assert fingerprint(first) == fingerprint(again)
+    assert fingerprint(run(text.replace("2.0", "3.0"), "<cell 3>")) != fingerprint(first)
 
 
 def test_lambdas_on_one_line_are_told_apart():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -107,6 +108,12 @@ def _parsed(text: str, filename: str) -> _File | None:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
             whole = compile(tree, filename, "exec", dont_inherit=True)
+            # Notebooks compile each statement by itself, without seeing what was imported.
+            pieces = [] if os.path.isfile(filename) else tree.body
+            alone = [
+                compile(ast.Module([piece], []), filename, "exec", dont_inherit=True)
+                for piece in pieces
+            ]
     except (SyntaxError, ValueError, RecursionError):
         return None
     file = _File(text, {}, {})
@@ -115,8 +122,9 @@ def _parsed(text: str, filename: str) -> _File | None:
             decorators = getattr(node, "decorator_list", [])
             line = min([node.lineno, *(decorator.lineno for decorator in decorators)])
             file.nodes.setdefault((line, getattr(node, "name", "<lambda>")), []).append(node)
-    for code in codes_in(whole):
-        file.codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
+    for compiled in (whole, *alone):
+        for code in codes_in(compiled):
+            file.codes.setdefault((code.co_firstlineno, code.co_name), []).append(code)
     return file
 
 
