@@ -144,9 +144,10 @@ def _unknown(folder: Path, place: str, kind: str, defined: dict[str, str]) -> st
     if not where:
         how = f"Import the module that defines it and {made} there"
     elif module == "__main__":
-        how = f"It was {where.removeprefix('__main__.')} of a script or notebook: {made} again"
+        name = where.removeprefix("__main__.")
+        how = f"It was defined as {name} in a script or notebook: {made} again"
     else:
-        how = f"It was {where}: import that module and {made}"
+        how = f"It was defined as {where}: import that module and {made}"
     return (
         f"{folder} is whole, but its {place} is of the {what} {kind!r}, which is not known here."
         f" {how}, then load it; or give the study, in Python: `Result.load(folder, study)`."
