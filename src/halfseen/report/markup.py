@@ -88,10 +88,22 @@ def table(
     return join([box, tag("p", f"The first {ROWS} of {len(rows):,} rows.", class_="note")])
 
 
-def chart_place(name: str, title: str, note: str) -> Html:
-    """Return where the page's script draws a chart, with its words."""
-    caption = tag("figcaption", tag("h3", title), tag("p", note, class_="note"))
-    return tag("figure", caption, canvas(name, title))
+def chart_place(name: str, title: str, note: str, trouble: str = "") -> Html:
+    """Return where the page's script draws a chart, with its words.
+
+    Parameters
+    ----------
+    name
+        Of the chart; empty where there is none to draw.
+    title, note
+        What it shows and how to read it.
+    trouble
+        What went wrong with it, if something did.
+    """
+    words = [tag("p", note, class_="note")] if note else []
+    words += [tag("p", trouble, class_="caution")] if trouble else []
+    caption = tag("figcaption", tag("h3", title), *words)
+    return tag("figure", caption, *([canvas(name, title)] if name else []))
 
 
 def canvas(name: str, title: str) -> Html:

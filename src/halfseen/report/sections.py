@@ -185,7 +185,8 @@ NO_SCRIPT = tag("noscript", tag("p", "The charts need JavaScript; see the folder
 
 def figure_place(figure: Figure) -> Html:
     """Return a place for a chart, with its words."""
-    return chart_place(figure.name, figure.title, figure.note)
+    name = figure.name if figure.spec else ""
+    return chart_place(name, figure.title, figure.note, figure.trouble)
 
 
 def again_section(result: Result) -> Html:
