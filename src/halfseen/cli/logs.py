@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app, numbers
+from halfseen.cli import Json, app, check_folder, numbers
 from halfseen.errors import InvalidInput
 
 Log = Annotated[
@@ -63,6 +63,7 @@ def audit(
     from halfseen.logs.export import AUDIT_FILE
     from halfseen.storage import is_marked
 
+    check_folder(out)
     is_marked(out, AUDIT_FILE)  # before a long log is read
     found = run(
         log,
