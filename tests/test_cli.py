@@ -149,7 +149,7 @@ def test_folders_that_are_taken(run, tmp_path):
     (tmp_path / "photos" / "cat.jpg").write_text("meow")
     complains(run, tmp_path, *GOOD, "photos", words=["`out`", "holds other files", "'photos'"])
     complains(run, tmp_path, *GOOD, "good.toml", words=["out` must be a folder", "'good.toml'"])
-    complains(run, tmp_path, *GOOD, "good.toml/out", words=["Cannot write", "Not a directory"])
+    complains(run, tmp_path, *GOOD, "good.toml/out", words=["out` must be a folder"])
     complains(run, tmp_path, *GOOD, "x" * 300, words=["File name too long", "another folder"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.toml", "out", "photos"]
 

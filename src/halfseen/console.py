@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from halfseen.console_streams import answer_first, print_json
+from halfseen.console_streams import answer_first, print_json, print_text
 
 if TYPE_CHECKING:
     from halfseen.claims import Finding
@@ -124,7 +124,7 @@ def print_audit(
         return found.to_dict(MOST_ARMS) | more
 
     def text() -> None:
-        print("\n\n".join(str(part) for part in (found, forecast, compared) if part), end="\n\n")
+        print_text("\n\n".join(str(part) for part in (found, forecast, compared) if part) + "\n")
 
     def write() -> Path:
         return found.report(folder, forecast, imputations)
@@ -139,7 +139,7 @@ def print_found(found: Any, as_json: bool) -> None:
     if as_json:
         print_json(found.to_dict())
     else:
-        print(found)
+        print_text(found)
 
 
 def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:

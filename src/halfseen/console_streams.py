@@ -10,12 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from halfseen.errors import one_line
+
 Page = TypeVar("Page", bound=Path | None)
 
 
 def print_json(content: Any) -> None:
     """Print plain values as JSON."""
     print(json.dumps(content, indent=1, allow_nan=False))
+
+
+def print_text(text: object) -> None:
+    """Print lines in which nothing steers the terminal."""
+    print("\n".join(map(one_line, str(text).split("\n"))))
 
 
 def answer_first(

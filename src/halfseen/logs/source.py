@@ -16,6 +16,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError, one_line, shorten
+from halfseen.tables import brief
 
 if TYPE_CHECKING:
     import duckdb
@@ -67,8 +68,9 @@ class Log:
         if isinstance(name, str):
             close = difflib.get_close_matches(name.casefold(), folded, 1, 0.5)
             near = folded[close[0]] if close else None
-        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-        hint = f"Did you mean {near!r}?" if near else "Choose one of those."
+        listed = ", ".join(brief(name, 40) for name in known[:20])
+        listed += ", ..." if len(known) > 20 else ""
+        hint = f"Did you mean {shorten(near)}?" if near else "Choose one of those."
         if len(known) == 1 and any(mark in known[0] for mark in ",;|\t"):
             hint = "The first line was not split: check that every line has as many cells as it."
         raise InvalidInput(field, f"must be a column of the log ({listed})", name, hint)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from halfseen.errors import one_line
 from halfseen.report.panels import Rows
+from halfseen.tables import brief
 
 FIELDS = ("policy", "censorship", "arm")  # whose values people name
 LONGEST = 60  # letters of a label
@@ -61,8 +61,7 @@ def label(name: object) -> str:
     >>> len(label("x" * 10_000))
     60
     """
-    text = one_line(str(name))
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return brief(str(name), LONGEST)
 
 
 def _lookup(field: str, key: str) -> str:
