@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions, read_decisions
-from halfseen.logs.source import filled, open_log
+from halfseen.logs.source import Log, explained, filled, open_log
 
 PART = 100_000
 
@@ -56,10 +56,12 @@ def parts(decisions: Decisions) -> Iterator[Part]:
     names = ["propensity"] if columns.propensity else []
     names += [f"feature_{i}" for i in range(len(columns.features))]
     asked = ", ".join(["CAST(action AS VARCHAR) AS name", "reward", *names])
-    cursor = decisions.log.connection.execute(
-        f"SELECT {asked} FROM {decisions.sql} WHERE action IS NOT NULL"
-    )
-    while rows := cursor.fetchmany(PART):
+    log = decisions.log
+    with explained(log.name, log.on_server):
+        cursor = log.connection.execute(
+            f"SELECT {asked} FROM {decisions.sql} WHERE action IS NOT NULL"
+        )
+    while rows := _fetched(log, cursor):
         name, reward, *rest = zip(*rows, strict=True)
         arm = np.array([place[entry] for entry in name])
         numbers = [filled(np.array(column, dtype=float)) for column in (reward, *rest)]
@@ -67,3 +69,9 @@ def parts(decisions: Decisions) -> Iterator[Part]:
         described = numbers[2 if columns.propensity else 1 :]
         features = np.column_stack(described) if described else np.empty((len(arm), 0))
         yield Part(arm, numbers[0], chance, features)
+
+
+def _fetched(log: Log, cursor: Any) -> list[Any]:
+    with explained(log.name, log.on_server):
+        found: list[Any] = cursor.fetchmany(PART)
+        return found
