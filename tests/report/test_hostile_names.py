@@ -72,6 +72,11 @@ def test_policies_and_censorships_named_like_javascript_are_drawn_by_their_names
     check(page, [*POLICIES, *CENSORSHIPS], "problem-1-regret")
     pictures = {path.stem for path in (arms_page.parent / "charts").iterdir()}
     assert "problem-1-arms-pulls" in pictures
+    said = page.locator("[data-chart] svg [aria-label]").evaluate_all(
+        "all => all.map(mark => mark.getAttribute('aria-label')).join(' ')"
+    )
+    assert "constructor" in said  # what screen readers say
+    assert "policy0" not in said + page.inner_text("body")
 
 
 @pytest.mark.parametrize("kind", ["linear", "glm"])

@@ -7,6 +7,7 @@ comes from one table of labels per field.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -94,6 +95,11 @@ def _coded(spec: Any, keys: dict[str, dict[str, str]], role: str = "") -> Any:
     if not isinstance(spec, dict):
         return spec
     chart = {name: _coded(part, keys, name) for name, part in spec.items()}
+    if role == "encoding":
+        parts = [part for part in spec.values() if isinstance(part, dict)]
+        named = dict.fromkeys(part["field"] for part in parts if part.get("field") in keys)
+        if named:
+            chart["description"] = {"value": {"expr": _said(named, spec.get("tooltip", []))}}
     field = chart.get("field")
     if field not in keys:
         return chart
@@ -103,5 +109,19 @@ def _coded(spec: Any, keys: dict[str, dict[str, str]], role: str = "") -> Any:
         holder[name] = [keys[field][entry] for entry in holder[name]]
     guide = {"color": "legend", "strokeDash": "legend", "y": "axis", "facet": "header"}.get(role)
     if guide is not None and chart.get(guide, {}) is not None:
-        chart[guide] = {"labelExpr": _lookup(field, "datum.label")} | chart.get(guide, {})
+        words: dict[str, Any] = {"labelExpr": _lookup(field, "datum.label")}
+        if guide != "header":
+            words["aria"] = False  # it would list the keys
+        chart[guide] = words | chart.get(guide, {})
     return chart
+
+
+def _said(named: Iterable[str], tooltip: Iterable[dict[str, Any]]) -> str:
+    """Return an expression for what a screen reader says of a mark: its names, then its numbers."""
+    parts = " + ', ' + ".join(f"datum.{field}_label" for field in named)
+    for tip in tooltip:
+        if tip["field"] not in FIELDS:
+            value = f"datum.{tip['field']}"
+            value = f"format({value}, {json.dumps(tip['format'])})" if "format" in tip else value
+            parts += f" + {json.dumps('; ' + tip.get('title', tip['field']) + ': ')} + {value}"
+    return parts

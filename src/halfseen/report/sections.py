@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 
@@ -219,7 +220,7 @@ def again_section(result: Result) -> Html:
         tag("p", "Save the specification below (it is also next to this page) and run:"),
         tag("pre", tag("code", "halfseen study spec.toml --out DIR")),
         tag("p", "The same specification gives the same numbers, on any number of cores."),
-        tag("pre", tag("code", shown), tabindex="0"),
+        tag("pre", tag("code", Html(html.escape(shown))), tabindex="0"),
         known,
     )
 
