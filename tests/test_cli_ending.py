@@ -122,6 +122,9 @@ def run(folder, monkeypatch, capsys):
         ("path", "--out", "file/x"),
         ("figures", "--out", "file"),
         (*CLAIM, "--out", "file"),
+        ("plan", "--traffic", "1e308", "--days", "1e9", "--means", "1,2", "--observe", "1,1"),
+        ("dimension", "--observe", "1e-310"),
+        ("dimension", "--observe", "1e-200", "--json"),
         ("study", "--horizon"),
         ("dimension",),
         ("window", "log.csv"),
@@ -136,6 +139,13 @@ def test_long_names_files_as_folders_and_misused_options_get_one_short_sentence(
     assert printed.err.startswith("halfseen: ")
     assert printed.err.count("\n") == 1
     assert len(printed.err) < 800
+
+
+def test_costs_of_nothing_are_costs(run):
+    code, printed = run("invest", "--budget", "10", "--cost", "0", "--observe", "0.5,0.5")
+    assert code == 2
+    assert "`cost" in printed.err
+    assert "must not be empty" not in printed.err
 
 
 def test_without_arguments_the_help_is_shown(run):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from halfseen import checks
 from halfseen.console_streams import answer_first, print_json, print_text
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from halfseen.result import Result
     from halfseen.study import Study
     from halfseen.summary import Summary
+
+LEAST = 1e-100  # probability of being observed whose 1/p^2 can still be added up
 
 
 def present(result: Result, folder: Path, as_json: bool) -> None:
@@ -148,6 +151,8 @@ def print_dimension(observe: list[float] | None, noise: list[float] | None, as_j
     from halfseen.theory import effective_dimension, feedback_value
 
     assert observe is not None
+    for place, p in enumerate(observe):
+        checks.number(f"--observe[{place}]", p, at_least=LEAST, at_most=1.0, fix=checks.OBSERVE_FIX)
     whole = effective_dimension(observe, noise)
     seen = effective_dimension([1.0] * len(observe), noise)
     scales = noise or [1.0] * len(observe)

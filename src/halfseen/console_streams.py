@@ -16,8 +16,10 @@ Page = TypeVar("Page", bound=Path | None)
 
 
 def print_json(content: Any) -> None:
-    """Print plain values as JSON."""
-    print(json.dumps(content, indent=1, allow_nan=False))
+    """Print plain values as JSON; what is infinite or not a number becomes null."""
+    from halfseen.logs.export import plain
+
+    print(json.dumps(plain(content), indent=1, allow_nan=False))
 
 
 def print_text(text: object) -> None:

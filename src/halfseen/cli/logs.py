@@ -175,7 +175,7 @@ def invest(
         print_found(found.invest(budget, price), as_json)
         return
     rates = numbers("observe", _given("observe", observe)) or []
-    print_found(split(rates, price or [], budget), as_json)
+    print_found(split(rates, [] if price is None else price, budget), as_json)
 
 
 @app.command()
