@@ -68,7 +68,7 @@ def test_its_own_folder_is_renewed_and_no_other(monkeypatch, capsys, log, tmp_pa
     assert (foreign / "report.html").read_text() == "mine"
     code, _, err = run(monkeypatch, capsys, "audit", log, *options[:-1], log)
     assert code == 2
-    assert "`out` must be a folder" in err
+    assert "out` must be a folder" in err
 
 
 def test_plan_invest_and_window(monkeypatch, capsys, tmp_path):

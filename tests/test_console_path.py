@@ -144,6 +144,6 @@ def test_a_file_is_no_folder(run, tmp_path, command):
     place.write_text("mine")
     code, out, err = run(command, "--out", place)
     assert (code, out) == (2, "")
-    assert "Cannot write" in err
+    assert "must be a folder" in err
     assert place.read_text() == "mine"
     assert list(tmp_path.iterdir()) == [place]

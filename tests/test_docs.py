@@ -55,7 +55,7 @@ def command(line):
     whole = cli.study_named
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cli, "study_named", lambda s: study_from(whole(s).to_dict() | SMALL))
-        patch.setattr("halfseen.report.html.write_images", lambda *_: None)
+        patch.setattr("halfseen.report.drawing.write_images", lambda *_: {})
         patch.setattr(sys, "argv", shlex.split(line))
         with pytest.raises(SystemExit) as ended:
             cli.main()

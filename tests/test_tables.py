@@ -95,8 +95,34 @@ def test_csv_round_trip(rows):
     text = Table(columns, tuple(rows)).to_csv()
     found = list(csv.reader(io.StringIO(text, newline="")))
     assert tuple(found[0]) == columns
-    assert found[1:] == [["" if v is None else str(v) for v in row] for row in rows]
+    plain = [[cell.removeprefix("'") for cell in row] for row in found[1:]]
+    assert plain == [["" if v is None else str(v).removeprefix("'") for v in row] for row in rows]
     for row, (_, *values) in zip(found[1:], rows, strict=True):
         for written, value in zip(row[1:], values, strict=True):
             if isinstance(value, float) and value == value:
                 assert float(written) == value  # numbers in full precision
+
+
+FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "-", "=", "＝1", "-1_0"]
+
+
+@pytest.mark.parametrize("cell", FORMULAS)
+def test_csv_has_no_cell_that_a_spreadsheet_runs(cell):
+    text = Table((cell, "x"), ((cell, -1.5), ("-1.5", -2), ("+3e-2", None))).to_csv()
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert rows == [["'" + cell, "x"], ["'" + cell, "-1.5"], ["-1.5", "-2"], ["+3e-2", ""]]
+
+
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=5))
+def test_csv_text_begins_like_a_formula_only_if_it_is_a_number(rows):
+    for row in csv.reader(io.StringIO(Table(("a", "b"), tuple(rows)).to_csv(), newline="")):
+        for cell in row:
+            if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")):
+                float(cell)
+
+
+def test_printed_tables_keep_one_short_line_per_row_and_cannot_steer_a_terminal():
+    lines = str(Table(("a",), (("x\n\x1b[31m\u202e",), ("y" * 10_000,)))).splitlines()
+    assert lines[2] == "x\\n\\x1b[31m\\u202e"
+    assert len(lines[3]) == 100
+    assert len(lines) == 4

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from halfseen import checks
+from halfseen.console_streams import answer_first, print_json, print_text
 
 if TYPE_CHECKING:
     from halfseen.claims import Finding
@@ -18,26 +20,31 @@ if TYPE_CHECKING:
     from halfseen.study import Study
     from halfseen.summary import Summary
 
+LEAST = 1e-100  # probability of being observed whose 1/p^2 can still be added up
+
 
 def present(result: Result, folder: Path, as_json: bool) -> None:
-    """Write the report and print the summary."""
+    """Print the summary, whatever becomes of the report, and write the report."""
     from halfseen.report import write_report
 
-    page = write_report(result, folder)
     seconds = sum(facts.get("seconds", 0.0) for facts in result.facts.values())
-    if as_json:
-        print_json(
-            {
-                "digest": result.study.digest(),
-                "folder": str(folder),
-                "report": str(page),
-                "seconds": seconds,
-                "summary": result.summary().records(),
-            }
-        )
-        return
-    _print_table(result)
-    print(f"Simulated in {seconds:.1f} s. Report: {page}")
+
+    def content(page: Path | None) -> dict[str, Any]:
+        return {
+            "digest": result.study.digest(),
+            "folder": str(folder),
+            "report": None if page is None else str(page),
+            "seconds": seconds,
+            "summary": result.summary().records(),
+        }
+
+    def text() -> None:
+        _print_table(result)
+        print(f"Simulated in {seconds:.1f} s.")
+
+    page = answer_first(text, content, as_json, lambda: write_report(result, folder))
+    if not as_json:
+        print(f"Report: {page}")
 
 
 def present_summary(summary: Summary, folder: Path, as_json: bool) -> None:
@@ -98,11 +105,6 @@ def _print_table(result: Result) -> None:
     console.print(grid)
 
 
-def print_json(content: Any) -> None:
-    """Print plain values as JSON."""
-    print(json.dumps(content, indent=1, allow_nan=False))
-
-
 def print_audit(
     found: Audit,
     folder: Path,
@@ -110,22 +112,29 @@ def print_audit(
     forecast: Plan | None = None,
     imputations: Result | None = None,
 ) -> None:
-    """Write the report of an audit and print its summary."""
+    """Print the summary of an audit, whatever becomes of its report, and write the report."""
     from halfseen.logs.export import MOST_ARMS
     from halfseen.logs.imputation import imputation_table
 
-    page = found.report(folder, forecast, imputations)
     compared = None if imputations is None else imputation_table(imputations)
-    if as_json:
-        more: dict[str, Any] = {"report": str(page)}
+
+    def content(page: Path | None) -> dict[str, Any]:
+        more: dict[str, Any] = {"report": None if page is None else str(page)}
         if forecast is not None:
             more["forecast"] = forecast.to_dict()
         if compared is not None:
             more["imputations"] = compared.records()
-        print_json(found.to_dict(MOST_ARMS) | more)
-        return
-    print("\n\n".join(str(part) for part in (found, forecast, compared) if part), end="\n\n")
-    print(f"Report: {page}")
+        return found.to_dict(MOST_ARMS) | more
+
+    def text() -> None:
+        print_text("\n\n".join(str(part) for part in (found, forecast, compared) if part) + "\n")
+
+    def write() -> Path:
+        return found.report(folder, forecast, imputations)
+
+    page = answer_first(text, content, as_json, write)
+    if not as_json:
+        print(f"Report: {page}")
 
 
 def print_found(found: Any, as_json: bool) -> None:
@@ -133,7 +142,7 @@ def print_found(found: Any, as_json: bool) -> None:
     if as_json:
         print_json(found.to_dict())
     else:
-        print(found)
+        print_text(found)
 
 
 def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:
@@ -142,6 +151,8 @@ def print_dimension(observe: list[float] | None, noise: list[float] | None, as_j
     from halfseen.theory import effective_dimension, feedback_value
 
     assert observe is not None
+    for place, p in enumerate(observe):
+        checks.number(f"--observe[{place}]", p, at_least=LEAST, at_most=1.0, fix=checks.OBSERVE_FIX)
     whole = effective_dimension(observe, noise)
     seen = effective_dimension([1.0] * len(observe), noise)
     scales = noise or [1.0] * len(observe)
@@ -259,52 +270,62 @@ def present_verdicts(
     findings: list[Finding], folder: Path | None, as_json: bool, *, details: bool
 ) -> None:
     """Print the verdicts, and write them into a folder if there is one."""
-    from halfseen.report.verification import claimed, counts, verdict_table, write_verification
+    from halfseen.report.verification import counts, verdict_table, write_verification
 
-    page = None if folder is None else write_verification(findings, folder)
     wrong = [finding for finding in findings if not finding.as_recorded]
     seconds = sum(finding.seconds for finding in findings)
-    if as_json:
-        print_json(
-            {
-                "as_recorded": not wrong,
-                "seconds": seconds,
-                "report": None if page is None else str(page),
-                "claims": [finding.to_dict() for finding in findings],
-            }
-        )
-        return
-    if details:
-        for finding in findings:
-            claim = finding.claim
-            print(f"{claim.name}: {finding.verdict}")
-            told = {
-                "place": claim.place,
-                "says": claim.says,
-                "right": claim.right,
-                "run": claim.how,
-                "see": claim.link,
-            }
-            for key, text in told.items():
-                if text:
-                    print(f"  {key:<5}  {text}")
-            parts = (("", finding.evidence.printed), ("corrected, ", finding.evidence.corrected))
-            for statement, comparisons in parts:
-                for one in comparisons:
-                    outcome = "refuted" if one.refuted else "holds"
-                    numbers = f"{one.measured.text} {claimed(one)}"
-                    print(f"    {outcome:<8} {numbers:<34} {statement}{one.where}")
-            print()
-    else:
-        print(verdict_table(findings))
-    print(f"{counts(findings)}; {seconds:.1f} s.")
-    for finding in wrong:
-        print(
-            f"Not as recorded: {finding.claim.name}, {finding.verdict}"
-            f" instead of {finding.claim.expected}."
-        )
-    if page is not None:
+
+    def content(page: Path | None) -> dict[str, Any]:
+        return {
+            "as_recorded": not wrong,
+            "seconds": seconds,
+            "report": None if page is None else str(page),
+            "claims": [finding.to_dict() for finding in findings],
+        }
+
+    def text() -> None:
+        if details:
+            for finding in findings:
+                _print_finding(finding)
+        else:
+            print(verdict_table(findings))
+        print(f"{counts(findings)}; {seconds:.1f} s.")
+        for finding in wrong:
+            print(
+                f"Not as recorded: {finding.claim.name}, {finding.verdict}"
+                f" instead of {finding.claim.expected}."
+            )
+
+    def write() -> Path | None:
+        return None if folder is None else write_verification(findings, folder)
+
+    page = answer_first(text, content, as_json, write)
+    if page is not None and not as_json:
         print(f"Page: {page}")
+
+
+def _print_finding(finding: Finding) -> None:
+    from halfseen.report.verification import claimed
+
+    claim = finding.claim
+    print(f"{claim.name}: {finding.verdict}")
+    told = {
+        "place": claim.place,
+        "says": claim.says,
+        "right": claim.right,
+        "run": claim.how,
+        "see": claim.link,
+    }
+    for key, text in told.items():
+        if text:
+            print(f"  {key:<5}  {text}")
+    parts = (("", finding.evidence.printed), ("corrected, ", finding.evidence.corrected))
+    for statement, comparisons in parts:
+        for one in comparisons:
+            outcome = "refuted" if one.refuted else "holds"
+            numbers = f"{one.measured.text} {claimed(one)}"
+            print(f"    {outcome:<8} {numbers:<34} {statement}{one.where}")
+    print()
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halfseen import checks
-from halfseen.console import print_json, progress_bar
+from halfseen.console import progress_bar
+from halfseen.console_streams import answer_first, print_json
 from halfseen.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -84,19 +85,28 @@ def print_paths(
         name: information_path(model, dimension, regularization, regions=regions)
         for name, model in models.items()
     }
-    written: dict[str, Any] = {"files": []}
-    if out is not None:
+    files: list[str] = []
+
+    def write() -> Path | None:
         from halfseen.report.path_charts import write_paths
 
+        if out is None:
+            return None
         written = write_paths(paths, out)
-    if as_json:
-        content = [{"model": name} | facts(path) for name, path in paths.items()]
-        print_json({"paths": content, "files": written["files"]})
-        return
-    for name, path in paths.items():
-        _print_path(name, path, models[name].observe_range[0])
-    if out is not None:
-        print(f"Written: {written['page']}")
+        files.extend(written["files"])
+        return Path(written["page"])
+
+    def content(_: Path | None) -> dict[str, Any]:
+        told = [{"model": name} | facts(path) for name, path in paths.items()]
+        return {"paths": told, "files": files}
+
+    def text() -> None:
+        for name, path in paths.items():
+            _print_path(name, path, models[name].observe_range[0])
+
+    page = answer_first(text, content, as_json, write)
+    if page is not None and not as_json:
+        print(f"Written: {page}")
 
 
 def facts(path: InformationPath) -> dict[str, Any]:

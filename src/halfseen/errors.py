@@ -1,5 +1,9 @@
 """The exceptions halfseen raises on purpose."""
 
+import re
+
+LONG_WORD, LONG_MESSAGE = 200, 1200  # letters shown of a word, and of a whole message
+
 
 class HalfseenError(Exception):
     """Base of every error halfseen raises on purpose."""
@@ -13,7 +17,7 @@ class InvalidInput(HalfseenError, ValueError):
         self.requirement = requirement
         self.value = value
         self.fix = fix
-        super().__init__(one_line(f"`{field}` {requirement}; got {shorten(value)}. {fix}"))
+        super().__init__(sentence(f"`{field}` {requirement}; got {shorten(value)}. {fix}"))
 
 
 class DecisionError(HalfseenError):
@@ -31,6 +35,20 @@ def shorten(value: object, width: int = 80) -> str:
     except Exception:  # numbers of too many digits, nesting too deep, a repr that fails
         text = f"a {type(value).__name__} that cannot be written out"
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def sentence(text: str) -> str:
+    """Write a message on one line, long words and a long middle cut out.
+
+    >>> sentence("No file " + "x" * 300 + " here.")[-20:]
+    'xxxxxxxxxxxxxx here.'
+    """
+    short = re.sub(rf"\S{{{LONG_WORD},}}", lambda word: _middle_cut(word[0], LONG_WORD), text)
+    return one_line(_middle_cut(short, LONG_MESSAGE))
+
+
+def _middle_cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width // 2]}…{text[-(width // 2 - 1) :]}"
 
 
 def one_line(text: str) -> str:

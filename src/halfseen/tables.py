@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from halfseen.errors import one_line
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
@@ -22,6 +25,8 @@ _LATEX = str.maketrans(
         "|": r"\textbar{}",
     }
 )
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\|`*_[]<>~"})
 
 
@@ -48,7 +53,7 @@ class Table:
         return len(self.rows)
 
     def __str__(self) -> str:
-        lines = [self.columns, *self._written()]
+        lines = [tuple(map(brief, line)) for line in [self.columns, *self._written()]]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
         numeric = [
             all(isinstance(row[i], int | float | None) for row in self.rows)
@@ -68,11 +73,15 @@ class Table:
         return list(self)
 
     def to_csv(self) -> str:
-        """Return the table as comma-separated values, numbers in full precision."""
+        """Return the table as comma-separated values, numbers in full precision.
+
+        Text that a spreadsheet would run as a formula gets an apostrophe in front.
+        """
         lines = []
         for row in (self.columns, *self.rows):
             text = io.StringIO()
-            csv.writer(text, lineterminator="\r\n").writerow(row)  # quotes both \r and \n
+            cells = map(no_formula, row)
+            csv.writer(text, lineterminator="\r\n").writerow(cells)  # quotes both \r and \n
             lines.append(text.getvalue().removesuffix("\r\n") + "\n")
         return "".join(lines)
 
@@ -103,6 +112,26 @@ class Table:
 
 def _line(cell: str, escapes: dict[int, str]) -> str:
     return " ".join(cell.splitlines()).translate(escapes)
+
+
+def no_formula(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula; numbers stay what they are.
+
+    >>> no_formula("=1+1"), no_formula("-1.5"), no_formula(-1.5), no_formula("a-b")
+    ("'=1+1", '-1.5', -1.5, 'a-b')
+    """
+    risky = isinstance(cell, str) and cell.startswith(FORMULA) and not NUMBER.fullmatch(cell)
+    return f"'{cell}" if risky else cell
+
+
+def brief(text: str, width: int = 100) -> str:
+    """Write a text on one line of at most `width` characters that cannot steer a terminal.
+
+    >>> brief("xylophone", 5)
+    'xylo…'
+    """
+    text = one_line(text[: width + 1])
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def show(value: Any) -> str:

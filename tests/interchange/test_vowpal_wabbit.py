@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -150,11 +151,12 @@ def test_text_is_read_as_vowpal_wabbit_reads_it(tmp_path):
 
     write_vowpal_wabbit(ROWS, path, **COLUMNS, features=["age"], format="cb_adf")
     ours = read_vowpal_wabbit(path, format="cb_adf")
-    for (labels, tags), gain, chance in zip(
-        parsed(path), ours["reward"], ours["propensity"], strict=True
-    ):
-        assert [[-cost, p] for cost, p, _ in labels] == ([] if gain is None else [[gain, chance]])
-        assert ("".join(tags) == "") == (gain is not None)
+    rates = {"red shoe": 1.0, "b|c:d": 0.5}
+    columns = (ours["action"], ours["reward"], ours["propensity"])
+    for (labels, tags), arm, gain, chance in zip(parsed(path), *columns, strict=True):
+        told = [] if gain is None else [[gain, chance * rates[arm]]]
+        assert [[-cost, p] for cost, p, _ in labels] == told
+        assert "".join(tags) == f"{'un' if gain is None else ''}seen_{chance}"
 
 
 def test_foreign_lines_and_bad_ones(tmp_path):
@@ -177,3 +179,44 @@ def test_foreign_lines_and_bad_ones(tmp_path):
             read_vowpal_wabbit(tmp_path / "none", format=format)
     with pytest.raises(InvalidInput, match="format"):
         write_vowpal_wabbit(ROWS, path, **COLUMNS, format="csv")
+
+
+PREFER = """
+import sys
+from vowpalwabbit import Workspace
+model = Workspace(f"--cb_adf --cb_type {sys.argv[3]} --noconstant --quiet {sys.argv[2]}")
+text = open(sys.argv[1], encoding="utf-8").read()
+if sys.argv[2]:
+    events = [model.parse(line) for line in text.splitlines() if "_skipLearn" not in line]
+else:
+    events = [model.parse(group.splitlines()) for group in text.split("\\n\\n") if group]
+ask = "shared |Shared\\n|Arm rare\\n|Arm usual".splitlines()
+ask = model.parse(text.splitlines()[0] if sys.argv[2] else ask)
+told = []
+for place, event in enumerate(events):
+    model.learn(event)
+    if place % 10 == 0 and place > len(events) // 2:
+        told.append(model.predict(ask))
+print(*(sum(costs) / len(told) for costs in zip(*told)))
+"""
+
+
+@pytest.mark.parametrize("kind", ["ips", "mtr", "dr"])
+@pytest.mark.parametrize(("format", "option"), [("dsjson", "--dsjson"), ("cb_adf", "")])
+def test_an_arm_that_is_rarely_seen_is_not_learned_as_a_worse_one(tmp_path, format, option, kind):
+    rng = np.random.default_rng(3)
+    arm = rng.integers(0, 2, 8000)
+    reward = (rng.random(8000) < np.array([0.6, 0.4])[arm]).astype(float)
+    seen = rng.random(8000) < np.array([0.2, 0.9])[arm]
+    rows = {
+        "offer": np.array(["rare", "usual"])[arm],
+        "sold": np.where(seen, reward, np.nan),
+        "chance": np.full(8000, 0.5),
+    }
+    path = tmp_path / "log"
+    write_vowpal_wabbit(rows, path, **COLUMNS, propensity="chance", format=format)
+    command = [sys.executable, "-c", PREFER, str(path), option, kind]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    rare, usual = map(float, ended.stdout.split())
+    assert rare < usual < 0.0  # costs

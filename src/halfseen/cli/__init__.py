@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import io
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from halfseen.errors import HalfseenError, InvalidInput
+from halfseen.cli.ending import Commands, ended
+from halfseen.errors import InvalidInput
 
 if TYPE_CHECKING:
     from halfseen.study import Study
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 BUILT_IN = ("arms", "linear")
 
 app = typer.Typer(
+    cls=Commands,
     help="Bandits when feedback goes missing: simulate, bound and audit them.",
     no_args_is_help=True,
     add_completion=False,
@@ -66,6 +68,7 @@ def study(
     from halfseen.simulation import choose_engine, simulate
 
     design = study_named(spec)
+    check_folder(out)
     if engine == "auto":
         engine, reason = choose_engine(design)
         print(f"The {engine} engine: {reason}.", file=sys.stderr)
@@ -172,6 +175,8 @@ def path(
         raise InvalidInput(
             "SPEC", "must not come with --thresholds or --observe", spec, "Give one or the other."
         )
+    if out is not None:
+        check_folder(out)
     print_paths(models, dimension, regularization, regions, out, as_json)
 
 
@@ -185,6 +190,7 @@ def figures(
     """Draw the paper's figures and two more, computed, as a page, SVG and PNG."""
     from halfseen.console_path import print_figures
 
+    check_folder(out)
     print_figures(out, as_json)
 
 
@@ -206,8 +212,8 @@ def verify(
     from halfseen.claims.registry import verify as run_claims
     from halfseen.console import present_verdicts, progress_bar
 
-    if out is not None and out.exists() and not out.is_dir():
-        raise InvalidInput("--out", "must be a folder", str(out), "Choose another name.")
+    if out is not None:
+        check_folder(out)
     try:
         with progress_bar() as progress:
             findings = run_claims(claim or None, quick=quick, seed=seed, progress=progress)
@@ -222,7 +228,7 @@ def verify(
 @app.command()
 def doctor(as_json: Json = False) -> None:
     """Print what this machine can run, and how fast: engines, versions, cores, GPU, cache."""
-    from halfseen.console import print_json
+    from halfseen.console_streams import print_json
     from halfseen.doctor import examine
 
     found = examine()
@@ -243,16 +249,29 @@ def study_named(spec: str) -> Study:
     return read_spec(spec)
 
 
-def main() -> NoReturn:
-    """Run the command; bad input ends it with a sentence and exit code 2."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a name that cannot be shown is no error
-        sys.stdout.reconfigure(errors="replace")
+def check_folder(out: Path) -> None:
+    """Refuse a folder that could not be written to, before anything long is run."""
     try:
-        app()
-    except HalfseenError as error:
-        print(f"halfseen: {error}", file=sys.stderr)
-        sys.exit(2)
-    sys.exit(0)
+        place = next(path for path in (out, *out.absolute().parents) if path.exists())
+        usable = place.is_dir() and os.access(place, os.W_OK | os.X_OK)
+    except OSError as error:
+        requirement = f"must be a folder that can be used ({error.strerror})"
+        raise InvalidInput("--out", requirement, str(out), "Choose another name.")
+    if not place.is_dir():
+        raise InvalidInput("--out", "must be a folder", str(out), "Choose another name.")
+    if not usable:
+        raise InvalidInput(
+            "--out", "must be a folder you may write to", str(out), "Choose another place."
+        )
+
+
+def main() -> NoReturn:
+    """Run the command; whatever goes wrong ends it with a sentence.
+
+    Exit code 2: bad input, or files that cannot be used. 1: an error in halfseen itself, or a claim
+    whose verdict is not the one recorded. 130: stopped with Ctrl-C. 141: nobody reads the output.
+    """
+    sys.exit(ended(app))
 
 
 def numbers(field: str, text: str | None) -> list[float] | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app, numbers
+from halfseen.cli import Json, app, check_folder, numbers
 from halfseen.errors import InvalidInput
 
 Log = Annotated[
@@ -63,6 +63,7 @@ def audit(
     from halfseen.logs.export import AUDIT_FILE
     from halfseen.storage import is_marked
 
+    check_folder(out)
     is_marked(out, AUDIT_FILE)  # before a long log is read
     found = run(
         log,
@@ -174,7 +175,7 @@ def invest(
         print_found(found.invest(budget, price), as_json)
         return
     rates = numbers("observe", _given("observe", observe)) or []
-    print_found(split(rates, price or [], budget), as_json)
+    print_found(split(rates, [] if price is None else price, budget), as_json)
 
 
 @app.command()

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from halfseen.errors import InvalidInput
-from halfseen.interchange.rows import open_decisions, parts
+from halfseen.interchange.rows import observation_rates, open_decisions, parts
+from halfseen.logs.caution import listed
 
 
 def to_open_bandit(
@@ -19,6 +20,7 @@ def to_open_bandit(
     propensity: str | None = None,
     features: Sequence[str] = (),
     seen_only: bool = False,
+    observe: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Return a log as Open Bandit Pipeline's dictionary of feedback.
 
@@ -28,14 +30,26 @@ def to_open_bandit(
         As in `halfseen.audit`; features become the context. Without a propensity, an arm's share
         of the log stands for it.
     seen_only
-        Leave out decisions whose reward is missing. Otherwise it is NaN, which that package's
-        estimators do not expect.
+        Leave out decisions whose reward is missing, and weight the others for it. Otherwise it is
+        NaN, which that package's estimators do not expect.
+    observe
+        With `seen_only`: the probability that each arm's reward is seen, by its name; left out,
+        the share of its rewards that the log has.
 
     Returns
     -------
     dict
         ``n_rounds``, ``n_actions``, ``context``, ``action_context``, ``action``, ``position``,
         ``reward`` and ``pscore``.
+
+    Notes
+    -----
+    Seen rewards are no fair sample: arms that are seen more often make up more of them. With
+    `seen_only`, ``pscore`` is therefore the propensity times p(arm) over the share of all decisions
+    that was seen, so that the mean of reward times policy over ``pscore`` estimates the value over
+    all decisions, seen or not. It may exceed 1. That is right if, given the arm, whether a reward
+    is seen depends neither on its value nor on the context. Estimators that also average over the
+    contexts (direct method, doubly robust) average over those of the seen decisions only.
 
     Examples
     --------
@@ -53,6 +67,16 @@ def to_open_bandit(
     }
     if seen_only:
         seen = ~np.isnan(columns["reward"])
+        rates = observation_rates(decisions, observe)
+        never = [decisions.counts.names[i] for i in np.flatnonzero(decisions.counts.seen == 0)]
+        if never:
+            raise InvalidInput(
+                "log",
+                "must hold a reward of every arm, or policies that play the others get no value",
+                f"none of {listed(never)}",
+                "Leave those arms out of the log.",
+            )
+        columns["pscore"] = columns["pscore"] * rates[columns["action"]] / seen.mean()
         columns = {name: values[seen] for name, values in columns.items()}
     rows, arms = len(columns["action"]), len(decisions.counts)
     if not features:

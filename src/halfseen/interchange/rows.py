@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions, read_decisions
-from halfseen.logs.source import filled, open_log
+from halfseen.logs.source import Log, explained, filled, open_log
 
 PART = 100_000
 
@@ -56,10 +58,12 @@ def parts(decisions: Decisions) -> Iterator[Part]:
     names = ["propensity"] if columns.propensity else []
     names += [f"feature_{i}" for i in range(len(columns.features))]
     asked = ", ".join(["CAST(action AS VARCHAR) AS name", "reward", *names])
-    cursor = decisions.log.connection.execute(
-        f"SELECT {asked} FROM {decisions.sql} WHERE action IS NOT NULL"
-    )
-    while rows := cursor.fetchmany(PART):
+    log = decisions.log
+    with explained(log.name, log.on_server):
+        cursor = log.connection.execute(
+            f"SELECT {asked} FROM {decisions.sql} WHERE action IS NOT NULL"
+        )
+    while rows := _fetched(log, cursor):
         name, reward, *rest = zip(*rows, strict=True)
         arm = np.array([place[entry] for entry in name])
         numbers = [filled(np.array(column, dtype=float)) for column in (reward, *rest)]
@@ -67,3 +71,26 @@ def parts(decisions: Decisions) -> Iterator[Part]:
         described = numbers[2 if columns.propensity else 1 :]
         features = np.column_stack(described) if described else np.empty((len(arm), 0))
         yield Part(arm, numbers[0], chance, features)
+
+
+def observation_rates(decisions: Decisions, observe: Mapping[str, float] | None) -> Vector:
+    """Return the probability that each arm's reward is seen: as given, else its share of the log.
+
+    What is learned from seen rewards alone is learned with weights 1/p on top of inverse
+    propensities; without them an arm that is rarely seen looks worse than it is.
+    """
+    counts = decisions.counts
+    if observe is None:
+        return np.asarray(counts.seen / counts.rows, dtype=float)
+    for name in counts.names:
+        if name not in observe:
+            raise InvalidInput("observe", "must name every arm of the log", name, "Add that arm.")
+    return np.array(
+        [checks.observation_probability(f"observe[{name}]", observe[name]) for name in counts.names]
+    )
+
+
+def _fetched(log: Log, cursor: Any) -> list[Any]:
+    with explained(log.name, log.on_server):
+        found: list[Any] = cursor.fetchmany(PART)
+        return found

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from halfseen import checks
 from halfseen.errors import InvalidInput, StorageError, shorten
-from halfseen.interchange.rows import open_decisions, parts
+from halfseen.interchange.rows import observation_rates, open_decisions, parts
 from halfseen.storage import explained
 
 FORMATS = ("dsjson", "cb_adf")
-SHARED, ARM, UNSEEN = "Shared", "Arm", "unseen_"
+SHARED, ARM, SEEN, UNSEEN = "Shared", "Arm", "seen_", "unseen_"
 Row = dict[str, float]
+Chances = tuple[float, float]  # of having chosen the arm, and of then seeing its reward
 Decision = tuple[str | None, float | None, float | None, Row]
 
 
@@ -29,6 +30,7 @@ def write_vowpal_wabbit(
     propensity: str | None = None,
     features: Sequence[str] = (),
     format: str = "dsjson",
+    observe: Mapping[str, float] | None = None,
 ) -> int:
     """Write a log for Vowpal Wabbit.
 
@@ -41,6 +43,9 @@ def write_vowpal_wabbit(
         The file to write.
     format
         ``"dsjson"``, for ``--dsjson``, or ``"cb_adf"``, its text.
+    observe
+        The probability that each arm's reward is seen, by its name; left out, the share of its
+        rewards that the log has.
 
     Returns
     -------
@@ -52,11 +57,16 @@ def write_vowpal_wabbit(
     A cost is minus a reward. A missing reward is no cost: in dsjson it is marked ``_skipLearn``,
     in text it has no label, and Vowpal Wabbit learns nothing from either. In text the arm that was
     chosen carries the tag ``unseen_`` and its propensity then, which Vowpal Wabbit passes over.
+
+    What it learns from counts 1/p(arm) times as much, or arms that are rarely seen would look
+    worse than they are: dsjson says so as ``pdrop``, 1 - p; in text the probability is the
+    propensity times p, and the tag ``seen_`` keeps the propensity.
     Letters that mean something else in text are written as ``%`` and their code.
     """
     format = checks.one_of("format", format, FORMATS)
     decisions = open_decisions(log, action, reward, propensity, features)
     names = decisions.counts.names
+    rates = observation_rates(decisions, observe).tolist()
     write = _dsjson if format == "dsjson" else _text
     written = 0
     path = Path(path)
@@ -69,14 +79,15 @@ def write_vowpal_wabbit(
                     for name, value in zip(features, row, strict=True)
                     if not math.isnan(value)
                 }
-                file.write(write(written, arm, gain, chance, known, names))
+                file.write(write(written, arm, gain, (chance, rates[arm]), known, names))
                 written += 1
     return written
 
 
 def _dsjson(
-    event: int, arm: int, reward: float, chance: float, row: Row, names: Sequence[str]
+    event: int, arm: int, reward: float, chances: Chances, row: Row, names: Sequence[str]
 ) -> str:
+    chance, rate = chances
     rest = (1.0 - chance) / max(len(names) - 1, 1)
     missing = math.isnan(reward)
     order = [arm, *(i for i in range(len(names)) if i != arm)]  # the chosen one comes first
@@ -93,15 +104,20 @@ def _dsjson(
     }
     if missing:
         content["_skipLearn"] = True
+    elif rate < 1.0:
+        content["pdrop"] = 1.0 - rate
     return json.dumps(content, ensure_ascii=False) + "\n"
 
 
 def _text(
-    event: int, arm: int, reward: float, chance: float, row: Row, names: Sequence[str]
+    event: int, arm: int, reward: float, chances: Chances, row: Row, names: Sequence[str]
 ) -> str:
+    chance, rate = chances
     values = " ".join(f"{_word(name)}:{value!r}" for name, value in row.items())
     lines = [f"shared |{SHARED} {values}".rstrip()]
-    label = f"'{UNSEEN}{chance!r}" if math.isnan(reward) else f"0:{-reward!r}:{chance!r} "
+    label = f"0:{-reward!r}:{chance * rate!r} '{SEEN}{chance!r}"
+    if math.isnan(reward):
+        label = f"'{UNSEEN}{chance!r}"
     for i, name in enumerate(names):
         lines.append(f"{label if i == arm else ''}|{ARM} {_word(name)}")
     return "\n".join(lines) + "\n\n"
@@ -202,6 +218,8 @@ def _read_text(lines: list[str]) -> Decision:
         for label in labels:
             if label and not label.startswith("'"):
                 _, cost, *chance = label.split(":")
+                if tag.startswith(f"'{SEEN}"):
+                    chance = [tag.removeprefix(f"'{SEEN}")]
                 chosen.append((name, -float(cost), float(chance[0]) if chance else None))
     if not offered or len(chosen) > 1:
         raise ValueError

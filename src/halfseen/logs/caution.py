@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from halfseen.tables import brief
+
 SURE = 1e-3  # the chance of a false warning from a test
 
 
@@ -44,4 +46,4 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     ('a, b', 'a, b and 1 more')
     """
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return ", ".join(brief(name, 40) for name in names[:most]) + more

@@ -198,10 +198,13 @@ def plan(
     length = checks.number("days", days, above=0.0, fix="Use for example 365.")
     if target is not None:
         target = checks.number("target", target, above=0.0, fix="Give reward lost per day.")
-    horizon = round(flow * length)
+    horizon = round(min(flow * length, 2.0**41))
     if not 2 <= horizon <= 2**40:
         raise InvalidInput(
-            "days", "times traffic must be at least 2 decisions", horizon, "Plan for longer."
+            "days",
+            f"times traffic must be at least 2 and at most {2**40:,} decisions",
+            flow * length,
+            "Plan for longer." if horizon < 2 else "Plan for less.",
         )
     reward = checks.one_of("reward", reward, tuple(LAWS))
     problem = ArmedBandit(tuple(map(float, means)), noise, reward)

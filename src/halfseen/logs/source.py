@@ -19,6 +19,8 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError, one_line, shorten
 from halfseen.memory import memory_bytes
+from halfseen.logs.server_errors import server_reason, without_password
+from halfseen.tables import brief
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,6 +54,8 @@ class Log:
         The type of each column, by name.
     plain
         SQL for the same table with every column as text, where types are only a guess.
+    on_server
+        Whether a server is asked, whose messages may hold a password.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Log:
     columns: dict[str, str]
     connection: duckdb.DuckDBPyConnection
     plain: str | None = None
+    on_server: bool = False
 
     def column(self, field: str, name: Any) -> str:
         """Return the name of a column that is there, or say which one is near."""
@@ -70,15 +75,16 @@ class Log:
         if isinstance(name, str):
             close = difflib.get_close_matches(name.casefold(), folded, 1, 0.5)
             near = folded[close[0]] if close else None
-        listed = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-        hint = f"Did you mean {near!r}?" if near else "Choose one of those."
+        listed = ", ".join(brief(name, 40) for name in known[:20])
+        listed += ", ..." if len(known) > 20 else ""
+        hint = f"Did you mean {shorten(near)}?" if near else "Choose one of those."
         if len(known) == 1 and any(mark in known[0] for mark in ",;|\t"):
             hint = "The first line was not split: check that every line has as many cells as it."
         raise InvalidInput(field, f"must be a column of the log ({listed})", name, hint)
 
     def query(self, sql: str) -> dict[str, Any]:
         """Return the columns of a query as arrays, masked where a value is missing."""
-        with explained(self.name):
+        with explained(self.name, self.on_server):
             found: dict[str, Any] = self.connection.execute(sql).fetchnumpy()
             return found
 
@@ -129,11 +135,12 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
     spill = tempfile.mkdtemp(prefix="halfseen-")  # DuckDB's files in it are named alike
     weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
     connection.execute(f"SET temp_directory = {text(spill)}")
-    plain = None
+    connection.execute("SET python_enable_replacements = false")  # views see no Python variables
+    plain, on_server = None, False
     if isinstance(source, str | Path):
         name = str(source)
-        scheme = name.partition("://")[0]
-        if "://" in name:
+        scheme, on_server = name.partition("://")[0], "://" in name
+        if on_server:
             if scheme not in SERVERS:
                 raise InvalidInput("log", "must be an address of a server", f"{scheme}://", GIVE)
             name = scheme
@@ -146,9 +153,10 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
             relation, plain = _files(name, encoding)
     else:
         name, relation = _object(connection, source)
-    with explained(name):
+    with explained(name, on_server):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    return Log(name, relation, {row[0]: row[1] for row in described}, connection, plain)
+    columns = {row[0]: row[1] for row in described}
+    return Log(name, relation, columns, connection, plain, on_server)
 
 
 def identifier(name: str) -> str:
@@ -168,15 +176,15 @@ def filled(values: Any) -> Vector:
 
 
 @contextmanager
-def explained(name: str, server: str | None = None) -> Iterator[None]:
+def explained(name: str, on_server: bool = False) -> Iterator[None]:
     """Turn DuckDB's errors into a sentence; a wrong guess of types passes through.
 
     Parameters
     ----------
     name
         What to call the log.
-    server
-        Its address if it is on a server: with a password in it, perhaps, so it is not repeated.
+    on_server
+        Whether it is on a server, whose messages may hold a password and are not repeated.
     """
     import duckdb
 
@@ -185,9 +193,12 @@ def explained(name: str, server: str | None = None) -> Iterator[None]:
     except (duckdb.ConversionException, duckdb.TypeMismatchException):
         raise
     except duckdb.OutOfRangeException:
-        raise too_large(name)
+        raise too_large(name) from None
     except (duckdb.Error, UnicodeError) as error:
-        said = str(error).replace(server or "\0", name)
+        said = str(error)
+        if on_server:
+            reason = server_reason(said)
+            raise StorageError(f"Cannot read {name}: {reason}. Check the address.") from None
         if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
             raise InvalidInput(
                 "log",
@@ -196,9 +207,9 @@ def explained(name: str, server: str | None = None) -> Iterator[None]:
                 "Say which encoding it has: --encoding latin-1 (or utf-16), or encoding='latin-1'.",
             )
         first = next((line.strip() for line in said.splitlines() if line.strip()), "unknown error")
-        check = "the address" if server else "that the file is whole and of the kind its name says"
         raise StorageError(
-            f"Cannot read {one_line(name)}: {one_line(first[:200]).rstrip('.')}. Check {check}."
+            f"Cannot read {brief(name, 200)}: {one_line(first[:200]).rstrip('.')}. Check that the"
+            " file is whole, that you may read it and that it is of the kind its name says."
         )
 
 
@@ -248,7 +259,8 @@ def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
     path, pattern = Path(name), name
     if not name.strip():
         raise InvalidInput("log", "must be a path", name, GIVE)
-    if path.is_dir():
+    folder = _is_folder(path)
+    if folder:
         endings = [e for e in (*PARQUET, *TEXT) if next(path.rglob(f"*{e}"), None) is not None]
         if not endings:
             raise InvalidInput("log", "must hold CSV or Parquet files", name, GIVE)
@@ -265,7 +277,7 @@ def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
         if path.stat().st_size == 0:
             raise _empty(name)
     lowered = pattern.lower()
-    hive = ", hive_partitioning = true" if path.is_dir() else ""
+    hive = ", hive_partitioning = true" if folder else ""
     if lowered.endswith(PARQUET):
         return f"read_parquet({text(pattern)}{hive}, union_by_name = true)", None
     if lowered.endswith(TEXT):
@@ -275,16 +287,17 @@ def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
             f"read_csv({text(pattern)}{options}, header = true{more})"
             for more in ("", ", all_varchar = true")
         )  # type: ignore[return-value]
-    raise InvalidInput("log", "must be a kind of file that can be read", name, GIVE)
+    kind = "must be a kind of file that can be read"
+    raise InvalidInput("log", kind, without_password(name), GIVE)
 
 
 def _attached(
     connection: duckdb.DuckDBPyConnection, address: str, kind: str | None, table: str | None
 ) -> str:
     """Attach a database and return SQL for the one table asked for."""
-    server = "://" in address
-    name = address.partition("://")[0] if server else address
-    with explained(name, address if server else None):
+    on_server = "://" in address
+    name = address.partition("://")[0] if on_server else address
+    with explained(name, on_server):
         if kind is not None:
             _load_extension(connection, kind)
         how = f"TYPE {kind}, READ_ONLY" if kind else "READ_ONLY"
@@ -295,6 +308,10 @@ def _attached(
             " WHERE database_name = 'halfseen_source'"
             " AND schema_name NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL"
         ).fetchall()
+        # A view of the database must not read files of whoever opens it.
+        connection.execute("SET enable_external_access = false")
+        if kind != "sqlite":  # as_text sets an option of its reader
+            connection.execute("SET lock_configuration = true")
     known = {short: (schema, short) for schema, short in found}
     known |= {f"{schema}.{short}": (schema, short) for schema, short in found}
     if table is None and len(found) == 1:
@@ -304,7 +321,7 @@ def _attached(
     else:
         near = difflib.get_close_matches(table, known, 1) if isinstance(table, str) else []
         hint = f"Did you mean {near[0]!r}?" if near else "Choose one of those with --table."
-        listed = ", ".join(name for _, name in found[:20]) or "none"
+        listed = ", ".join(brief(name, 40) for _, name in found[:20]) or "none"
         raise InvalidInput("table", f"must be a table of the database ({listed})", table, hint)
     return f"halfseen_source.{identifier(schema)}.{identifier(chosen)}"
 
@@ -334,12 +351,30 @@ def _begins(path: Path, mark: bytes) -> bool:
         with path.open("rb") as file:
             return file.read(len(mark)) == mark
     except OSError as error:
-        raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
+        raise StorageError(
+            f"Cannot read {brief(str(path), 200)}: {error.strerror}. Check the path."
+        )
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:  # a name that is too long, a folder that is closed
+        raise _unusable(path, error.strerror) from None
 
 
 def _present(path: Path) -> None:
-    if not path.exists():
-        raise StorageError(f"Cannot read {shorten(str(path))}: no such file. Check the path.")
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise _unusable(path, error.strerror) from None
+    if not there:
+        raise _unusable(path, "no such file")
+
+
+def _unusable(path: Path, reason: str | None) -> StorageError:
+    name = shorten(without_password(str(path)))
+    return StorageError(f"Cannot read {name}: {reason}. Check the path.")
 
 
 def _empty(name: str) -> InvalidInput:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from halfseen.logs.sensitivity import shifted_means
 from halfseen.report.counts import axis_of_shares
+from halfseen.report.drawing import attempt
 from halfseen.report.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.scales import axis, decades
 
@@ -26,18 +28,31 @@ ACCENT = PALETTE[1]
 def audit_figures(found: Audit) -> dict[str, list[Figure]]:
     """Return the charts of each section of the page."""
     name = short(found.log)
-    rows = arm_rows(found)
-    one_by_one = [parts_chart(rows, name), worth_chart(rows, name)] if len(rows) > 1 else []
+    rows, fit = arm_rows(found), found.direction
+
+    def one(key: str, title: str, make: Callable[[], Figure], wanted: bool = True) -> list[Figure]:
+        return attempt(f"audit-{key}", title, lambda: [make()]) if wanted else []
+
+    several = len(rows) > 1
     return {
-        "rates": [rates_chart(found, rows, name), *one_by_one],
-        "time": [time_chart(found, name)] if found.courses else [],
-        "differ": [sensitivity_chart(found, name)] if _tips(found) else [],
-        "direction": _direction(found.direction, name),
+        "rates": [
+            *one("rates", "How much is seen", lambda: rates_chart(found, rows, name)),
+            *one("parts", "What it costs", lambda: parts_chart(rows, name), several),
+            *one("worth", "Where more is worth most", lambda: worth_chart(rows, name), several),
+        ],
+        "time": one(
+            "time", "Feedback over time", lambda: time_chart(found, name), bool(found.courses)
+        ),
+        "differ": one(
+            "differ",
+            "If missing rewards differ",
+            lambda: sensitivity_chart(found, name),
+            _tips(found),
+        ),
+        "direction": []
+        if fit is None or len(fit.rates) == 1
+        else one("direction", "Feedback along a direction", lambda: direction_chart(fit, name)),
     }
-
-
-def _direction(fit: DirectionFit | None, name: str) -> list[Figure]:
-    return [] if fit is None or len(fit.rates) == 1 else [direction_chart(fit, name)]
 
 
 def short(log: str) -> str:

@@ -9,9 +9,10 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from halfseen.logs.export import AUDIT_FILE, MOST_ARMS
-from halfseen.report.audit_charts import audit_figures, forecast_chart, short
+from halfseen.report.audit_charts import ARMS, audit_figures, forecast_chart, short
 from halfseen.report.charts import regret_figures
-from halfseen.report.html import charts_of, document, write_images
+from halfseen.report.drawing import attempt, with_images
+from halfseen.report.html import charts_of, document
 from halfseen.report.markup import Html, aligned, table, tag
 from halfseen.report.panels import Figure
 from halfseen.report.sections import NO_SCRIPT, figure_place, section
@@ -47,22 +48,26 @@ def write_audit(
     The folder must be new or empty, or hold another audit: that one is replaced.
     """
     before = read_json(folder / AUDIT_FILE) if is_marked(folder, AUDIT_FILE) else {}
-    drawn = audit_figures(found)
+    planned = audit_figures(found)
     if forecast is not None:
-        drawn["forecast"] = [forecast_chart(forecast, short(found.log))]
+        planned["forecast"] = attempt(
+            "audit-forecast", "Forecast", lambda: [forecast_chart(forecast, short(found.log))]
+        )
     if imputations is not None:
-        drawn["imputations"] = regret_figures(imputations, 0)[:1]
-    everything = [figure for figures in drawn.values() for figure in figures]
-    parts = body(found, drawn, forecast, imputations)
-    page = document("What missing feedback costs", parts, charts_of(everything))
-    charts = [figure.name for figure in everything]
+        planned["imputations"] = attempt(
+            "problem-1-regret", "Regret", lambda: regret_figures(imputations, 0)[:1]
+        )
+    charts = [figure.name for figures in planned.values() for figure in figures]
     numbers = {"charts": charts} | found.to_dict(MOST_ARMS)
     write_text(folder / AUDIT_FILE, json.dumps(numbers, indent=1, allow_nan=False) + "\n")
     old = before.get("charts", []) if isinstance(before, dict) else []
     _remove(folder / "charts", [name for name in old if name not in charts])
-    for figure in everything:
-        write_images(figure, folder / "charts")
     write_text(folder / "rates.csv", found.rates.to_csv())
+    everything = with_images([f for row in planned.values() for f in row], folder / "charts")
+    each = iter(everything)
+    drawn = {part: [next(each) for _ in row] for part, row in planned.items()}
+    parts = body(found, drawn, forecast, imputations)
+    page = document("What missing feedback costs", parts, charts_of(everything))
     path = folder / "report.html"
     write_text(path, page)
     return path
@@ -192,8 +197,9 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
     )
     places = [figure_place(figure) for figure in drawn]
     rows = list(zip(*columns.values(), strict=True))
-    few = len(found.arms) - len(drawn[0].rows)
-    more = [tag("p", f"The {len(drawn[0].rows)} arms that cost most are drawn.", class_="note")]
+    shown = min(ARMS, len(found.arms))
+    few = len(found.arms) - shown
+    more = [tag("p", f"The {shown} arms that cost most are drawn.", class_="note")]
     return section(
         "rates",
         "Arm by arm",

@@ -7,10 +7,14 @@ of an expression.
 
 from __future__ import annotations
 
+from functools import partial
+
 from halfseen.report.bounds import PAPER, bounds_along, potential_along
 from halfseen.report.counts import arm_figures, arm_rows
 from halfseen.report.curves import bound_rows, curve_rows, hints
-from halfseen.report.linear_charts import linear_figures
+from halfseen.report.drawing import attempt
+from halfseen.report.linear_charts import direction_figures, eigenvalue_figures
+from halfseen.report.linear_charts import potential_figures as linear_potential_figures
 from halfseen.report.measures import (
     drawn_checkpoints,
     mean_and_half,
@@ -28,13 +32,22 @@ OFFSETS = 3  # values of lambda whose bounds are drawn
 
 def figures(result: Result, problem: int) -> list[Figure]:
     """Return the charts of one problem of a study, the most telling first."""
-    if result.study.linear:
-        return [*regret_figures(result, problem), *linear_figures(result, problem)]
-    return [
-        *regret_figures(result, problem),
-        *arm_figures(result, problem),
-        *potential_figures(result, problem),
-    ]
+    arms = {
+        "regret": ("Regret", regret_figures),
+        "arms": ("Feedback seen, arm by arm", arm_figures),
+        "potential": ("Potential", potential_figures),
+    }
+    linear = {
+        "regret": ("Regret", regret_figures),
+        "direction": ("What is seen, along a direction", direction_figures),
+        "actions": ("Feedback seen, action by action", arm_figures),
+        "potential": ("Potential against log round", linear_potential_figures),
+        "eigenvalues": ("Growth of the observed design", eigenvalue_figures),
+    }
+    drawn: list[Figure] = []
+    for key, (title, make) in (linear if result.study.linear else arms).items():
+        drawn += attempt(f"problem-{problem + 1}-{key}", title, partial(make, result, problem))
+    return drawn
 
 
 def regret_figures(result: Result, problem: int) -> list[Figure]:

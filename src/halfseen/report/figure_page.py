@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from halfseen.censorship import MultiThreshold
-from halfseen.report.html import document, write_images
+from halfseen.report.drawing import write_images
+from halfseen.report.html import document
 from halfseen.report.markup import Html, chart_place, tag
 from halfseen.report.paper_figures import censorship_chart, dimension_chart
 from halfseen.report.reach_figures import example, reachable_chart, switch_chart, thresholds_chart
@@ -17,13 +18,6 @@ from halfseen.storage import explained, write_text
 from halfseen.theory import information_path
 
 Progress = Callable[[int, int, str], None]
-
-
-class Still(NamedTuple):
-    """A figure as `write_images` wants it."""
-
-    name: str
-    still: dict[str, Any]
 
 
 def write_figures(folder: Path | str, progress: Progress | None = None) -> dict[str, Any]:
@@ -97,7 +91,7 @@ def write_page(
     extra
         Sections that follow the charts.
     progress
-        Called before each figure is written.
+        Called before the figures are drawn.
 
     Returns
     -------
@@ -105,18 +99,17 @@ def write_page(
         ``page``, the ``files`` written and the ``numbers`` of each figure.
     """
     named = {spec["usermeta"]["name"]: spec for spec in specs}
+    if progress is not None:
+        progress(len(named), 2 * len(named), "drawing")
+    failures = write_images(named, page.parent)
     body = [
         tag("header", tag("h1", title), tag("p", intro, class_="lead")),
-        tag("main", tag("section", *_places(named)), *extra),
+        tag("main", tag("section", *_places(named, failures)), *extra),
     ]
     bare = {name: {k: v for k, v in spec.items() if k != "$schema"} for name, spec in named.items()}
-    text = document(title, body, {"specs": bare, "data": {}})
-    files = []
-    for done, (name, spec) in enumerate(named.items()):
-        if progress is not None:
-            progress(len(named) + done, 2 * len(named), f"writing {name}")
-        files += [str(path) for path in write_images(Still(name, spec), page.parent)]
-    write_text(page, text)
+    write_text(page, document(title, body, {"specs": bare, "data": {}}))
+    drawn = [name for name in named if name not in failures]
+    files = [str(page.parent / f"{name}.{kind}") for name in drawn for kind in ("svg", "png")]
     return {
         "page": str(page),
         "files": [str(page), *files],
@@ -124,7 +117,8 @@ def write_page(
     }
 
 
-def _places(named: dict[str, dict[str, Any]]) -> Iterator[Html]:
+def _places(named: dict[str, dict[str, Any]], failures: dict[str, str]) -> Iterator[Html]:
     yield tag("noscript", tag("p", "The charts need JavaScript; see the SVG files."))
     for name, spec in named.items():
-        yield chart_place(name, spec["title"]["text"], spec["usermeta"]["caption"])
+        words = (spec["title"]["text"], spec["usermeta"]["caption"], failures.get(name, ""))
+        yield chart_place(name, *words)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from halfseen.report import growth, proofs, sections
 from halfseen.report.charts import figures
+from halfseen.report.drawing import drawing_code, with_images
 from halfseen.report.markup import Html, data_island, join, tag
 from halfseen.report.measures import left_out, shown
 from halfseen.report.panels import Figure, Rows
 from halfseen.result import Result
 from halfseen.spec import to_toml
-from halfseen.storage import write_bytes, write_text
+from halfseen.storage import write_text
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
@@ -48,13 +48,14 @@ def write_report(result: Result, folder: Path | str) -> Path:
     """
     folder = Path(folder)
     part = shown(result)
-    drawn = {i: figures(part, i) for i in range(len(part.study.problems))}
-    everything = [figure for row in drawn.values() for figure in row]
-    for figure in everything:
-        write_images(figure, folder / "charts")
     if not result.study.functions:
         write_text(folder / "spec.toml", to_toml(result.study))
     write_text(folder / "summary.csv", result.summary().to_csv())
+    planned = {i: figures(part, i) for i in range(len(part.study.problems))}
+    everything = iter(
+        with_images([figure for row in planned.values() for figure in row], folder / "charts")
+    )
+    drawn = {i: [next(everything) for _ in row] for i, row in planned.items()}
     path = folder / "report.html"
     write_text(path, page(result, part, drawn))
     return path
@@ -97,9 +98,13 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
 
 def charts_of(drawn: Iterable[Figure]) -> dict[str, Any]:
     """Return charts and the data they share, as `document` takes them."""
-    figures = list(drawn)
-    specs = {f.name: {k: v for k, v in f.spec.items() if k != "$schema"} for f in figures}
-    return {"specs": specs, "data": {f.key: packed(f.rows) for f in figures}}
+    specs, data = {}, {}
+    for figure in drawn:
+        if figure.spec:
+            spec, rows = figure.neutral
+            specs[figure.name] = {k: v for k, v in spec.items() if k != "$schema"}
+            data[figure.key] = packed(rows)
+    return {"specs": specs, "data": data}
 
 
 def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
@@ -129,35 +134,12 @@ def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
             *body,
             tag("footer", tag("p", "Written by halfseen. This page makes no network request.")),
             data_island("chart-data", charts),
-            Html(f"<script>{_drawing_code()}</script>"),
+            Html(f"<script>{drawing_code()}</script>"),
             Html(f"<script>{_resource('page.js')}</script>"),
         ]
     )
     whole = tag("html", tag("head", head), tag("body", content), lang="en")
     return f"<!doctype html>\n{whole}\n"
-
-
-class Picture(Protocol):
-    """A chart that can be written as an image."""
-
-    @property
-    def name(self) -> str:
-        """Its file name, without the extension."""
-
-    @property
-    def still(self) -> dict[str, Any]:
-        """Vega-Lite with the data inside, without what needs a pointer."""
-
-
-def write_images(figure: Picture, folder: Path) -> list[Path]:
-    """Write a chart as SVG and PNG."""
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(figure.still, vl_version=_version())
-    paths = [folder / f"{figure.name}.{kind}" for kind in ("svg", "png")]
-    write_text(paths[0], svg)
-    write_bytes(paths[1], vl_convert.svg_to_png(svg, scale=2))
-    return paths
 
 
 def packed(rows: Rows) -> dict[str, Any]:
@@ -176,22 +158,6 @@ def packed(rows: Rows) -> dict[str, Any]:
             column = [None if value is None else numbers[value] for value in column]
         columns.append(column)
     return {"fields": fields, "columns": columns, "words": words}
-
-
-def _version() -> str:
-    """Return the Vega-Lite version the charts are written in, as vl-convert wants it."""
-    import altair as alt
-
-    return str(alt.SCHEMA_VERSION).rpartition(".")[0]
-
-
-@cache
-def _drawing_code() -> str:
-    """Return the JavaScript that draws charts, in which no text ends the script element."""
-    import vl_convert
-
-    code = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_version())
-    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _resource(name: str) -> str:

@@ -12,7 +12,6 @@ from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, RandomActions
 from halfseen.report.bounds import potential_along
-from halfseen.report.counts import arm_figures
 from halfseen.report.curves import bound_rows, curve_rows, hints
 from halfseen.report.linear_measures import (
     best_of_finite,
@@ -38,16 +37,6 @@ POINTS = 81  # of a smooth curve
 OBSERVED = 0  # the design of what was seen, in the tracks
 LARGEST, LEAST = "largest", "smallest"
 DASHES = {LARGEST: [1, 0], LEAST: [5, 3]}
-
-
-def linear_figures(result: Result, problem: int) -> list[Figure]:
-    """Return the charts of a linear problem that follow those of its regret."""
-    return [
-        *direction_figures(result, problem),
-        *arm_figures(result, problem),
-        *potential_figures(result, problem),
-        *eigenvalue_figures(result, problem),
-    ]
 
 
 def potential_figures(result: Result, problem: int) -> list[Figure]:

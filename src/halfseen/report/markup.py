@@ -5,12 +5,16 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from halfseen.tables import show
 
 ROWS = 250  # of a table
+LONG_WORD = 100  # letters shown of a word
+STEERING = (*range(9), 11, 12, *range(14, 32), *range(127, 160))  # controls a page cannot show
+TURNING = {c: f"\\u{c:04x}" for c in (*STEERING, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 class Html(str):
@@ -22,12 +26,15 @@ class Html(str):
 def escape(text: object) -> Html:
     """Return text that cannot be anything but text, and a ± that stays with its numbers.
 
+    Words too long for a page are cut, and marks that would turn around what follows are shown.
+
     >>> escape("<b>'&")
     '&lt;b&gt;&#x27;&amp;'
     """
     if isinstance(text, Html):
         return text
-    return Html(html.escape(str(text)).replace(" ± ", "\u00a0±\u00a0"))
+    plain = re.sub(rf"(\S{{{LONG_WORD}}})\S+", r"\1…", str(text)).translate(TURNING)
+    return Html(html.escape(plain).replace(" ± ", "\u00a0±\u00a0"))
 
 
 def join(parts: Iterable[object], between: str = "\n") -> Html:
@@ -88,10 +95,22 @@ def table(
     return join([box, tag("p", f"The first {ROWS} of {len(rows):,} rows.", class_="note")])
 
 
-def chart_place(name: str, title: str, note: str) -> Html:
-    """Return where the page's script draws a chart, with its words."""
-    caption = tag("figcaption", tag("h3", title), tag("p", note, class_="note"))
-    return tag("figure", caption, canvas(name, title))
+def chart_place(name: str, title: str, note: str, trouble: str = "") -> Html:
+    """Return where the page's script draws a chart, with its words.
+
+    Parameters
+    ----------
+    name
+        Of the chart; empty where there is none to draw.
+    title, note
+        What it shows and how to read it.
+    trouble
+        What went wrong with it, if something did.
+    """
+    words = [tag("p", note, class_="note")] if note else []
+    words += [tag("p", trouble, class_="caution")] if trouble else []
+    caption = tag("figcaption", tag("h3", title), *words)
+    return tag("figure", caption, *([canvas(name, title)] if name else []))
 
 
 def canvas(name: str, title: str) -> Html:

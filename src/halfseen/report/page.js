@@ -68,6 +68,7 @@
     if (width === 0 || drawn.get(place)?.width === width) return;
     const before = drawn.get(place);
     drawn.set(place, { width });
+    if (!window.vegaEmbed) throw new Error("the drawing code is missing from this page");
     const shown = await vegaEmbed(place, fit(charts.specs[place.dataset.chart], width), {
       mode: "vega-lite",
       renderer: "svg",
@@ -79,7 +80,13 @@
     drawn.set(place, { width, finalize: shown.finalize });
   };
   const drawAll = async () => {
-    for (const place of document.querySelectorAll("[data-chart]")) await draw(place);
+    for (const place of document.querySelectorAll("[data-chart]")) {
+      try {
+        await draw(place);
+      } catch (error) {
+        place.textContent = `This chart could not be drawn: ${error.message ?? error}.`;
+      }
+    }
     document.documentElement.dataset.drawn = "yes";
   };
 

@@ -35,6 +35,8 @@ class Figure:
         Vega-Lite, without the data.
     key, rows
         The data's name and the data; charts of the same rows share their key.
+    trouble
+        Why something of it is missing; without a `spec`, all of it is.
     """
 
     name: str
@@ -43,13 +45,22 @@ class Figure:
     spec: dict[str, Any]
     key: str
     rows: Rows
+    trouble: str = ""
+
+    @property
+    def neutral(self) -> tuple[dict[str, Any], Rows]:
+        """The chart and its data with keys for the names people gave."""
+        from halfseen.report.neutral_names import neutral
+
+        return neutral(self.spec, self.rows)
 
     @property
     def still(self) -> dict[str, Any]:
         """The chart with its data inside, without what needs a pointer."""
-        panel = self.spec["spec"]
+        spec, rows = self.neutral
+        panel = spec["spec"]
         layers = [layer for layer in panel["layer"] if not layer.get("name", "").startswith(HINTS)]
-        return self.spec | {"spec": panel | {"layer": layers}, "datasets": {self.key: self.rows}}
+        return spec | {"spec": panel | {"layer": layers}, "datasets": {self.key: rows}}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 
@@ -185,7 +186,8 @@ NO_SCRIPT = tag("noscript", tag("p", "The charts need JavaScript; see the folder
 
 def figure_place(figure: Figure) -> Html:
     """Return a place for a chart, with its words."""
-    return chart_place(figure.name, figure.title, figure.note)
+    name = figure.name if figure.spec else ""
+    return chart_place(name, figure.title, figure.note, figure.trouble)
 
 
 def again_section(result: Result) -> Html:
@@ -218,7 +220,7 @@ def again_section(result: Result) -> Html:
         tag("p", "Save the specification below (it is also next to this page) and run:"),
         tag("pre", tag("code", "halfseen study spec.toml --out DIR")),
         tag("p", "The same specification gives the same numbers, on any number of cores."),
-        tag("pre", tag("code", shown), tabindex="0"),
+        tag("pre", tag("code", Html(html.escape(shown))), tabindex="0"),
         known,
     )
 

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from halfseen.claims.claim import (
     Line,
 )
 from halfseen.claims.intervals import LEVEL
-from halfseen.report.html import charts_of, document, write_images
+from halfseen.report.drawing import attempt, with_images
+from halfseen.report.html import charts_of, document
 from halfseen.report.markup import Html, canvas, table, tag
 from halfseen.report.measures import tidy
 from halfseen.report.panels import INK, Axes, Figure, Panels, Rows
@@ -83,12 +85,15 @@ def write_verification(findings: Sequence[Finding], folder: Path | str) -> Path:
         The page.
     """
     folder = Path(folder)
-    drawn = {f.claim.name: figure(f) for f in findings if f.evidence.curve is not None}
-    for one in drawn.values():
-        write_images(one, folder / "charts")
     content = [finding.to_dict() for finding in findings]
     write_text(folder / "verify.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
     write_text(folder / "verify.tex", latex(findings) + "\n")
+    planned: list[Figure] = []
+    for finding in findings:
+        if finding.evidence.curve is not None:
+            title = finding.evidence.curve.title
+            planned += attempt(finding.claim.name, title, partial(_figures, finding))
+    drawn = {one.name: one for one in with_images(planned, folder / "charts")}
     path = folder / "verify.html"
     families = dict.fromkeys(finding.claim.family for finding in findings)
     sections = [
@@ -165,6 +170,10 @@ def _verb(verdict: str, count: int) -> str:
     if verdict == CORRECTED:
         return verdict if count == 1 else "hold corrected"
     return verdict
+
+
+def _figures(finding: Finding) -> list[Figure]:
+    return [figure(finding)]
 
 
 def figure(finding: Finding) -> Figure:
@@ -320,8 +329,10 @@ def _claim(finding: Finding, drawn: Figure | None) -> Html:
     how = claim.how + (f" Correction: {claim.link}." if claim.link else "")
     parts.append(tag("p", how, class_="note"))
     if drawn is not None:
-        note = tag("figcaption", tag("p", drawn.note, class_="note"))
-        parts.append(tag("figure", canvas(drawn.name, drawn.title), note))
+        words = [tag("p", drawn.note, class_="note")]
+        words += [tag("p", drawn.trouble, class_="caution")] if drawn.trouble else []
+        spot = [canvas(drawn.name, drawn.title)] if drawn.spec else []
+        parts.append(tag("figure", *spot, tag("figcaption", *words)))
     rows = [_row(c, "as printed") for c in finding.evidence.printed]
     rows += [_row(c, "corrected") for c in finding.evidence.corrected]
     heads = ("statement", "instance", "measured", "claimed", "")

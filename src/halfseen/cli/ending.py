@@ -1,0 +1,114 @@
+"""How a command ends: its exit code, and one sentence where something went wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from halfseen.console_streams import output_to_nowhere
+from halfseen.errors import HalfseenError, sentence
+
+DEBUG = "HALFSEEN_DEBUG"  # set: errors are raised, with their traceback
+BUG, BAD_INPUT, STOPPED, NO_READER = 1, 2, 130, 141
+
+
+class Commands(TyperGroup):
+    """The commands; when nobody reads the output they end without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            output_to_nowhere()
+            raise typer.Exit(NO_READER) from None
+
+
+def ended(app: Callable[..., Any]) -> int:
+    """Run the command and return its exit code; errors become a sentence on stderr."""
+    _prepare_streams()
+    warnings.showwarning = _show_warning
+    code: Any = 0
+    try:
+        code = app(standalone_mode=False)
+    except SystemExit:  # all that is left of a broken pipe before a command is known
+        code = NO_READER
+    except HalfseenError as error:
+        code = _tell(str(error), BAD_INPUT)
+    except Exception as error:
+        code = _misused(error)
+        if code is None:
+            if os.environ.get(DEBUG):
+                raise
+            code = _unforeseen(error)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = NO_READER
+        output_to_nowhere()
+    except OSError as error:
+        code = _unforeseen(error)
+        output_to_nowhere()
+    return code if isinstance(code, int) else 0
+
+
+def _misused(error: Any) -> int | None:
+    """Say how the command was misused; None if the error is about something else."""
+    if type(error).__name__ == "Abort":
+        return STOPPED
+    if not hasattr(error, "format_message"):
+        return None
+    said = error.format_message().strip()
+    if "\n" in said:  # help, since no command was given
+        error.show()
+    else:
+        context = getattr(error, "ctx", None)
+        path = f" Try: {context.command_path} --help." if context else ""
+        _tell(f"{said.rstrip('.')}.{path}", BAD_INPUT)
+    return int(error.exit_code)
+
+
+def _prepare_streams() -> None:
+    """Have streams to write to, on which a name that cannot be shown is no error."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace" if name == "stdout" else "backslashreplace")
+
+
+def _unforeseen(error: Exception) -> int:
+    if isinstance(error, MemoryError):
+        return _tell("There is not enough memory for this. Make it smaller.", BAD_INPUT)
+    if isinstance(error, OSError) and error.strerror:
+        if error.filename is None:
+            return _tell(f"Cannot read or write: {error.strerror}.", BAD_INPUT)
+        return _tell(
+            f"Cannot use {error.filename}: {error.strerror}."
+            " Check that it exists and that you may use it.",
+            BAD_INPUT,
+        )
+    return _tell(
+        f"An error in halfseen itself, {type(error).__name__}: {str(error).rstrip('.')}."
+        f" Please report it; {DEBUG}=1 before the command shows where it happened.",
+        BUG,
+    )
+
+
+def _tell(text: str, code: int) -> int:
+    with contextlib.suppress(OSError):  # nowhere to say it
+        print(f"halfseen: {sentence(text)}", file=sys.stderr, flush=True)
+    return code
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _tell(str(message), 0)

@@ -1,0 +1,42 @@
+"""What a database server's errors mean, in words of our own: theirs may repeat the password."""
+
+from __future__ import annotations
+
+import re
+
+FORM = "write it as postgresql://user:password@host:port/base, with % as %25 and @ as %40"
+REASONS = {  # the first that is found in the message
+    r"percent-encoded|\buri\b|invalid integer|invalid port": f"the address is not one; {FORM}",
+    r"translate host|unknown.*host|name or service|resolve": f"there is no such host; {FORM}",
+    r"authentication failed|access denied|no password|role .* does not exist": (
+        "the server refused the user or the password"
+    ),
+    r"database .* does not exist|unknown database": "the server has no such database",
+    r"permission denied|command denied": "the user may not read the table",
+    r"timed? ?out": "the server did not answer in time",
+    r"refused|can't connect|could not connect|no such file": "nothing answers at that address",
+    r"\bssl\b|\btls\b": "no secure connection could be made",
+    r"closed|lost connection|gone away|terminat": "the server ended the connection",
+}
+
+
+def server_reason(message: str) -> str:
+    """Return why a server could not be read, without a word of its message.
+
+    >>> server_reason('invalid percent-encoded token: "hunter2%"').partition(";")[0]
+    'the address is not one'
+    """
+    said = message.lower()
+    found = (reason for pattern, reason in REASONS.items() if re.search(pattern, said))
+    return next(found, "the server or the query failed")
+
+
+def without_password(name: str) -> str:
+    """Return a name without what may be a password, in case an address was mistyped.
+
+    >>> without_password("postgresql:/bob:hunter2@host/base"), without_password("logs/a.csv")
+    ('postgresql:…@host/base', 'logs/a.csv')
+    """
+    name = re.sub(r"(?i)\b(passw\w*|pwd)(\s*=\s*)('[^']*'?|\S+)", r"\1\2…", name)
+    before, at, after = name.rpartition("@")
+    return f"{before.partition(':')[0]}:…@{after}" if at and ":" in before else name
