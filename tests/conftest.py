@@ -1,0 +1,11 @@
+"""What is said at the end of a run of the tests."""
+
+from report.browsers import NONE_FOUND
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line that pages were not opened, however many tests that skips."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(NONE_FOUND in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(f"{count} tests skipped. {NONE_FOUND}")

@@ -1,0 +1,168 @@
+"""Rules for the whole tree: small files, short functions, one name per idea, nothing of a machine.
+
+The lists below are what still breaks a rule. They only shrink: an entry that no longer breaks its
+rule must be deleted, and nothing is added.
+"""
+
+import ast
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "halfseen"
+LINES_OF_A_FILE = 400
+LINES_OF_A_FUNCTION = 120
+POSITIONAL = 8
+
+LONG_FUNCTIONS = {
+    "ball_rounds.play_ball",
+    "context_rounds.play_once",
+    "cuda_linear.leap",
+    "glm_context_rounds.play_glm_contexts",
+    "glm_rounds.play_once",
+    "linear_rounds.play_once",
+    "rounds.play_once",
+    "paper_figures.dimension_chart",
+}
+MANY_PARAMETERS = {
+    "logs.audit",
+    "logs.invest",
+    "logs.plan",
+    "logs.window",
+    "ball_rounds.play_ball",
+    "context_rounds.pick",
+    "context_rounds.play_contexts",
+    "context_rounds.play_once",
+    "cuda_contexts.pick_in_turn",
+    "cuda_designs.record",
+    "cuda_linear.leap",
+    "cuda_rounds.leap",
+    "decide_glm.learn_glm",
+    "designs.gather_both",
+    "glm_context_rounds.play_glm_contexts",
+    "glm_rounds.play_glm",
+    "glm_rounds.play_once",
+    "linear_rounds.play_linear",
+    "linear_rounds.play_once",
+    "rounds.play",
+    "rounds.play_once",
+    "glm_fit.maximise",
+    "lin_ucb.most_optimistic",
+    "linear_baselines.anywhere",
+    "linear_baselines.best_for_sampled",
+    "linear_baselines.best_or_any",
+    "linear_baselines.widest",
+    "linear_policy._nowhere",
+    "panels.faceted",
+    "study.__init__",
+}
+SHARED_MODULE_NAMES = {
+    "adaptivity",
+    "bounds",
+    "counts",
+    "linear_potential",
+    "steps",
+    "words",
+}
+FAMILIES = {"arms", "linear", "glm", "base"}  # of problems: a module in each folder that has them
+MACHINE = re.compile(
+    r"(?<![\w.}])/(?:tmp|work|root|opt|home|Users)/\w"
+    r"|[\w.-]*(?:pypi\.org|pythonhosted\.org|npmjs\.(?:org|com)|crates\.io|docker\.io|ghcr\.io|quay\.io)"
+    r"|conda\.anaconda\.org"
+)
+
+
+def tracked():
+    """Return the files of the tree that git knows or would add."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
+
+
+def functions():
+    """Return every function of the source as (module and name, its node)."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.append((f"{path.stem}.{node.name}", node))
+    return found
+
+
+def positional(node):
+    """Return how many arguments a function takes by position, itself aside."""
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def only(listed, found, rule):
+    """Assert that exactly the listed break a rule; the list only shrinks."""
+    assert found - listed == set(), f"These break the rule: {rule}."
+    assert listed - found == set(), f"These keep the rule now ({rule}): delete them from the list."
+
+
+def test_no_file_of_the_source_is_over_400_lines():
+    lengths = {p: len(p.read_text(encoding="utf-8").splitlines()) for p in SOURCE.rglob("*.py")}
+    assert [str(p.relative_to(ROOT)) for p, n in lengths.items() if n > LINES_OF_A_FILE] == []
+
+
+def test_no_function_is_over_120_lines():
+    long = {n for n, f in functions() if f.end_lineno - f.lineno >= LINES_OF_A_FUNCTION}
+    only(LONG_FUNCTIONS, long, "at most 120 lines a function")
+
+
+def test_no_function_takes_over_8_positional_parameters():
+    many = {n for n, f in functions() if positional(f) > POSITIONAL}
+    only(MANY_PARAMETERS, many, "at most 8 positional parameters")
+
+
+def test_a_module_name_is_used_once_in_the_tree():
+    homes = defaultdict(list)
+    for path in SOURCE.rglob("*.py"):
+        if path.stem not in FAMILIES | {"__init__", "__main__"}:
+            homes[path.stem].append(path)
+    shared = {name for name, paths in homes.items() if len(paths) > 1}
+    only(SHARED_MODULE_NAMES, shared, "one module of a name")
+
+
+def text_of(path):
+    """Return the text of a file, or nothing for pictures and the like."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def test_no_file_names_a_place_of_a_machine_or_a_registry():
+    found = [
+        f"{path.relative_to(ROOT)}: {hit.group()}"
+        for path in tracked()
+        if path != Path(__file__)
+        for hit in MACHINE.finditer(text_of(path))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "caught"),
+    [
+        ("cd /tmp/build", True),
+        ('Path("/home/ann/log.csv")', True),
+        ("--index-url https://pypi.org/simple", True),
+        ("https://files.pythonhosted.org/packages", True),
+        ("$OUT/tmp/x and src/home/y", False),
+        ("pkg:pypi/numpy@2.4.6", False),
+    ],
+)
+def test_places_and_registries_are_noticed(line, caught):
+    assert bool(MACHINE.search(line)) is caught
+
+
+def test_the_walk_sees_the_source():
+    names = {name for name, _ in functions()}
+    assert "simulate" in {name.partition(".")[2] for name in names}
+    assert len(names) > 500
