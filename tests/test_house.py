@@ -68,6 +68,23 @@ SHARED_MODULE_NAMES = {
     "steps",
     "words",
 }
+NAMED_AND_NOT_YET_THERE = {
+    "test_a_link_can_be_defined_again",
+    "test_a_save_killed_at_any_call_leaves_the_old_or_the_new",
+    "test_a_second_run_into_the_same_folder_is_refused_until_the_first_ends",
+    "test_a_study_that_fits_the_machine_but_not_the_container_is_refused",
+    "test_a_view_of_a_database_reads_no_files",
+    "test_bounds_extremes.py",
+    "test_cli_ending.py",
+    "test_csv_has_no_cell_that_a_spreadsheet_runs",
+    "test_edited_policies_are_played_again",
+    "test_hostile_names.py",
+    "test_kinds_that_are_not_registered_are_named_with_their_module",
+    "test_late_look.py",
+    "test_no_message_and_no_traceback_repeats_a_password",
+    "test_real_kills_at_random_moments_of_saving",
+    "test_threads_that_save_to_one_path_do_not_collide",
+}
 FAMILIES = {"arms", "linear", "glm", "base"}  # of problems: a module in each folder that has them
 MACHINE = re.compile(
     r"(?<![\w.}])/(?:tmp|work|root|opt|home|Users)/\w"
@@ -166,3 +183,13 @@ def test_the_walk_sees_the_source():
     names = {name for name, _ in functions()}
     assert "simulate" in {name.partition(".")[2] for name in names}
     assert len(names) > 500
+
+
+def test_every_test_that_the_page_on_reliability_names_is_there():
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    files = list((ROOT / "tests").rglob("test_*.py"))
+    defined = {name for f in files for name in re.findall(r"^def (test_\w+)", text_of(f), re.M)}
+    named = set(re.findall(r"`(test_\w+(?:\.py)?)`", page))
+    assert len(named) > 20
+    missing = named - defined - {path.name for path in files}
+    only(NAMED_AND_NOT_YET_THERE, missing, "tests named on the page exist")

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from browsers import NONE_FOUND, find_browser, may_skip
 from playwright.sync_api import sync_playwright
+from report.browsers import NONE_FOUND, find_browser, may_skip
 
 from halfseen import (
     UCB,

@@ -4,7 +4,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from browsers import NAMES, find_browser, may_skip
+from report.browsers import NAMES, find_browser, may_skip
 
 
 def put(folder, name):
@@ -17,7 +17,7 @@ def put(folder, name):
 @pytest.mark.parametrize("name", ["chromium-browser", "google-chrome", "microsoft-edge"])
 def test_browsers_are_found_under_their_usual_names(name, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("browsers.NAMES", [n for n in NAMES if not Path(n).is_absolute()])
+    monkeypatch.setattr("report.browsers.NAMES", [n for n in NAMES if not Path(n).is_absolute()])
     assert find_browser() is None
     program = put(tmp_path, name)
     assert find_browser() == program
