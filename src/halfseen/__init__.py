@@ -23,9 +23,11 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         message = f"module 'halfseen' has no attribute {name!r}{_hint(name)}"
         raise AttributeError(message, name=name)  # without obj Python adds no hint of its own
-    if _MODULE_OF[name] == "halfseen":
-        return import_module(f"halfseen.{name}")
-    value = getattr(import_module(_MODULE_OF[name]), name)
+    module = _MODULE_OF[name]
+    if module == __name__:
+        value = import_module(f"{module}.{name}")
+    else:  # as `from module import name` does, for a module in a package too
+        value = getattr(__import__(module, fromlist=[name]), name)
     globals()[name] = value
     return value
 
