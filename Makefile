@@ -1,8 +1,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip --quiet --disable-pip-version-check
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
+SPREAD := -n auto --dist loadfile
 
-.PHONY: study docs test test-mysql test-postgres verify bench clean
+.PHONY: install study docs test test-slow test-mysql test-postgres test-wheel verify verify-quick \
+  wheel hashes licences sbom bench clean
 
 study: $(VENV)/.installed
 	$(BIN)/halfseen study arms --out study
@@ -16,33 +20,62 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not postgres and not mysql" -n auto --dist loadfile
+	$(PYTEST) -m "not slow and not postgres and not mysql" $(SPREAD)
+
+test-slow: $(VENV)/.installed-test
+	$(PYTEST) -m slow $(SPREAD)
 
 test-mysql: $(VENV)/.installed-test
-	$(BIN)/pytest -m mysql
+	$(PYTEST) -m mysql
 
 test-postgres: $(VENV)/.installed-test
-	$(BIN)/pytest -m postgres
+	$(PYTEST) -m postgres
 
-verify: $(VENV)/.installed-test
-	$(BIN)/pytest -m slow
+# The wheel, installed by hash and without extras in a folder of its own, as a user has it.
+test-wheel: wheel
+	PYTHON=$(PYTHON) .ci/try-wheel dist/*.whl
+
+install: $(VENV)/.installed-test
+
+verify: test-slow
 	$(BIN)/halfseen verify --out verdicts
+
+verify-quick: $(VENV)/.installed
+	$(BIN)/halfseen verify --quick
+
+# Built by the pinned, hashed backend.
+wheel:
+	rm -rf build/venv dist
+	$(PYTHON) -m venv build/venv
+	build/venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt
+	build/venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+
+# The hashes of every pinned version, from the index that pip uses.
+hashes: $(VENV)/.installed-test
+	$(BIN)/python tools/pin_hashes.py
+
+licences: $(VENV)/.installed-test
+	$(BIN)/python tools/licences.py
+
+sbom: $(VENV)/.installed
+	mkdir -p dist
+	$(BIN)/python tools/sbom.py dist/sbom.cdx.json
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench.py
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(PIP) install -c constraints.txt -e .
 	touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	$(PIP) install -c constraints.txt -e ".[docs]"
 	touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test]"
+	$(PIP) install -c constraints.txt -e ".[test]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) study study-linear verdicts docs/_build
+	rm -rf $(VENV) study study-linear verdicts docs/_build build dist

@@ -1,5 +1,15 @@
-"""Errors that the command and the reports turn into sentences are raised in tests."""
+"""Settings of every test, and what is said at the end of a run."""
 
 import os
 
-os.environ["HALFSEEN_DEBUG"] = "1"
+from report.browsers import NONE_FOUND
+
+os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line that pages were not opened, however many tests that skips."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    count = sum(NONE_FOUND in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(f"{count} tests skipped. {NONE_FOUND}")

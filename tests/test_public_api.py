@@ -1,8 +1,11 @@
 """Every public name is there, explains itself, and is found where it is said to be."""
 
+import ast
 import inspect
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -30,8 +33,37 @@ def test_every_name_resolves_and_explains_itself(name):
 
 
 def test_unknown_names_are_attribute_errors():
-    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
         _ = halfseen.nonsense
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("LinUBC", "LinUCB"), ("linucb", "LinUCB"), ("Studdy", "Study")]
+)
+def test_a_mistyped_name_suggests_the_right_one_once(typed, meant):
+    code = f"import halfseen; halfseen.{typed}"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    said = ended.stderr.splitlines()[-1]
+    assert said.endswith(f"module 'halfseen' has no attribute '{typed}'; did you mean '{meant}'?")
+
+
+def test_dir_lists_the_public_names_and_nothing_else():
+    code = "import halfseen, halfseen.simulation; print(*dir(halfseen))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == sorted([*NAMES, "__version__"])
+
+
+def test_every_listed_name_is_where_editors_are_told_it_is():
+    stub = Path(halfseen.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    listed = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
+    assert [alias.name for node in listed for alias in node.names] == [
+        alias.asname for node in listed for alias in node.names
+    ]
+    for node in listed:
+        for alias in node.names:
+            found = getattr(import_module(node.module), alias.name)
+            assert found is getattr(halfseen, alias.name)
+    assert sorted(alias.name for node in listed for alias in node.names) == sorted(NAMES)
 
 
 def takes(value):

@@ -1,10 +1,9 @@
 """A small real study, its report, and a browser without a network."""
 
-import shutil
-
 import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
+from report.browsers import NONE_FOUND, find_browser, may_skip
 
 from halfseen import (
     UCB,
@@ -59,8 +58,12 @@ def report(result, tmp_path_factory):
 @pytest.fixture(scope="session")
 def browser():
     flags = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
+    program = find_browser()
+    if program is None and may_skip():
+        pytest.skip(NONE_FOUND)
+    assert program, NONE_FOUND
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        chromium = playwright.chromium.launch(executable_path=program, args=flags)
         yield chromium
         chromium.close()
 
