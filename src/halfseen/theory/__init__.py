@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         offline_potential,
     )
     from halfseen.theory.bounds import Bound, RegretBounds, regret_bounds
+    from halfseen.theory.capped_instance import CappedInstance, capped_instance_bound
     from halfseen.theory.dimension import effective_dimension, feedback_value, instance_dimension
     from halfseen.theory.ellipsoid import FarthestPoint, farthest_point
     from halfseen.theory.events import (
@@ -20,13 +21,11 @@ if TYPE_CHECKING:
         event_frequencies,
         optimism_failure_probability,
     )
-    from halfseen.theory.glm_bounds import (
-        glm_confidence_factor,
-        glm_potential_bound,
-        glm_regret_bounds,
-        papers_order,
-    )
+    from halfseen.theory.glm_bounds import glm_potential_bound, glm_regret_bounds, papers_order
     from halfseen.theory.glm_exploration import Exploration, exploration, exploration_rounds
+    from halfseen.theory.glm_widths import glm_confidence_factor, glm_width_constant
+    from halfseen.theory.late_look import late_look_constant, look_gain
+    from halfseen.theory.layer_cake import layered_potential
     from halfseen.theory.linear_bounds import (
         confidence_factor,
         linear_regret_bounds,
@@ -41,11 +40,24 @@ if TYPE_CHECKING:
         papers_censoring_factor,
         potential_control_factor,
     )
+    from halfseen.theory.looks import (
+        PlannedPotential,
+        freely_monitored_potential,
+        monitored_potential,
+    )
     from halfseen.theory.monitoring import (
         MonitoredPotential,
         MonitoringConstant,
         monitoring_constant,
         single_monitoring_potential,
+    )
+    from halfseen.theory.norm_sums import (
+        NormSum,
+        TracePotential,
+        sphere_norm_sum,
+        tight_norm_sum,
+        trace_potential,
+        trace_potential_factor,
     )
     from halfseen.theory.optimal_design import OptimalDesign, optimal_design_dimension
     from halfseen.theory.path import InformationPath, Phase, information_path
@@ -70,24 +82,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound",
+    "CappedInstance",
     "Exploration",
     "FarthestPoint",
     "InformationPath",
     "MonitoredPotential",
     "MonitoringConstant",
+    "NormSum",
     "OfflinePotential",
     "OptimalDesign",
     "Phase",
+    "PlannedPotential",
     "PotentialBounds",
     "Reachability",
     "RegretBounds",
     "SecondOrderPotential",
     "SmallestDimension",
+    "TracePotential",
     "WaterFilling",
     "WorstCase",
     "adaptive_potential",
     "adaptivity_constant",
     "bi_region_dimension",
+    "capped_instance_bound",
     "censoring_factor",
     "censoring_failure_probability",
     "confidence_factor",
@@ -103,13 +120,19 @@ __all__ = [
     "farthest_point",
     "feedback_value",
     "fluid_potential",
+    "freely_monitored_potential",
     "glm_confidence_factor",
     "glm_potential_bound",
     "glm_regret_bounds",
+    "glm_width_constant",
     "information_path",
     "instance_dimension",
     "joint_potential",
+    "late_look_constant",
+    "layered_potential",
     "linear_regret_bounds",
+    "look_gain",
+    "monitored_potential",
     "monitoring_constant",
     "offline_potential",
     "optimal_design_dimension",
@@ -126,6 +149,10 @@ __all__ = [
     "second_order_potential",
     "single_monitoring_potential",
     "smallest_bi_region_dimension",
+    "sphere_norm_sum",
+    "tight_norm_sum",
+    "trace_potential",
+    "trace_potential_factor",
     "water_filling",
     "worst_case_dimension",
     "worst_case_potential",
@@ -139,6 +166,7 @@ _HOMES = {
         "offline_potential",
     ),
     "bounds": ("Bound", "RegretBounds", "regret_bounds"),
+    "capped_instance": ("CappedInstance", "capped_instance_bound"),
     "dimension": ("effective_dimension", "feedback_value", "instance_dimension"),
     "ellipsoid": ("FarthestPoint", "farthest_point"),
     "events": (
@@ -146,13 +174,11 @@ _HOMES = {
         "event_frequencies",
         "optimism_failure_probability",
     ),
-    "glm_bounds": (
-        "glm_confidence_factor",
-        "glm_potential_bound",
-        "glm_regret_bounds",
-        "papers_order",
-    ),
+    "glm_bounds": ("glm_potential_bound", "glm_regret_bounds", "papers_order"),
     "glm_exploration": ("Exploration", "exploration", "exploration_rounds"),
+    "glm_widths": ("glm_confidence_factor", "glm_width_constant"),
+    "late_look": ("late_look_constant", "look_gain"),
+    "layer_cake": ("layered_potential",),
     "linear_bounds": (
         "confidence_factor",
         "linear_regret_bounds",
@@ -167,11 +193,20 @@ _HOMES = {
         "papers_censoring_factor",
         "potential_control_factor",
     ),
+    "looks": ("PlannedPotential", "freely_monitored_potential", "monitored_potential"),
     "monitoring": (
         "MonitoredPotential",
         "MonitoringConstant",
         "monitoring_constant",
         "single_monitoring_potential",
+    ),
+    "norm_sums": (
+        "NormSum",
+        "TracePotential",
+        "sphere_norm_sum",
+        "tight_norm_sum",
+        "trace_potential",
+        "trace_potential_factor",
     ),
     "optimal_design": ("OptimalDesign", "optimal_design_dimension"),
     "path": ("InformationPath", "Phase", "information_path"),

@@ -25,7 +25,6 @@ from halfseen.theory import inputs, simplex
 from halfseen.theory.regions import (
     Regions,
     enclosing_steps,
-    isotropic,
     reduced,
 )
 from halfseen.theory.steps import as_steps, same_dimension
@@ -112,12 +111,13 @@ def worst_case_potential(
     Notes
     -----
     On the ball the plan is symmetric around the direction u, and the design has one eigenvalue
-    along u and one across. A region is only ever played at its lowest angle
-    :math:`\rho_j=\max(\phi_j,0)`: what a higher one explores is a mixture of the lowest angles of
-    this region and the next, and the next is seen less often. The most censored region has no
-    next; there, while :math:`d\sin^2\rho>1`, the direction u is explored more than the others at
-    all times, and nothing is gained by going higher. Otherwise it explores evenly alone, and
-    :math:`J^\star=\frac d{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`.
+    along u and one across. The probabilities may come in any order. What counts is the smaller one
+    of an action and its opposite, and how high the most censored region lies. Where it holds
+    :math:`\sin^2=1/d` it explores evenly alone, and
+    :math:`J^\star=\frac d{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`. Where it lies higher, u is
+    explored more than the others at all times, and each region is played at its lower end;
+    where it lies lower, each at its upper end. An end that does not belong to its region is
+    approached: J* is then a supremum.
 
     References
     ----------
@@ -210,11 +210,12 @@ def worst_case_dimension(
 
 @lru_cache(maxsize=4096)
 def _over_regions(model: MultiThreshold, d: int, lam: float, time: float) -> WorstCase:
-    regions = reduced(model)
+    regions = reduced(model, d)
     least = float(regions.observe[0])
     even = d / least * math.log1p(least * time / (d * lam))
-    if isotropic(regions, d) or time == 0.0:
-        durations = MappingProxyType({regions.numbers[0]: time})
+    if regions.even or time == 0.0:
+        shares = regions.even or ((regions.numbers[0], 1.0),)
+        durations = MappingProxyType({number: share * time for number, share in shares})
         return WorstCase(even, durations, (), even, even, 0.0, 1.0 / (lam + least * time / d))
     found = simplex.largest(Latitudes(regions, d, time / lam), len(regions.numbers))
     return assembled(found, regions.numbers, regions.observe, time, even)
@@ -263,7 +264,7 @@ class Latitudes:
         self.weights = level_weights(regions.observe)
         gain = regions.observe * rounds
         self.many = dimension - 1
-        self.across = gain * regions.across / self.many
+        self.across = gain * regions.across / max(self.many, 1)
         self.along = gain * regions.along
         self.later = np.tri(len(gain))  # [n, m]: 1 when m is played by the end of n
 
