@@ -18,8 +18,8 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError, one_line, shorten
-from halfseen.memory import memory_bytes
 from halfseen.logs.server_errors import server_reason, without_password
+from halfseen.memory import memory_bytes
 from halfseen.tables import brief
 
 if TYPE_CHECKING:
