@@ -286,6 +286,7 @@ def present_verdicts(
                 "says": claim.says,
                 "right": claim.right,
                 "run": claim.how,
+                "tight": finding.tightness,
                 "see": claim.link,
             }
             for key, text in told.items():

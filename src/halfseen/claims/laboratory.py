@@ -66,6 +66,14 @@ class Laboratory:
         """Return the size that goes with this run."""
         return quick if self.quick else full
 
+    def elsewhere(self) -> Laboratory:
+        """Return a laboratory with draws of its own, in which instances are searched.
+
+        >>> Laboratory(seed=4).elsewhere().seed
+        1000004
+        """
+        return Laboratory(self.quick, self.seed + 1_000_000, self.workers)
+
     def play(
         self,
         problem: Problem,

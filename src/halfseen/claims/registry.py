@@ -16,6 +16,7 @@ from halfseen.errors import InvalidInput
 FAMILIES = (
     "arms_events",
     "arms_potential",
+    "arms_filling",
     "arms_regret",
     "arms_scaling",
     "adaptivity",
