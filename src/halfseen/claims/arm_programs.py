@@ -13,8 +13,11 @@ from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from halfseen.checks import Vector
+
+NEGLIGIBLE = 1e-150
 
 
 def best_adaptive(
@@ -126,7 +129,9 @@ def best_with_looks(
             (laws, costs), (others, more) = parts
             value = costs[m][:, None] + more[most - m][None, :]
             if not last:
-                value = value + laws[m] @ ahead @ others[most - m].T
+                # einsum stays in one thread: threads of BLAS cost more than they save here
+                half = np.einsum("nk,kl->nl", laws[m], ahead)
+                value = value + np.einsum("nl,ml->nm", half, others[most - m])
             np.maximum(best, value, out=best)
         ahead = best
     return float(ahead[0, 0])
@@ -140,18 +145,27 @@ def _interval(
     ``laws[m][n, k]`` is the probability of k observations in all, ``costs[m, n]`` the expected
     cost on the way. Laws are left out unless they are to be kept.
     """
-    size = counts + most + 1
-    cost = (np.arange(float(size)) + regularization) ** -alpha
-    law = np.eye(counts + 1, size)
-    costs, laws = np.zeros((most + 1, counts + 1)), [law]
-    for m in range(most):
-        costs[m + 1] = costs[m] + law @ cost
-        moved = (1.0 - observe) * law
-        moved[:, 1:] += observe * law[:, :-1]
-        law = moved
+    cost = (np.arange(counts + most + 1.0) + regularization) ** -alpha
+    from_count = np.ascontiguousarray(sliding_window_view(cost, most + 1))  # [n, k]: cost at n + k
+    law = np.zeros(most + 1)  # of the observations in m rounds
+    law[0] = 1.0
+    costs, laws = np.zeros((most + 1, counts + 1)), []
+    for m in range(most + 1):
         if keep:
-            laws.append(law)
+            laws.append(_shifted(law, counts))
+        if m < most:
+            costs[m + 1] = costs[m] + from_count @ law
+            law = (1.0 - observe) * law + observe * np.append(0.0, law[:-1])
+            law[law < NEGLIGIBLE] = 0.0  # products of subnormal numbers are very slow
     return laws, costs
+
+
+def _shifted(law: Vector, counts: int) -> Vector:
+    """Return the law of a starting count plus a random number, a row per starting count."""
+    rows = np.zeros((counts + 1, counts + len(law)))
+    for n in range(counts + 1):
+        rows[n, n : n + len(law)] = law
+    return rows
 
 
 def exact_with_looks(

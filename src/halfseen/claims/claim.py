@@ -119,7 +119,8 @@ class Comparison:
         found, claimed = self.measured, self.claimed
         if self.relation == "equals":
             room = abs(claimed) * max(self.tolerance, ROUNDING) + found.half
-            return abs(found.value - claimed) / room if room > 0 else math.inf
+            off = abs(found.value - claimed)
+            return off / room if room > 0.0 else (math.inf if off > 0.0 else 0.0)
         top, bottom = (found.low, claimed) if self.relation == "at most" else (claimed, found.high)
         if top < 0.0 and bottom < 0.0:
             return bottom / top
@@ -194,7 +195,7 @@ class Evidence:
         Its `strain` says how tight the bound is: the share of it that some instance reaches.
         """
         survivors = self.corrected if any(c.refuted for c in self.printed) else self.printed
-        bounds = [c for c in survivors if c.relation != "equals" and not c.refuted]
+        bounds = [c for c in survivors if c.relation != "equals" and c.claimed != 0.0]
         return max(bounds, key=lambda c: c.strain, default=None)
 
     @property
