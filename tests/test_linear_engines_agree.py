@@ -34,7 +34,7 @@ ACTIONS = {
 }
 CENSORSHIPS = {
     "uniform": Uniform(0.4),
-    "thresholds": MultiThreshold([-0.2, 0.3], [1.0, 0.4, 0.1], [0, 1, 1, 0, -1]),
+    "thresholds": MultiThreshold([-0.2, 0.3], [0.4, 1.0, 0.1], [0, 1, 1, 0, -1]),
     "logistic": Logistic([1, 0, 0, 1, 0], slope=-3.0, offset=1.0),
 }
 POLICIES_AT_ONCE = ("impute-zero-lin-ucb", "lin-epsilon-greedy", "lin-thompson", "lin-ucb")

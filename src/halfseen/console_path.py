@@ -113,6 +113,7 @@ def facts(path: InformationPath) -> dict[str, Any]:
         "shares": list(path.shares),
         "steady_offset": path.steady_offset,
         "error": path.error,
+        "edge": path.edge,
         "numbers": list(path.numbers),
         "angles": [math.degrees(angle) for angle in path.angles],
         "observe": list(path.observe),
@@ -137,7 +138,7 @@ def _print_path(name: str, path: InformationPath, least: float) -> None:
     worst = path.dimension / path.observe[-1]
     angles = ", ".join(f"{math.degrees(angle):.4g}°" for angle in path.angles)
     print(f"{name}: dimension {path.dimension}, regularization {show(path.regularization)}")
-    print(f"regions {', '.join(map(str, path.numbers))} from {angles}")
+    print(f"regions {', '.join(map(str, path.numbers))} at {angles} from the equator ({path.edge})")
     print(f"seen with {', '.join(map(show, path.observe))}")
     if path.error:
         print(f"steps that stand for a smooth model, off by at most {show(path.error)};")

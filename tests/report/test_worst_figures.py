@@ -55,12 +55,20 @@ def test_golden_values_of_a_single_threshold():
     assert found[PATH] == pytest.approx([23.2675403892, 52.9905027886], rel=1e-9)
 
 
+@pytest.mark.parametrize("observe", [[0.2, 0.9, 0.5], [1.0, 0.3, 0.6], [0.9, 0.2, 1.0, 0.4]])
+def test_nothing_is_above_the_optimum_whatever_the_order_of_p(observe):
+    angles = [-0.3, 0.25, 1.2][: len(observe) - 1]
+    found = of(MultiThreshold(angles, observe, [0, 0, 0, 1]), np.geomspace(1.0, 1e9, 20))[1]
+    for name in (PURE, PATH, WIDEST):
+        assert (found[name] <= found[OPTIMUM] * (1 + 1e-12)).all()
+
+
 def test_nothing_is_above_the_optimum_and_slopes_are_as_said():
     path, found = of(example(), np.geomspace(1.0, 1e9, 40))
     for name in (PURE, PATH, WIDEST):
         assert (found[name] <= found[OPTIMUM] * (1 + 1e-12)).all()
     worst = 6 / 0.35
-    slopes = (worst, worst, path.effective_dimension, widest_dimension(path))
+    slopes = (worst, worst, path.effective_dimension, widest_dimension(example()))
     late = math.log(1e9) / 39
     for name, slope in zip((OPTIMUM, PURE, PATH, WIDEST), slopes, strict=True):
         assert found[name][-1] - found[name][-2] == pytest.approx(slope * late, rel=1e-4)

@@ -10,6 +10,7 @@ from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
 from halfseen.errors import InvalidInput
 from halfseen.theory import optimal_design
 from halfseen.theory.optimal_design import optimal_design_dimension
+from halfseen.theory.potential_limits import potential_bounds
 
 from .random_thresholds import random_models, rings
 
@@ -46,6 +47,43 @@ def test_certified(n, d):
     assert found.dimension == pytest.approx(d * trace, rel=1e-12)
 
 
+SHORT = [
+    ([[0.5, 0], [0, 1]], [1, 1], 2.0),
+    ([[1, 0], [0, 0.6], [0.7, 0.7]], [0.5, 0.2, 0.9], 7.0),
+    (
+        [[0.5, 0, 0], [0, 1, 0], [0, 0, 0.8], [0.4, 0.4, 0.4]],
+        [0.9, 0.5, 0.7, 0.1],
+        13.428571428571,
+    ),
+]
+
+
+@pytest.mark.parametrize(("actions", "observe", "growth"), SHORT)
+def test_growth_with_actions_shorter_than_one(actions, observe, growth):
+    found = optimal_design_dimension(observe, actions=actions)
+    assert found.dimension == pytest.approx(growth, rel=1e-12)
+    bounds = potential_bounds(observe, horizon=1000, actions=actions)
+    assert bounds.information_dimension == pytest.approx(growth, rel=1e-12)
+
+
+@pytest.mark.parametrize(("actions", "observe", "growth"), SHORT)
+def test_growth_is_the_slope_of_a_simulated_path(actions, observe, growth):
+    """Play the largest a'W^-1 a / p for a short time each, and measure J against log T."""
+    rows, p = np.array(actions, dtype=float), np.array(observe, dtype=float)
+    design, time, potential, marks = np.eye(rows.shape[1]), 0.0, 0.0, []
+    information = 0.01
+    for _ in range(3000):
+        worth = np.einsum("ni,ij,nj->n", rows, np.linalg.inv(design), rows)
+        k = int(np.argmax(worth / p))
+        information *= 1.004
+        potential += np.log1p(information * worth[k]) / p[k]
+        design += information * np.outer(rows[k], rows[k])
+        time += information / p[k]
+        marks.append((np.log(time), potential))
+    (t0, j0), (t1, j1) = marks[1500], marks[-1]
+    assert (j1 - j0) / (t1 - t0) == pytest.approx(growth, rel=0.01)
+
+
 def test_three_points_in_the_plane_by_hand():
     """Weights of (1, 0), (0, 1) and a third of length s at 45 degrees, from stationarity."""
     s2 = 3.0
@@ -61,7 +99,7 @@ def test_three_points_in_the_plane_by_hand():
 def test_weights_that_are_not_unique_have_one_dimension():
     corners = np.array(list(itertools.product([-1.0, 0.0, 1.0], repeat=4)))
     found = optimal_design_dimension(Uniform(0.5), actions=corners)
-    assert found.dimension == pytest.approx(4 * 4 / 0.5, rel=1e-12)
+    assert found.dimension == pytest.approx(4 / 0.5, rel=1e-12)
     repeated = optimal_design_dimension(np.full(15, 0.5), actions=np.repeat(np.eye(3), 5, axis=0))
     assert repeated.dimension == pytest.approx(6.0, rel=1e-12)
 

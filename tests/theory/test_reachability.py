@@ -13,6 +13,7 @@ from halfseen.theory.reachability import (
     dual_reachability_threshold,
     reachability_threshold,
     smallest_bi_region_dimension,
+    two_region_dimension,
 )
 
 from .random_thresholds import rings
@@ -76,8 +77,10 @@ def test_numbers_and_arrays():
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
-        ((0.9, 0.0, 2.0, 3), "u"),
-        ((2.0, 1.1, 2.0, 3), "l"),
+        ((0.9, 0.5, 2.0, 3), "u and l"),
+        ((2.0, 1.1, 2.0, 3), "u and l"),
+        ((-0.1, 1.5, 2.0, 3), "u"),
+        ((2.0, -0.5, 2.0, 3), "l"),
         ((2.0, 0.5, [2.0, 0.5], 3), "r"),
         ((2.0, 0.5, math.nan, 3), "r"),
         ((2.0, 0.5, 2.0, 0), "d"),
@@ -86,3 +89,70 @@ def test_numbers_and_arrays():
 def test_what_is_refused(arguments, field):
     with pytest.raises(InvalidInput, match=f"`{field}`"):
         bi_region_dimension(*arguments)
+
+
+def test_upper_ends_keep_the_form_of_the_thresholds():
+    """A region nearer the pole than its base: u < 1 < l, the same dimension by optimal design."""
+    rng = np.random.default_rng(5)
+    met = set()
+    for _ in range(200):
+        d = int(rng.integers(2, 8))
+        base, region = np.sort(rng.uniform(0.01, 0.99, 2))
+        u, l = place(region, base)  # noqa: E741
+        r = float(rng.uniform(1.0, 1.3 * max(reachability_threshold(u, l, d), 1.0)))
+        points = np.array([[(1 - base) / (d - 1), base], [(1 - region) / (d - 1) / r, region / r]])
+        share = optimize.minimize_scalar(
+            lambda s, w, points: -(w @ np.log((1 - s) * points[0] + s * points[1])),
+            args=(np.array([d - 1, 1]), points),
+            bounds=(0.0, 1.0),
+            method="bounded",
+            options={"xatol": 1e-12},
+        ).x
+        growth = d * ((1 - share) + share / r)
+        assert bi_region_dimension(u, l, r, d) == pytest.approx(growth, rel=1e-6)
+        least = smallest_bi_region_dimension(u, l, d)
+        assert least.dimension <= growth * (1 + 1e-6)
+        assert bi_region_dimension(u, l, least.ratio, d) == pytest.approx(least.dimension)
+        met.add((share < 1e-6, share > 1 - 1e-6))
+    assert len(met) == 3
+
+
+def test_limits_of_the_bi_region_formula():
+    """At r* it is d / p_j, at r-dagger d / p_i; the ends are means of u and l."""
+    for d, low, high, dagger, star, value_dagger, value_one in (
+        (3, 0.75, 0.9, 1.5, 1.94444444, 2.0, 3.0),
+        (4, 0.5, 0.8, 1.42857143, 2.03125, 2.8, 4.0),
+        (5, 0.2, 0.6, 1.0, 1.66666667, 5.0, 5.0),
+    ):
+        u, l = place(low, high)  # noqa: E741
+        found = dual_reachability_threshold(u, l, d), reachability_threshold(u, l, d)
+        assert found == pytest.approx((dagger, star), abs=1e-8)
+        assert found[1] - l == pytest.approx((d - 1) * (u - l) / d)
+        assert u - found[1] == pytest.approx((u - l) / d)
+        assert found[0] - l == pytest.approx((d - 1) * l * (u - l) / (u + (d - 1) * l))
+        assert u - found[0] == pytest.approx(u * (u - l) / (u + (d - 1) * l))
+        assert two_region_dimension(u, l, found[1], d) == pytest.approx(d)
+        assert two_region_dimension(u, l, found[0], d) == pytest.approx(d / found[0])
+        assert two_region_dimension(u, l, found[0], d) == pytest.approx(value_dagger)
+        assert two_region_dimension(u, l, 1.0, d) == pytest.approx(value_one) == d
+        ratios = np.linspace(found[0], found[1], 101)
+        assert (np.diff(two_region_dimension(u, l, ratios, d), 2) > 0).all()
+
+
+def test_order_of_the_thresholds():
+    """l <= r-dagger < r* < u, with equality exactly on the equator; r-dagger and 1 by d q_i."""
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        d = int(rng.integers(2, 12))
+        low, high = np.sort(rng.uniform(0.0, 1.0, 2))
+        low = 0.0 if rng.uniform() < 0.2 else low
+        u, l = place(low, high)  # noqa: E741
+        dagger, star = dual_reachability_threshold(u, l, d), reachability_threshold(u, l, d)
+        assert l <= dagger < star < u
+        assert (l == dagger) == (low == 0.0)
+        assert (dagger < 1) == (d * low < 1)
+        assert (star > 1) == (d * high > 1)
+        lower_end = max(1.0, dagger)
+        if star > lower_end:
+            reached = two_region_dimension(u, l, lower_end, d) == pytest.approx(d, rel=1e-9)
+            assert reached == (d * low <= 1)

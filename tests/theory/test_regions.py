@@ -12,7 +12,7 @@ from halfseen.theory.regions import enclosing_steps, reduced
 
 def test_regions_that_others_beat_are_dropped():
     model = MultiThreshold([-0.5, 0.0, 0.6, 1.0], [1.0, 0.8, 0.5, 0.5, 0.2], [0, 1])
-    regions = reduced(model)
+    regions = reduced(model, 2)
     assert regions.numbers == (4, 2)
     assert regions.observe.tolist() == [0.2, 0.5]
     np.testing.assert_allclose(regions.along, [math.sin(1.0) ** 2, 0.0])
@@ -28,7 +28,7 @@ def test_region_actions_lie_in_their_regions():
         model = MultiThreshold(angles, observe, rng.normal(size=d))
         rows = region_actions(model).actions
         np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-12)
-        levels = reduced(model).observe
+        levels = reduced(model, d).observe
         if len(rows) > d:
             np.testing.assert_array_equal(model.probabilities(rows), np.repeat(levels, d))
         else:

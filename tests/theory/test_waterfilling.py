@@ -1,9 +1,14 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import optimize
 
+from halfseen import InvalidInput
 from halfseen.theory import water_filling
+from halfseen.theory.power_sums import power_integral
 
 GOLDEN = [
     (20, 0.5, 5.0, (8, 12, 0), 11.519107231013),
@@ -97,3 +102,67 @@ def test_order_one_is_the_limit():
     values = [water_filling([0.5, 0.25], 1.0, 60, a).value for a in (1 - 1e-9, 1.0, 1 + 1e-9)]
     assert values[0] == pytest.approx(values[1], rel=1e-8)
     assert values[2] == pytest.approx(values[1], rel=1e-8)
+
+
+CAPPED = [
+    ([6, 100, 100], 20, 5.5, (6, 14, 0), (11.447954540309, 6.818992368954)),
+    ([100, 150, 1000], 400, 170, (100, 150, 150), (78.449568071442, 21.325984520365)),
+    ([100, 150, 30], 400, math.inf, (100, 150, 30), (67.359369213036, 20.286317840557)),
+]
+
+
+@pytest.mark.parametrize(("caps", "budget", "level", "rounds", "values"), CAPPED)
+def test_water_filling_with_caps_golden(caps, budget, level, rounds, values):
+    for alpha, value in zip((0.5, 1.0), values, strict=True):
+        found = water_filling([0.5, 0.25, 0.8], [1, 2, 50], budget, alpha, caps=caps)
+        assert found.level == pytest.approx(level, rel=1e-13)
+        assert found.allocation == pytest.approx(np.array(rounds, dtype=float), rel=1e-13)
+        assert found.value == pytest.approx(value, rel=1e-12)
+
+
+def test_water_filling_with_caps_from_nothing_and_with_weights_golden():
+    found = water_filling([0.5, 0.25, 0.8], 0.0, 200, 0.5, caps=[100, 150, 30])
+    assert found.level == pytest.approx(28.333333333333, rel=1e-12)
+    assert found.allocation == pytest.approx([56.666666667, 113.333333333, 30], rel=1e-9)
+    assert found.value == pytest.approx(76.122326404601, rel=1e-12)
+    found = water_filling(
+        [0.5, 0.2, 0.8, 0.3], 1.0, 100, 0.5, weights=[0.1, 1, 2, 0.3], caps=[30, 40, 5, 60]
+    )
+    assert found.level == pytest.approx(188.541666666667, rel=1e-13)
+    assert found.allocation == pytest.approx([1.7708333333, 40, 5, 53.2291666667], rel=1e-9)
+    assert found.value == pytest.approx(32.568210315917, rel=1e-12)
+
+
+def test_water_filling_with_caps_against_a_general_optimiser():
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        d, alpha = int(rng.integers(1, 6)), float(rng.choice([0.3, 0.5, 1.0, 2.0]))
+        p, lam, w = rng.uniform(0.1, 1, d), rng.uniform(0.5, 5, d), rng.uniform(0.1, 3, d)
+        caps, budget = rng.uniform(1, 60, d), float(rng.uniform(5, 100))
+
+        def lost(tau, p=p, lam=lam, w=w, alpha=alpha):
+            return -float((w / p * power_integral(lam, p * tau, alpha)).sum())
+
+        start = caps * min(1.0, budget / caps.sum()) * 0.9
+        room = {"type": "ineq", "fun": lambda tau, budget=budget: budget - tau.sum()}
+        other = optimize.minimize(
+            lost, start, bounds=[(0, c) for c in caps], constraints=[room], tol=1e-12
+        )
+        found = water_filling(p, lam, budget, alpha, weights=w, caps=caps)
+        assert found.value >= -other.fun - 1e-7
+        assert found.value == pytest.approx(-other.fun, rel=1e-6)
+        assert found.allocation.sum() == pytest.approx(min(budget, caps.sum()))
+        assert (found.allocation <= caps * (1 + 1e-12)).all()
+
+
+def test_an_arm_that_weighs_nothing_gets_nothing():
+    found = water_filling([0.5, 0.5], 1.0, 10, 1.0, weights=[0.0, 1.0])
+    assert found.allocation.tolist() == [0.0, 10.0]
+    assert water_filling([0.5], 1.0, 10, 1.0, weights=0.0).value == 0.0
+
+
+def test_what_water_filling_refuses():
+    with pytest.raises(InvalidInput, match="caps"):
+        water_filling([0.5, 0.5], 1.0, 10, 1.0, caps=[1.0])
+    with pytest.raises(InvalidInput, match="regularization"):
+        water_filling([0.5, 0.5], 0.0, 10, 1.0)

@@ -110,7 +110,7 @@ def check_against_other_plans(seed):
     assert worst.gap <= 1e-9 * worst.value
     if d == 1:
         return
-    regions = reduced(model)
+    regions = reduced(model, d)
     last = float(regions.along[0])
     pure = potential_of([(regions.observe[0], max(last, 1 / d), horizon)], d, lam)
     paths = [
@@ -190,11 +190,11 @@ def test_a_general_solver_that_may_choose_angles_agrees(seed):
 def test_any_order_of_small_steps_by_dynamic_programming():
     """Over a grid of designs, the best of all sequences of regions comes near J*, from below."""
     model, d, lam, horizon, steps = degrees([65], [1.0, 0.4]), 3, 1.0, 60.0, 120
-    regions, duration = reduced(model), horizon / steps
+    regions, duration = reduced(model, d), horizon / steps
 
     def state(first):
         x, y = lam, lam
-        for p, q, c, count in zip(*regions[1:], first, strict=True):
+        for p, q, c, count in zip(*regions[2:5], first, strict=True):
             x, y = x + p * c / (d - 1) * count * duration, y + p * q * count * duration
         return x, y
 
@@ -204,7 +204,7 @@ def test_any_order_of_small_steps_by_dynamic_programming():
         for (i, j), value in best.items():
             x, y = state((i, j))
             for place, after in enumerate(((i + 1, j), (i, j + 1))):
-                p, q, c = (float(entry[place]) for entry in regions[1:])
+                p, q, c = (float(entry[place]) for entry in regions[2:5])
                 gain = math.log1p(p * q * duration / y)
                 gain += (d - 1) * math.log1p(p * c * duration / (d - 1) / x)
                 ahead[after] = max(ahead.get(after, 0.0), value + gain / p)

@@ -1,4 +1,4 @@
-"""Feedback that thins out in steps along a direction."""
+"""Feedback that changes in steps along a direction."""
 
 from __future__ import annotations
 
@@ -49,12 +49,15 @@ class MultiThreshold:
         The angles phi_1 < ... < phi_k in radians, strictly inside ]-pi/2, pi/2[; none for the same
         probability everywhere.
     observe
-        Probability of being observed in each of the k + 1 regions, non-increasing, in ]0, 1].
+        Probability of being observed in each of the k + 1 regions, in ]0, 1] and in any order.
     direction
         The direction u of the censorship; any non-zero vector, divided by its length.
 
     Notes
     -----
+    The paper supposes that p never rises along the direction. Nothing here needs that: see
+    `information_path` and `worst_case_potential`.
+
     The paper's notation table calls p_j the probability of being censored; it is that of being
     observed. Its single-threshold section prints p_0 < p_1 where p_0 > p_1 is meant.
 
@@ -88,13 +91,6 @@ class MultiThreshold:
                 f"{len(observe)} entries",
                 "Give one probability per region.",
             )
-        if any(later > earlier for earlier, later in pairwise(observe)):
-            raise InvalidInput(
-                field,
-                "must be non-increasing",
-                observe,
-                "If feedback grows along the direction, give the opposite direction.",
-            )
         object.__setattr__(self, "observe", observe)
         direction = unit_direction("MultiThreshold.direction", self.direction)
         object.__setattr__(self, "direction", direction)
@@ -102,7 +98,7 @@ class MultiThreshold:
     @property
     def observe_range(self) -> tuple[float, float]:
         """The smallest and the largest probability of being observed over the unit ball."""
-        return self.observe[-1], self.observe[0]
+        return min(self.observe), max(self.observe)
 
     def table(self) -> Vector:
         """Return what the kernel `observe_probability` reads."""

@@ -8,6 +8,7 @@ from typing import Any
 from halfseen.errors import InvalidInput
 from halfseen.report.framing import degrees, squared_sine
 from halfseen.theory import InformationPath, dual_reachability_threshold, reachability_threshold
+from halfseen.theory.kept_regions import LOWER
 from halfseen.theory.reachability import Reachability
 
 
@@ -66,11 +67,11 @@ def base_of(path: InformationPath, number: int) -> Base:
     """Return a region of a path as a base."""
     place = path.numbers.index(number)
     base = Base(number, path.angles[place], path.observe[place], path.dimension)
-    if len(path.numbers) < 2 or path.dimension * base.sine <= 1.0:
+    if len(path.numbers) < 2 or path.edge != LOWER or path.dimension * base.sine <= 1.0:
         raise InvalidInput(
             "path",
             "must start in a region that favours the direction of the censorship",
-            f"a lowest angle of {degrees(base.angle)} in {path.dimension} dimensions",
-            "Raise the last threshold, or the dimension, until d sin² of it is above 1.",
+            f"region {number} at {degrees(base.angle)} in {path.dimension} dimensions",
+            "Raise the dimension, or the least observed region, until d sin² of it is above 1.",
         )
     return base

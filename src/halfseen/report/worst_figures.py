@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,9 @@ from halfseen.report.panels import INK, PALETTE, Rows
 from halfseen.report.scales import axis, decades
 from halfseen.tables import show
 from halfseen.theory import InformationPath
+from halfseen.theory.kept_regions import EVEN
 from halfseen.theory.path import SINGLE
+from halfseen.theory.steps import as_steps
 
 ROUNDS = 61  # at which potentials are computed
 OPTIMUM, PURE = "largest possible", "most censored region only"
@@ -52,11 +55,11 @@ def potentials(path: InformationPath, censorship: Any, horizons: Vector) -> dict
         for horizon in horizons
     ]
     p, sine = path.observe[-1], math.sin(path.angles[-1]) ** 2
-    along = max(sine, 1.0 / d)
+    along = 1.0 / d if path.edge == EVEN else sine
     across = (1.0 - along) / (d - 1) if d > 1 else 0.0
     seen = p * horizons / lam
     pure = ((d - 1) * np.log1p(across * seen) + np.log1p(along * seen)) / p
-    widest = widest_dimension(path)
+    widest = widest_dimension(censorship, d)
     return {
         OPTIMUM: np.array(largest),
         PURE: pure,
@@ -65,23 +68,25 @@ def potentials(path: InformationPath, censorship: Any, horizons: Vector) -> dict
     }
 
 
-def widest_dimension(path: InformationPath) -> float:
+def widest_dimension(censorship: Any, dimension: int | None = None) -> float:
     r"""Return how fast the potential of the least known direction grows with log T.
 
-    .. math:: \frac1{p_{\min}}+\frac{d-1}{p_{\mathrm{equator}}}
+    .. math:: \frac1{p_{\mathrm{pole}}}+\frac{d-1}{p_{\mathrm{equator}}}
 
     Whoever always plays the direction known least keeps all of them equally known: the direction
-    of the censorship at its pole, where it is seen least, and d - 1 across it at the equator.
+    of the censorship at its pole, on the side where it is seen less, and d - 1 across it at the
+    equator.
 
     Examples
     --------
     >>> from halfseen.censorship import MultiThreshold
-    >>> path = theory.information_path(MultiThreshold([1.0], [1.0, 0.5], [0, 0, 1]))
-    >>> widest_dimension(path)
+    >>> widest_dimension(MultiThreshold([1.0], [1.0, 0.5], [0, 0, 1]))
     4.0
     """
-    observe = [path.observe[-1]] + [path.observe[0]] * (path.dimension - 1)
-    return theory.effective_dimension(observe)
+    model, d, _ = as_steps(censorship, dimension)
+    pole = min(model.observe[0], model.observe[-1])
+    place = bisect_right(model.thresholds, 0.0)
+    return theory.effective_dimension([pole] + [model.observe[place]] * (d - 1))
 
 
 def potential_chart(
@@ -116,9 +121,8 @@ def potential_chart(
     horizons = np.geomspace(1.0, last, ROUNDS)
     found = potentials(path, censorship, horizons)
     worst = path.dimension / path.observe[-1]
-    slopes = dict(
-        zip(SHADES, (worst, worst, path.effective_dimension, widest_dimension(path)), strict=True)
-    )
+    widest = widest_dimension(censorship, path.dimension)
+    slopes = dict(zip(SHADES, (worst, worst, path.effective_dimension, widest), strict=True))
     names = {name: f"{name}: slope {show(slope)}" for name, slope in slopes.items()}
     rows: Rows = [
         {

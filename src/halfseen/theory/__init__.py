@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         offline_potential,
     )
     from halfseen.theory.bounds import Bound, RegretBounds, regret_bounds
+    from halfseen.theory.capped_instance import CappedInstance, capped_instance_bound
     from halfseen.theory.dimension import effective_dimension, feedback_value, instance_dimension
     from halfseen.theory.ellipsoid import FarthestPoint, farthest_point
     from halfseen.theory.events import (
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound",
+    "CappedInstance",
     "Exploration",
     "FarthestPoint",
     "InformationPath",
@@ -88,6 +90,7 @@ __all__ = [
     "adaptive_potential",
     "adaptivity_constant",
     "bi_region_dimension",
+    "capped_instance_bound",
     "censoring_factor",
     "censoring_failure_probability",
     "confidence_factor",
@@ -139,6 +142,7 @@ _HOMES = {
         "offline_potential",
     ),
     "bounds": ("Bound", "RegretBounds", "regret_bounds"),
+    "capped_instance": ("CappedInstance", "capped_instance_bound"),
     "dimension": ("effective_dimension", "feedback_value", "instance_dimension"),
     "ellipsoid": ("FarthestPoint", "farthest_point"),
     "events": (

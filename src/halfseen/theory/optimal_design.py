@@ -37,7 +37,7 @@ class OptimalDesign(NamedTuple):
     Attributes
     ----------
     dimension
-        d times the trace of the design: the growth in log T of the information path.
+        d times the mean of 1/p over the weights: the growth in log T of the information path.
     weights
         Weight of each action in the design, or of each region of the censorship; they add up to 1.
     gap
@@ -55,9 +55,11 @@ def optimal_design_dimension(
 ) -> OptimalDesign:
     r"""Return the effective dimension from the D-optimal design.
 
-    .. math:: d_{\mathrm{eff}}=d\operatorname{Tr}M^\star,\qquad
-              M^\star=\operatorname{argmax}
-              \Big\{\log\det M:\ M\in\operatorname{conv}\frac{aa'}{p(a)}\Big\}
+    .. math:: d_{\mathrm{eff}}=d\sum_a\frac{w_a}{p_a},\qquad
+              w=\operatorname{argmax}\Big\{\log\det\sum_aw_a\frac{aa'}{p(a)}:\
+              w\ge0,\ \sum_aw_a=1\Big\}
+
+    With actions of length 1 this is d times the trace of the best design, as in the paper.
 
     Parameters
     ----------
@@ -78,6 +80,9 @@ def optimal_design_dimension(
 
     Notes
     -----
+    Where the best weights are not unique and actions are shorter than 1, the growth of the path
+    may depend on how it breaks ties; that of the weights returned is given.
+
     On the ball the design is x across the direction of the censorship and y along it, and the best
     of the edges of a polygon. On a finite set the weights follow from Newton steps with a
     logarithmic barrier.
@@ -123,8 +128,8 @@ def _on_ball(steps: Steps) -> OptimalDesign:
     weights = np.zeros(len(steps.model.observe))
     weights[region[i]] += 1.0 - share
     weights[region[j]] += share
-    trace = (1.0 - share) * (across[i] + along[i]) + share * (across[j] + along[j])
-    return OptimalDesign(d * float(trace) / least, weights, gap)
+    growth = d * float(weights @ (1.0 / np.array(steps.model.observe)))
+    return OptimalDesign(growth, weights, gap)
 
 
 def _corners(steps: Steps) -> list[tuple[int, float, float]]:
@@ -190,8 +195,7 @@ def _on_rows(rows: Vector, observe: Vector) -> OptimalDesign:
             f"an excess of {gap:.1g}",
             "Drop actions that are nearly multiples of one another, or hardly ever seen.",
         )
-    trace = float(weights @ ((rows**2).sum(axis=1) / observe))
-    return OptimalDesign(d * trace, weights, gap)
+    return OptimalDesign(d * float(weights @ (1.0 / observe)), weights, gap)
 
 
 def _search(points: Vector) -> tuple[Vector, float]:

@@ -19,7 +19,8 @@ from halfseen.censorship import LinkModel, Logistic, MultiThreshold, Population,
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.tables import Table
-from halfseen.theory.path_rules import Leg, Region, at_angle, compare, regions_that_matter, walk
+from halfseen.theory.kept_regions import Region, at_angle, regions_that_matter
+from halfseen.theory.path_rules import Leg, compare, walk
 from halfseen.theory.path_words import reasons
 from halfseen.theory.reachability import Reachability, smallest_bi_region_dimension
 from halfseen.theory.steps import as_steps
@@ -73,9 +74,12 @@ class InformationPath:
         Share of time in the end, one per region of the censorship.
     steady_offset
         lambda*, when the design is in the end (T + lambda*) times a fixed one; otherwise None.
+    edge
+        Which end of a region is played: ``"lower"`` or ``"upper"``, counted from the equator;
+        ``"isotropic"`` when the least observed region keeps all directions equally known.
     numbers, angles, observe
-        Number, lowest angle and probability of the regions that can matter: those that reach above
-        the equator, equal neighbours merged.
+        Number, angle from the equator and probability of the regions that can matter, the least
+        observed last.
     error
         The largest difference in probability from the censorship given; above 0 for smooth ones.
     """
@@ -89,6 +93,7 @@ class InformationPath:
     designs: tuple[tuple[float, float], ...]
     shares: tuple[float, ...]
     steady_offset: float | None
+    edge: str
     numbers: tuple[int, ...]
     angles: tuple[float, ...]
     observe: tuple[float, ...]
@@ -144,8 +149,11 @@ class InformationPath:
 
     @cached_property
     def reachability(self) -> tuple[Reachability, ...]:
-        """How each region stands to each base above it, among those that can matter."""
-        kept = self._kept
+        """How each region stands to each base observed less often, among those that can matter.
+
+        None in one dimension, where nothing lies across the direction.
+        """
+        kept = self._kept if self.dimension > 1 else []
         return tuple(
             _reachability(region, base, self.dimension)
             for place, base in enumerate(kept)
@@ -212,6 +220,10 @@ def information_path(
     is that the effective dimension is :math:`d\operatorname{Tr}M^\star` with :math:`M^\star` the
     D-optimal design over :math:`aa'/p(a)`.
 
+    The probabilities may come in any order. What counts is the smaller one of an action and its
+    opposite; the paper supposes that p never rises along the direction, and its loop, which starts
+    at the last region and plays lower ends, is right for such p only.
+
     Ratios of probabilities within 1e-12 of a threshold are taken to be at it, where the result is
     the same from both sides. Where the path meets two regions at once, the most censored comes
     first, as in the paper. The effective dimension does not depend on that choice; the potential
@@ -234,7 +246,7 @@ def information_path(
     steps = as_steps(censorship, dimension, regions)
     d = steps.dimension
     lam = checks.number("regularization", regularization, above=0.0)
-    kept = regions_that_matter(steps.model.thresholds, steps.model.observe)
+    kept = regions_that_matter(steps.model.thresholds, steps.model.observe, d)
     legs, shares = walk(kept, d, lam)
     last = legs[-1]
     proportional = len(last.regions) == 2 or last.growth_x == last.growth_y
@@ -243,14 +255,15 @@ def information_path(
         regularization=lam,
         effective_dimension=d * last.weight,
         regime=BOTH if len(last.regions) == 2 else SINGLE,
-        regions=tuple(leg.regions[-1] for leg in legs),
+        regions=legs[0].regions + tuple(leg.regions[-1] for leg in legs[1:]),
         switch_times=tuple(leg.start for leg in legs[1:]),
         designs=tuple((leg.x, leg.y) for leg in legs[1:]),
         shares=tuple(shares.get(j, 0.0) for j in range(len(steps.model.observe))),
         steady_offset=last.x / last.growth_x - last.start if proportional else None,
-        numbers=tuple(region.number for region in kept),
-        angles=tuple(region.angle for region in kept),
-        observe=tuple(region.p for region in kept),
+        edge=kept.edge,
+        numbers=tuple(region.number for region in kept.regions),
+        angles=tuple(region.angle for region in kept.regions),
+        observe=tuple(region.p for region in kept.regions),
         error=steps.error,
         _legs=tuple(legs),
     )

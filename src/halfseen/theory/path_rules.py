@@ -6,25 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from halfseen.theory.kept_regions import EVEN, LOWER, Kept, Region
 from halfseen.theory.reachability import (
     SAME,
     dual_reachability_threshold,
     reachability_threshold,
     two_region_dimension,
 )
-
-
-class Region(NamedTuple):
-    """A region that can matter: its number in the censorship, its lowest angle from the equator on.
-
-    q and c are the squared sine and cosine of that angle, p the probability of being observed.
-    """
-
-    number: int
-    angle: float
-    q: float
-    c: float
-    p: float
 
 
 class Leg(NamedTuple):
@@ -43,7 +31,7 @@ class Leg(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A region below a base: how they compare, and the ratio y/x at which they gain the same."""
+    """A region next to a base: how they compare, and the ratio y/x at which they gain the same."""
 
     region: Region
     u: float
@@ -64,50 +52,34 @@ class Step(NamedTuple):
         return self.r > self.r_dagger * (1.0 + SAME)
 
 
-def at_angle(number: int, angle: float, p: float) -> Region:
-    """Return a region from its lowest angle, moved up to the equator."""
-    angle = angle if angle > SAME else 0.0
-    return Region(number, angle, math.sin(angle) ** 2, math.cos(angle) ** 2, p)
-
-
-def regions_that_matter(thresholds: Sequence[float], observe: Sequence[float]) -> list[Region]:
-    """Return the regions that reach above the equator, neighbours of equal probability merged."""
-    kept: list[Region] = []
-    for number, (angle, p) in enumerate(zip((0.0, *thresholds), observe, strict=True)):
-        region = at_angle(number, angle, p)
-        if region.q == 0.0:
-            kept.clear()  # what lies below the equator gains less than its mirror image
-        if not kept or kept[-1].p > p * (1.0 + SAME):
-            kept.append(region)
-    return kept
-
-
 def compare(region: Region, base: Region, d: int) -> Step:
-    """Return how a region stands to a base above it."""
+    """Return how a region stands to a base observed less often."""
     u, r = region.c / base.c, region.p / base.p
     l = region.q / base.q if base.q > 0.0 else 1.0  # noqa: E741
-    lead = region.c - r * base.c
-    meeting = (r * base.q - region.q) / lead if lead > 0.0 else math.inf
+    ahead, lead = r * base.q - region.q, region.c - r * base.c
+    meeting = ahead / lead if ahead * lead > 0.0 else math.inf
     r_star, r_dagger = reachability_threshold(u, l, d), dual_reachability_threshold(u, l, d)
     return Step(region, u, l, r, r_star, r_dagger, meeting)
 
 
-def walk(kept: Sequence[Region], d: int, lam: float) -> tuple[list[Leg], dict[int, float]]:
+def walk(kept: Kept, d: int, lam: float) -> tuple[list[Leg], dict[int, float]]:
     """Return the legs of the path and the shares of time of the regions played in the end."""
-    base = kept[-1]
-    if d * base.q <= 1.0 + SAME or d == 1:
-        growth = base.p / d
-        return [Leg(0.0, (base.number,), lam, lam, growth, growth, 1.0 / base.p)], {
-            base.number: 1.0
+    if kept.edge == EVEN:
+        return _evenly(kept, d, lam)
+    if d == 1:
+        best = max(kept.regions, key=lambda region: region.q / region.p)
+        growth = best.p * best.q
+        return [Leg(0.0, (best.number,), lam, lam, growth, growth, 1.0 / best.p)], {
+            best.number: 1.0
         }
+    base = kept.regions[-1]
     legs = [_alone(0.0, base, lam, lam, d)]
-    below = list(kept[:-1])
+    others = list(kept.regions[:-1])
     while True:
-        steps = [step for i in below if (step := compare(i, base, d)).reachable]
+        steps = [step for i in others if (step := compare(i, base, d)).reachable]
         if not steps:
             return legs, {base.number: 1.0}
-        nearest = min(step.meeting for step in steps) * (1.0 + SAME)
-        ties = [step for step in reversed(steps) if step.meeting <= nearest]
+        ties = _nearest(steps, kept.edge)
         step = next((step for step in ties if step.dual_reachable), ties[0])
         t, x, y = _until(step, base, legs[-1], d)
         if step.dual_reachable:
@@ -115,7 +87,26 @@ def walk(kept: Sequence[Region], d: int, lam: float) -> tuple[list[Leg], dict[in
             return [*legs, leg], shares
         base = step.region
         legs.append(_alone(t, base, x, y, d))
-        below = [i for i in below if i.q < base.q]
+        others = [i for i in others if i.p > base.p]
+
+
+def _evenly(kept: Kept, d: int, lam: float) -> tuple[list[Leg], dict[int, float]]:
+    p = kept.even[0][0].p
+    played = tuple(region.number for region, _ in kept.even)
+    leg = Leg(0.0, played, lam, lam, p / d, p / d, 1.0 / p)
+    return [leg], {region.number: share for region, share in kept.even}
+
+
+def _nearest(steps: Sequence[Step], edge: str) -> list[Step]:
+    """Return the regions met first, the least observed of them first.
+
+    The ratio y/x rises from 1 where lower ends are played and falls where upper ends are.
+    """
+    if edge == LOWER:
+        nearest = min(step.meeting for step in steps) * (1.0 + SAME)
+        return [step for step in reversed(steps) if step.meeting <= nearest]
+    nearest = max(step.meeting for step in steps) * (1.0 - SAME)
+    return [step for step in reversed(steps) if step.meeting >= nearest]
 
 
 def _alone(t: float, region: Region, x: float, y: float, d: int) -> Leg:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from halfseen.tables import show
-from halfseen.theory.path_rules import Leg, Region, compare
+from halfseen.theory.kept_regions import Region
+from halfseen.theory.path_rules import Leg, compare
 
 
 def reasons(
@@ -17,10 +18,12 @@ def reasons(
     texts = [_first(visited[0])]
     for leg, before, region in zip(legs[1:], visited, visited[1:], strict=False):
         texts.append(_switch(leg, before, region, d))
-    if len(legs[-1].regions) == 2:
+    if legs[-1].growth_x == legs[-1].growth_y:
+        texts[-1] += _evenly(legs[-1].regions)
+    elif len(legs[-1].regions) == 2:
         texts[-1] += _both(visited[-2], visited[-1], d, shares)
     else:
-        texts[-1] += _stays(visited[-1], kept, d, legs[-1])
+        texts[-1] += _stays(visited[-1], kept, d)
     return texts
 
 
@@ -50,14 +53,21 @@ def _both(base: Region, region: Region, d: int, shares: Sequence[float]) -> str:
     )
 
 
-def _stays(region: Region, kept: Sequence[Region], d: int, leg: Leg) -> str:
-    below = [compare(other, region, d) for other in kept if other.q < region.q]
-    if leg.growth_x == leg.growth_y:
-        return " It stays, for it reaches low enough to keep all directions equally known."
-    if not below:
-        return " It stays, for no region lies below it."
+def _evenly(played: Sequence[int]) -> str:
+    if len(played) == 2:
+        return (
+            f" Together with region {played[0]}, observed equally often, it can keep all directions"
+            " equally known."
+        )
+    return " It stays, for it can keep all directions equally known alone."
+
+
+def _stays(region: Region, kept: Sequence[Region], d: int) -> str:
+    others = [compare(other, region, d) for other in kept if other.p > region.p]
+    if not others:
+        return " It stays, for no region beyond it is observed more often."
     ratios = ", ".join(
         f"p_{step.region.number}/p_{region.number} = {show(step.r)}, not below {show(step.r_star)}"
-        for step in below
+        for step in others
     )
-    return f" It stays, for none below is reachable: {ratios}."
+    return f" It stays, for no other is reachable: {ratios}."

@@ -46,7 +46,14 @@ def smooth_power_sum(length: float, offset: float, alpha: float) -> float:
 
 
 def power_integral(start: Vector, length: Vector, alpha: float) -> Vector:
-    r"""Return :math:`\int_s^{s+l}u^{-\alpha}\,du`, also at and near alpha = 1."""
+    r"""Return :math:`\int_s^{s+l}u^{-\alpha}\,du`, also at and near alpha = 1.
+
+    The start may be 0 where alpha is below 1.
+    """
+    if alpha < 1.0 and np.any(start == 0.0):
+        from_zero = np.asarray(length, dtype=np.float64) ** (1.0 - alpha) / (1.0 - alpha)
+        above = power_integral(np.where(start > 0.0, start, 1.0), length, alpha)
+        return np.where(start > 0.0, above, from_zero)
     logs = np.log1p(length / start)
     if alpha == 1.0:
         return logs

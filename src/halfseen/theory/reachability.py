@@ -2,10 +2,16 @@ r"""Which region follows which on the information path.
 
 A design with ratio y/x between the direction of the censorship and those across it is pulled by a
 base region j towards :math:`(d-1)q_j/c_j`, with :math:`q=\sin^2` and :math:`c=\cos^2` of its lowest
-angle. A region i below j, observed more often, is *reachable* when on that way it comes to gain as
+angle. A region i observed more often is *reachable* when on that way it comes to gain as
 much per observation; it is *dual reachable* when it then pulls the ratio back, so that both are
 played from there on. Two numbers say where the regions lie, :math:`u=c_i/c_j` and
-:math:`l=q_i/q_j`, and one how often they are observed, :math:`r=p_i/p_j`.
+:math:`l=q_i/q_j`, and one how often they are observed, :math:`r=p_i/p_j`. Where lower ends of
+regions are played i lies below j and :math:`l<1<u`; where upper ends are, above it, and
+:math:`u<1<l`. The formulas are the same.
+
+With d >= 2 and :math:`l\le1\le u`, :math:`r^\star` and :math:`r^\dagger` are the arithmetic and the
+harmonic mean of u and l with weights (d - 1)/d and 1/d, so that
+:math:`l\le r^\dagger<r^\star<u`; :math:`l=r^\dagger` exactly when i lies on the equator.
 """
 
 from __future__ import annotations
@@ -22,12 +28,12 @@ SAME = 1e-12  # numbers this close, relatively, are taken as equal: angles are r
 
 
 class Reachability(NamedTuple):
-    """How a region stands to a base region above it.
+    """How a region stands to a base region that is observed less often.
 
     Attributes
     ----------
     base, region
-        Numbers of the two regions in the censorship, the region below the base.
+        Numbers of the two regions in the censorship.
     ratio
         How much more often the region is observed, r.
     r_star
@@ -136,13 +142,16 @@ def bi_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
               \quad\text{for } r^\dagger<r<r^\star,
 
     d / r up to :math:`r^\dagger`, where only the region is played in the end, and d from
-    :math:`r^\star` on, where only the base is. It is continuous.
+    :math:`r^\star` on, where only the base is. It is continuous and, in between, convex in r. As r
+    falls to :math:`r^\dagger` it tends to :math:`d/r^\dagger`, that is d_eff to :math:`d/p_i`; the
+    smallest ratio with both regions, :math:`\max(1,r^\dagger)`, gives :math:`d/p_j` exactly when
+    :math:`d\,q_i\le1`.
 
     Parameters
     ----------
     u, l
-        Ratios :math:`c_i/c_j\ge1` of squared cosines and :math:`q_i/q_j\in[0,1]` of squared sines;
-        numbers or arrays.
+        Ratios :math:`c_i/c_j` of squared cosines and :math:`q_i/q_j` of squared sines, one at least
+        and the other at most 1; numbers or arrays.
     r
         Ratio :math:`p_i/p_j\ge1` of probabilities; number or array.
     d
@@ -164,9 +173,10 @@ def bi_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
     """
     size = checks.whole("d", d, at_least=1)
     up, low, ratio = (np.asarray(value, dtype=np.float64) for value in (u, l, r))
-    _inside("u", up, 1.0, math.inf)
-    _inside("l", low, 0.0, 1.0)
-    _inside("r", ratio, 1.0, math.inf)
+    _at_least("u", up, 0.0)
+    _at_least("l", low, 0.0)
+    _at_least("r", ratio, 1.0)
+    _apart(up, low)
     alone = ratio <= dual_reachability_threshold(up, low, size) * (1.0 + SAME)
     far = ratio >= reachability_threshold(up, low, size) * (1.0 - SAME)
     both = np.where(alone | far, np.nan, ratio)
@@ -187,7 +197,8 @@ def smallest_bi_region_dimension(u: float, l: float, d: int) -> SmallestDimensio
     Parameters
     ----------
     u, l
-        Ratios :math:`c_i/c_j\ge1` of squared cosines and :math:`q_i/q_j\in[0,1]` of squared sines.
+        Ratios :math:`c_i/c_j` of squared cosines and :math:`q_i/q_j` of squared sines, one at least
+        and the other at most 1.
     d
         Number of coordinates of an action.
 
@@ -207,16 +218,16 @@ def smallest_bi_region_dimension(u: float, l: float, d: int) -> SmallestDimensio
     SmallestDimension(ratio=1.7979589711327124, dimension=2.4747448713915894)
     """
     size = checks.whole("d", d, at_least=1)
-    up = checks.number("u", u, at_least=1.0)
-    low = checks.number("l", l, at_least=0.0, at_most=1.0)
+    up, low = checks.number("u", u, at_least=0.0), checks.number("l", l, at_least=0.0)
+    _apart(np.asarray(up), np.asarray(low))
     if reachability_threshold(up, low, size) <= 1.0 + SAME:
         return SmallestDimension(1.0, float(size))
-    across, along = math.sqrt((size - 1) * (1.0 - low)), math.sqrt(up - 1.0)
+    across, along = math.sqrt((size - 1) * abs(1.0 - low)), math.sqrt(abs(up - 1.0))
     ratio = (across * up + along * low) / (across + along)
     alone = dual_reachability_threshold(up, low, size)
     if ratio <= alone:
         return SmallestDimension(alone, size / alone)
-    return SmallestDimension(ratio, (across + along) ** 2 / (up - low))
+    return SmallestDimension(ratio, (across + along) ** 2 / abs(up - low))
 
 
 def two_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
@@ -224,9 +235,18 @@ def two_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
     return (d - 1) * (1.0 - l) / (r - l) + (u - 1.0) / (u - r)
 
 
-def _inside(field: str, values: np.ndarray, low: float, high: float) -> None:
-    fine = (values >= low) & (values <= high) & np.isfinite(values)
+def _at_least(field: str, values: np.ndarray, low: float) -> None:
+    fine = (values >= low) & np.isfinite(values)
     if not fine.all():
-        limits = f"at least {low:g}" + ("" if high == math.inf else f" and at most {high:g}")
         wrong = float(values[~fine].flat[0])
-        raise InvalidInput(field, f"must be {limits}", wrong, "Change it.")
+        raise InvalidInput(field, f"must be at least {low:g}", wrong, "Change it.")
+
+
+def _apart(u: np.ndarray, l: np.ndarray) -> None:  # noqa: E741
+    if ((u - 1.0) * (l - 1.0) > 0.0).any():
+        raise InvalidInput(
+            "u and l",
+            "must lie on different sides of 1",
+            (u.tolist(), l.tolist()),
+            "Take c_i/c_j and q_i/q_j of two regions; c = 1 - q, so one falls as the other rises.",
+        )

@@ -9,11 +9,11 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.censorship import MultiThreshold
-from halfseen.censorship.directions import projections
 from halfseen.censorship.link_models import LinkedCensorship, projection_at
 from halfseen.checks import Vector
 from halfseen.problems import FiniteActions
-from halfseen.theory.path_rules import regions_that_matter
+from halfseen.theory.kept_regions import UPPER, Region, regions_that_matter
+from halfseen.theory.reachability import SAME
 from halfseen.theory.steps import as_steps
 
 
@@ -22,32 +22,40 @@ class Regions(NamedTuple):
 
     Attributes
     ----------
+    edge
+        Which end of a region is played: ``"lower"`` or ``"upper"``, counted from the equator;
+        ``"isotropic"`` when the most censored region explores all directions evenly.
     numbers
         Which regions of the model they are.
     observe
         Probability of being observed, increasing.
     along, across
-        sin^2 and cos^2 of the lowest non-negative angle of each region: how much of an action of
-        length 1 points along the direction, and how much across it.
+        sin^2 and cos^2 of the angle at which each is played: how much of an action of length 1
+        points along the direction, and how much across it.
+    even
+        Share of time of the regions that together explore evenly, by number; else empty.
     """
 
+    edge: str
     numbers: tuple[int, ...]
     observe: Vector
     along: Vector
     across: Vector
+    even: tuple[tuple[int, float], ...]
 
 
-def reduced(censorship: MultiThreshold) -> Regions:
-    """Drop regions that others beat: those below the equator, and higher ones of equal observe.
+def reduced(censorship: MultiThreshold, dimension: int) -> Regions:
+    """Drop regions that others beat.
 
     An action and its opposite explore alike, so the less often observed of the two is worth more.
 
-    >>> reduced(MultiThreshold([-0.5, 0.5], [0.9, 0.5, 0.2], [0, 1])).observe.tolist()
+    >>> reduced(MultiThreshold([-0.5, 0.5], [0.9, 0.5, 0.2], [0, 1]), 2).observe.tolist()
     [0.2, 0.5]
     """
-    kept = regions_that_matter(censorship.thresholds, censorship.observe)[::-1]
-    numbers, _, along, across, observe = zip(*kept, strict=True)
-    return Regions(numbers, np.array(observe), np.array(along), np.array(across))
+    kept = regions_that_matter(censorship.thresholds, censorship.observe, dimension)
+    numbers, _, along, across, observe, _ = zip(*kept.regions[::-1], strict=True)
+    even = tuple((region.number, share) for region, share in kept.even)
+    return Regions(kept.edge, numbers, np.array(observe), np.array(along), np.array(across), even)
 
 
 class Enclosure(NamedTuple):
@@ -82,20 +90,16 @@ def enclosing_steps(censorship: LinkedCensorship, regions: int) -> Enclosure:
     )
 
 
-def isotropic(regions: Regions, dimension: int) -> bool:
-    """Tell whether the most censored region can explore all directions evenly."""
-    return dimension == 1 or dimension * float(regions.along[0]) <= 1.0
-
-
 def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActions:
     r"""Return d actions per region that explore as well as the whole unit ball.
 
     .. math:: a=\sin\rho_j\,u+\cos\rho_j\,v_i,\qquad i=1,\dots,d
 
-    with :math:`\rho_j` the lowest non-negative angle of region j and :math:`v_1,\dots,v_d` the
+    with :math:`\rho_j` the angle at which region j is worth playing and :math:`v_1,\dots,v_d` the
     corners of a regular simplex in the space across the direction u. Most censored region first.
     The most censored region explores evenly where it can: then only its actions are
-    returned, at :math:`\sin^2\rho=1/d`, an orthonormal basis.
+    returned, at :math:`\sin^2\rho=1/d`, an orthonormal basis (or on both sides of that angle, when
+    two regions observed equally often leave it out).
 
     Parameters
     ----------
@@ -111,8 +115,9 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
 
     Notes
     -----
-    The largest continuous potential over these actions is that over the unit ball. In one
-    dimension there is one action, the pole.
+    The largest continuous potential over these actions is that over the unit ball, up to rounding:
+    an end that does not belong to its region is approached. In one dimension there is one action
+    per region.
 
     References
     ----------
@@ -128,20 +133,11 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
     [0.5, 0.5, 0.5, 1.0, 1.0, 1.0]
     """
     model, d, _ = as_steps(censorship, dimension)
-    regions = reduced(model)
-    direction = np.array(model.direction)
-    if d == 1:
-        return FiniteActions(direction[None, :])
-    corners = _corners(direction)
-    numbers, levels = regions.numbers, regions.along.tolist()
-    if isotropic(regions, d):
-        numbers, levels = numbers[:1], [1.0 / d]
-    lowest = [model.thresholds[n - 1] if n else -math.pi / 2 for n in numbers]
-    rows = [
-        _inside(math.sqrt(level), math.sin(low), direction, corner)
-        for level, low in zip(levels, lowest, strict=True)
-        for corner in corners
-    ]
+    kept = regions_that_matter(model.thresholds, model.observe, d)
+    played = [region for region, _ in kept.even] or list(kept.regions[::-1])
+    corners = _corners(np.array(model.direction)) if d > 1 else np.zeros((1, 1))
+    inwards = -1.0 if kept.edge == UPPER else 1.0
+    rows = [_inside(region, inwards, model, corner) for region in played for corner in corners]
     return FiniteActions(np.array(rows))
 
 
@@ -157,11 +153,12 @@ def _corners(direction: Vector) -> Vector:
     return simplex - 2.0 * np.outer(simplex @ mirror, mirror) / square
 
 
-def _inside(along: float, lowest: float, direction: Vector, across: Vector) -> Vector:
-    """Return the action at <a, u> = along, nudged up until rounding leaves it in its region."""
-    row = along * direction + math.sqrt(max(1.0 - along * along, 0.0)) * across
+def _inside(region: Region, inwards: float, model: MultiThreshold, across: Vector) -> Vector:
+    """Return the action of a region, nudged along the direction until it is observed as it says."""
+    direction = region.side * np.array(model.direction)
+    row = math.sqrt(region.q) * direction + math.sqrt(region.c) * across
     nudge = 2.0**-52
-    while projections("action", row[None], direction.tolist())[0] < lowest:
-        row = row + nudge * direction
+    while model.probabilities(row[None])[0] > region.p * (1.0 + SAME):
+        row = row + inwards * nudge * direction
         nudge *= 2.0
     return row

@@ -25,7 +25,6 @@ from halfseen.theory import inputs, simplex
 from halfseen.theory.regions import (
     Regions,
     enclosing_steps,
-    isotropic,
     reduced,
 )
 from halfseen.theory.steps import as_steps, same_dimension
@@ -210,11 +209,12 @@ def worst_case_dimension(
 
 @lru_cache(maxsize=4096)
 def _over_regions(model: MultiThreshold, d: int, lam: float, time: float) -> WorstCase:
-    regions = reduced(model)
+    regions = reduced(model, d)
     least = float(regions.observe[0])
     even = d / least * math.log1p(least * time / (d * lam))
-    if isotropic(regions, d) or time == 0.0:
-        durations = MappingProxyType({regions.numbers[0]: time})
+    if regions.even or time == 0.0:
+        shares = regions.even or ((regions.numbers[0], 1.0),)
+        durations = MappingProxyType({number: share * time for number, share in shares})
         return WorstCase(even, durations, (), even, even, 0.0, 1.0 / (lam + least * time / d))
     found = simplex.largest(Latitudes(regions, d, time / lam), len(regions.numbers))
     return assembled(found, regions.numbers, regions.observe, time, even)
@@ -263,7 +263,7 @@ class Latitudes:
         self.weights = level_weights(regions.observe)
         gain = regions.observe * rounds
         self.many = dimension - 1
-        self.across = gain * regions.across / self.many
+        self.across = gain * regions.across / max(self.many, 1)
         self.along = gain * regions.along
         self.later = np.tri(len(gain))  # [n, m]: 1 when m is played by the end of n
 
