@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import differential_evolution, minimize
 
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
@@ -57,8 +57,14 @@ def best_rings(
 ) -> float:
     """Return the largest path integral a general optimiser finds over order, times and angles.
 
-    Each start takes the regions in an order of its own, the first one most censored first. Times
-    are searched as logarithms, so that short phases of long horizons are found too.
+    Each start takes the regions in an order of its own, the first one most censored first, and
+    goes from differential evolution to a local optimiser. Times are searched as logarithms.
+
+    Examples
+    --------
+    >>> model = MultiThreshold([math.radians(70)], [1.0, 0.5], [0, 0, 1])
+    >>> round(best_rings(model, 1.0, 1e3, 1, np.random.default_rng(1)), 6)
+    27.895908
     """
     d, regions = len(model.direction), regions_of(model)
     best = 0.0
@@ -72,12 +78,12 @@ def best_rings(
             plan = [*zip(p.tolist(), z[len(p) :].tolist(), times.tolist(), strict=True)]
             return -potential_of(plan, d, lam)
 
-        shares = rng.uniform(-3.0, 0.0, len(p)) if turn else np.zeros(len(p))
-        place = rng.uniform(0.0, 1.0, len(p)) if turn else 0.01
-        start = np.concatenate([shares, low + place * (high - low)])
-        bounds = [(-30.0, 30.0)] * len(p) + [*zip(low, high, strict=True)]
-        options = {"maxiter": 300, "ftol": 1e-13}
-        found = minimize(loss, start, method="L-BFGS-B", bounds=bounds, options=options)
+        bounds = [(-6.0, 0.0)] * len(p) + [*zip(low, high, strict=True)]
+        wide = differential_evolution(
+            loss, bounds, popsize=8, maxiter=40, tol=0.0, polish=False, rng=rng
+        )
+        options = {"maxiter": 300, "ftol": 1e-14}
+        found = minimize(loss, wide.x, method="L-BFGS-B", bounds=bounds, options=options)
         best = max(best, -float(found.fun))
     return best
 

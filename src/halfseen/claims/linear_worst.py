@@ -64,7 +64,7 @@ def theorem_thresholds(lab: Laboratory) -> Evidence:
     printed, right = [], []
     rng = np.random.default_rng(lab.seed)
     for model in GROWING:
-        best = [best_rings(model, 1.0, t, lab.size(4, 10), rng) for t in LATE]
+        best = [best_rings(model, 1.0, t, lab.size(1, 6), rng) for t in LATE]
         stay = [_stay(model, t) for t in LATE]
         paper = information_path(model).effective_dimension
         proved = len(model.direction) / model.observe[-1]
@@ -110,7 +110,7 @@ def single_threshold_largest(lab: Laboratory) -> Evidence:
         beta = (d * r - d + 1) / (d * (r - c))
         extra = d * math.log(beta) + (d - 1) / r * math.log1p(r / c * (1.0 - beta) / beta)
         share, best = _best_switch(first, second, 1.0 - c, horizon, d)
-        wide = best_rings(model, 1.0, horizon, lab.size(4, 10), rng)
+        wide = best_rings(model, 1.0, horizon, lab.size(1, 6), rng)
         for name, value in (("J*", best), ("general optimiser", wide)):
             more = Measured(value - _stay(model, horizon))
             where = f"{told(model)}, {name} − J_pure"
@@ -174,7 +174,7 @@ def largest_potential(lab: Laboratory) -> Evidence:
     ):
         best = worst_case_potential(model, regularization=lam, horizon=horizon).value
         where = f"{told(model, lam)}, T = {horizon:g}"
-        found = Measured(best_rings(model, lam, horizon, lab.size(3, 10), rng))
+        found = Measured(best_rings(model, lam, horizon, lab.size(2, 6), rng))
         rows.append(Comparison(f"{where}: optimiser", found, "equals", best, 1e-6))
         others = {
             "optimiser, no more": found.value,
@@ -238,7 +238,7 @@ def log_scaling(lab: Laboratory) -> Evidence:
     rows = []
     for model in (GROWING[0], GROWING[2], thresholds([20, 50], [1.0, 0.4, 0.1], d=4)):
         for horizon in (10.0, 1000.0, 1e6):
-            found = best_rings(model, 1.0, horizon, 2, rng)
+            found = best_rings(model, 1.0, horizon, 1, rng)
             where, d = f"{told(model)}, T = {horizon:,g}", len(model.direction)
             rows += _between(found, d, np.array(model.observe), 1.0, horizon, where)
     for number in range(lab.size(4, 30)):
