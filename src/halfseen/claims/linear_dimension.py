@@ -24,7 +24,8 @@ from halfseen.theory import (
 )
 
 
-def _random_model(rng: np.random.Generator) -> MultiThreshold:
+def random_model(rng: np.random.Generator) -> MultiThreshold:
+    """Return a model whose p falls along its direction, with thresholds and p at random."""
     d, cuts = int(rng.integers(2, 9)), int(rng.integers(1, 6))
     angles = np.sort(rng.uniform(-0.3, 1.55, cuts))
     observe = np.sort(rng.uniform(rng.choice([0.05, 0.7]), 1.0, cuts + 1))[::-1]
@@ -50,7 +51,7 @@ def path_dimension(lab: Laboratory) -> Evidence:
     rng = np.random.default_rng(lab.seed)
     tries: dict[str, list[Comparison]] = {}
     for _ in range(lab.size(400, 4000)):
-        model = _random_model(rng)
+        model = random_model(rng)
         path = information_path(model)
         _, along, observe = spots(model)
         design = ring_growth(observe, along, len(model.direction))
