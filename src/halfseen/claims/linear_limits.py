@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -112,14 +113,12 @@ def thresholds_between(lab: Laboratory) -> Evidence:
 
         top, bottom = _last(reached, 0.0, 2.0 * u), _last(alone, 0.0, u)
         where = f"d = {d}, sin² = {low:g} and {high:g}"
-        strictly = Comparison(f"{where}, u − r*", Measured(u - top), "at least", 1e-6)
-        printed += [
-            strictly,
-            Comparison(f"{where}, r† − l", Measured(bottom - l), "at least", 1e-6),
-        ]
-        right += [strictly, Comparison(f"{where}, r*", Measured(top), "equals", star, 1e-5)]
+        below = Comparison(f"{where}, r* < u", Measured(top), "at most", u - MORE)
+        above = Comparison(f"{where}, r† > l", Measured(bottom), "at least", l + MORE)
+        printed += [below, above]
+        right += [below, Comparison(f"{where}, r*", Measured(top), "equals", star, 1e-5)]
         if low > 0.0:
-            right.append(printed[-1])
+            right.append(above)
             right.append(Comparison(f"{where}, r†", Measured(bottom), "equals", dagger, 1e-5))
         else:
             right.append(Comparison(f"{where}, 1 + r†", Measured(1.0 + bottom), "equals", 1.0))
@@ -136,7 +135,7 @@ def _models(lab: Laboratory, count: int) -> Iterator[InformationPath]:
             yield path
 
 
-def _gain(path: InformationPath, place: int, x: float, y: float) -> float:
+def _gain(path: InformationPath, place: int, x: Any, y: Any) -> Any:
     """Return a region's gain per observation at its lowest angle."""
     along = math.sin(path.angles[place]) ** 2
     return ((1.0 - along) / x + along / y) / path.observe[place]
@@ -147,12 +146,13 @@ def _reached(path: InformationPath) -> dict[int, float]:
     base = len(path.numbers) - 1
     found: dict[int, float] = {}
     along = math.sin(path.angles[base]) ** 2
-    for t in np.geomspace(1e-4, 1e9, 4000).tolist():
-        x = 1.0 + path.observe[base] * t * (1.0 - along) / (path.dimension - 1)
-        y = 1.0 + path.observe[base] * t * along
-        for place in range(base):
-            if _gain(path, place, x, y) > _gain(path, base, x, y):
-                found.setdefault(path.numbers[place], t)
+    times = np.geomspace(1e-4, 1e9, 100_000)
+    x = 1.0 + path.observe[base] * times * (1.0 - along) / (path.dimension - 1)
+    y = 1.0 + path.observe[base] * times * along
+    for place in range(base):
+        ahead = _gain(path, place, x, y) > _gain(path, base, x, y)
+        if ahead.any():
+            found[path.numbers[place]] = float(times[ahead.argmax()])
     return found
 
 
