@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from halfseen.theory import (
     adaptive_potential,
     adaptivity_constant,
+    monitored_potential,
     monitoring_constant,
     offline_potential,
     single_monitoring_potential,
@@ -71,12 +72,15 @@ def test_two_arms_against_trying_everything():
         assert found.first.sum() == early
 
 
-def test_three_arms_stay_within_the_stated_error():
+def test_three_arms_of_few_rounds_are_exact_and_of_more_within_the_stated_error():
     for observe in ([0.2, 0.5, 0.9], [0.5, 0.5, 0.5]):
         expected = brute_force.single_monitoring(observe, 6, 0.5, [1.0] * 3, 3)
         found = single_monitoring_potential(observe, 6, 0.5, 1.0, at=0.5)
-        assert found.error > 0
-        assert abs(found.value - expected) <= found.error
+        assert (found.value, found.error) == (pytest.approx(expected, rel=1e-12), 0.0)
+        exact = monitored_potential(observe, 60, [40], 0.5, 1.0).value
+        found = single_monitoring_potential(observe, 60, 0.5, 1.0, at=2 / 3)
+        assert abs(found.value - exact) <= found.error
+        assert abs(found.value - exact) < 0.5 * found.error
 
 
 @pytest.mark.parametrize("at", [0.0, 0.3, 0.7, 1.0])

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         papers_order,
     )
     from halfseen.theory.glm_exploration import Exploration, exploration, exploration_rounds
+    from halfseen.theory.late_look import late_look_constant, look_gain
     from halfseen.theory.linear_bounds import (
         confidence_factor,
         linear_regret_bounds,
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
         expected_slope,
         papers_censoring_factor,
         potential_control_factor,
+    )
+    from halfseen.theory.looks import (
+        PlannedPotential,
+        freely_monitored_potential,
+        monitored_potential,
     )
     from halfseen.theory.monitoring import (
         MonitoredPotential,
@@ -80,6 +86,7 @@ __all__ = [
     "OfflinePotential",
     "OptimalDesign",
     "Phase",
+    "PlannedPotential",
     "PotentialBounds",
     "Reachability",
     "RegretBounds",
@@ -106,13 +113,17 @@ __all__ = [
     "farthest_point",
     "feedback_value",
     "fluid_potential",
+    "freely_monitored_potential",
     "glm_confidence_factor",
     "glm_potential_bound",
     "glm_regret_bounds",
     "information_path",
     "instance_dimension",
     "joint_potential",
+    "late_look_constant",
     "linear_regret_bounds",
+    "look_gain",
+    "monitored_potential",
     "monitoring_constant",
     "offline_potential",
     "optimal_design_dimension",
@@ -157,6 +168,7 @@ _HOMES = {
         "papers_order",
     ),
     "glm_exploration": ("Exploration", "exploration", "exploration_rounds"),
+    "late_look": ("late_look_constant", "look_gain"),
     "linear_bounds": (
         "confidence_factor",
         "linear_regret_bounds",
@@ -171,6 +183,7 @@ _HOMES = {
         "papers_censoring_factor",
         "potential_control_factor",
     ),
+    "looks": ("PlannedPotential", "freely_monitored_potential", "monitored_potential"),
     "monitoring": (
         "MonitoredPotential",
         "MonitoringConstant",

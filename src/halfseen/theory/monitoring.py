@@ -12,10 +12,10 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.theory import inputs
 from halfseen.theory.adaptivity import adaptive_potential, adaptivity_constant, offline_potential
-from halfseen.theory.inverse_moments import InverseMoments
 from halfseen.theory.potential import fluid_potential
 
 LONGEST_EXACT = 1000
+FEW_COUNTS = 1e5  # of three arms or more: exact in about a second
 LONGEST_BRACKET = 200_000
 
 
@@ -142,9 +142,10 @@ def single_monitoring_potential(
     Returns
     -------
     MonitoredPotential
-        Exact for one or two arms and at most 1000 rounds. Otherwise the offline value plus
-        `monitoring_constant` / T^alpha, with an error that is proved: the truth lies between
-        offline and adaptive (beyond 200 000 rounds, between offline and fluid).
+        Exact for one arm, for a look before the first or after the last round, for two arms and at
+        most 1000 rounds, and for more arms and few rounds. Otherwise the offline value plus
+        `look_gain`, with an error that is proved: the truth lies between offline and adaptive
+        (beyond 200 000 rounds, between offline and fluid).
 
     References
     ----------
@@ -161,51 +162,28 @@ def single_monitoring_potential(
     time = checks.whole("horizon", horizon, at_least=1)
     beta = checks.number("at", at, at_least=0.0, at_most=1.0, fix="Give a share of the rounds.")
     early = min(time, math.floor(beta * time + 1e-9))
-    if len(p) == 1:
-        value = offline_potential(p, time, order, lam).value
-        return MonitoredPotential(value, 0.0, np.array([float(early)]))
-    if len(p) == 2 and time <= LONGEST_EXACT:
-        return _two_arms(p, time, order, lam, early)
-    return _bracketed(p, time, order, lam, early / time)
+    if len(p) == 1 or early in (0, time):
+        best = offline_potential(p, time, order, lam)
+        first = best.allocation.astype(np.float64) if early == time else np.zeros(len(p))
+        first = np.array([float(early)]) if len(p) == 1 else first
+        return MonitoredPotential(best.value, 0.0, first)
+    if (len(p) == 2 and time <= LONGEST_EXACT) or (time + 1.0) ** len(p) <= FEW_COUNTS:
+        from halfseen.theory.looks import monitored_potential
 
-
-def _two_arms(p: Vector, horizon: int, alpha: float, lam: Vector, early: int) -> MonitoredPotential:
-    """Try every first allocation, and after every outcome every second one."""
-    moments = InverseMoments(p, lam, alpha, horizon)
-    counts, late = np.arange(early + 1.0), horizon - early
-    after = [_running(moments.started(arm, counts, np.arange(float(late)))) for arm in (0, 1)]
-    backwards = after[1][:, ::-1]
-    best = np.array([(row + backwards).max(axis=1) for row in after[0]])
-    before = [_running(moments.started(arm, np.zeros(1), counts[:-1]))[0] for arm in (0, 1)]
-    chances = [_binomial(counts, probability) for probability in p]
-    later = np.einsum("im,mn,in->i", chances[0], best, chances[1][::-1], optimize=True)
-    total = before[0] + before[1][::-1] + later
-    first = int(np.argmax(total))
-    return MonitoredPotential(float(total[first]), 0.0, np.array([first, early - first], float))
+        exact = monitored_potential(p, time, [early], order, lam)
+        return MonitoredPotential(exact.value, 0.0, np.array(exact.first, dtype=np.float64))
+    return _bracketed(p, time, order, lam, early)
 
 
 def _bracketed(
-    p: Vector, horizon: int, alpha: float, lam: Vector, beta: float
+    p: Vector, horizon: int, alpha: float, lam: Vector, early: int
 ) -> MonitoredPotential:
     """Add the asymptotic gain to the offline value and say how far off that can be."""
+    from halfseen.theory.late_look import look_gain
+
     low = offline_potential(p, horizon, alpha, lam).value
     ceiling = adaptive_potential if horizon <= LONGEST_BRACKET else fluid_potential
     high = max(low, ceiling(p, horizon, alpha, lam))
-    constant = monitoring_constant(p, alpha, beta)
-    value = min(high, low + constant.value / horizon**alpha)
-    return MonitoredPotential(value, max(value - low, high - value), constant.shares * horizon)
-
-
-def _running(rows: Vector) -> Vector:
-    """Return the sums of the first 0, 1, 2, ... entries of each row."""
-    return np.hstack([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)])
-
-
-def _binomial(counts: Vector, probability: float) -> Vector:
-    """Return the binomial law of each number of trials, a row each."""
-    rows = np.zeros((len(counts), len(counts)))
-    rows[0, 0] = 1.0
-    for trials in range(1, len(counts)):
-        rows[trials] = (1.0 - probability) * rows[trials - 1]
-        rows[trials, 1:] += probability * rows[trials - 1, :-1]
-    return rows
+    value = min(high, low + look_gain(p, horizon, alpha, early))
+    shares = monitoring_constant(p, alpha, early / horizon).shares
+    return MonitoredPotential(value, max(value - low, high - value), shares * horizon)
