@@ -19,7 +19,12 @@ from halfseen.claims.arm_programs import (
 from halfseen.claims.arms_events import ARMS
 from halfseen.claims.claim import CORRECTED, Comparison, Curve, Evidence, Line, Measured, claim
 from halfseen.claims.laboratory import Laboratory
-from halfseen.theory import adaptivity_constant, effective_dimension, monitoring_constant
+from halfseen.theory import (
+    adaptivity_constant,
+    effective_dimension,
+    monitored_potential,
+    monitoring_constant,
+)
 from halfseen.theory.power_sums import power_integral
 
 OBSERVES = ((0.1, 0.5, 0.9), (0.3, 0.7), (0.5, 0.5))
@@ -279,3 +284,36 @@ def _together(
     union, common = tuple(sorted({*one, *two})), tuple(sorted({*one} & {*two}))
     joint = _exact_gain(observe, horizon, union) + _exact_gain(observe, horizon, common)
     return joint - _exact_gain(observe, horizon, one) - _exact_gain(observe, horizon, two)
+
+
+@claim(
+    "several-looks",
+    place="new",
+    family=ARMS,
+    says="`monitored_potential` is the largest expected potential with looks at given times.",
+    how=(
+        "Two and three arms, T = 5 in rational arithmetic, and two arms, T = 40, by trying every"
+        " plan of every interval after every outcome: looks at no, one, two and all times."
+    ),
+)
+def several_looks(lab: Laboratory) -> Evidence:
+    """Compare the library's function with programs that share no code with it."""
+    rows = []
+    for observe in ((HALF, HALF), (HALF, HALF / 2, Fraction(4, 5))):
+        for looks in ((), (1,), (4,), (2, 4), (1, 2, 3, 4)):
+            exact = Measured(float(exact_with_looks(observe, 5, 1, looks)))
+            p = [float(chance) for chance in observe]
+            claimed = monitored_potential(p, 5, looks, 1.0, 1.0).value
+            where = f"p = ({', '.join(map(str, observe))}), T = 5, looks at {_times(looks)}"
+            rows.append(Comparison(where, exact, "equals", claimed, 1e-10))
+    for alpha in (0.5, 2.0):
+        for looks in ((), (30,), (20, 34), *lab.size((), ((10, 20, 30),))):
+            found = Measured(best_with_looks((0.3, 0.7), 40, alpha, 1.0, looks))
+            claimed = monitored_potential((0.3, 0.7), 40, looks, alpha, 1.0).value
+            where = f"p = (0.3, 0.7), T = 40, α = {alpha:g}, looks at {_times(looks)}"
+            rows.append(Comparison(where, found, "equals", claimed, 1e-10))
+    return Evidence(tuple(rows))
+
+
+def _times(looks: tuple[int, ...]) -> str:
+    return ", ".join(map(str, looks)) or "no time"

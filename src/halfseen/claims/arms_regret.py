@@ -117,7 +117,7 @@ def _regret_below(
     return Comparison(where, regret, "at most", limit(one, horizon))
 
 
-def _below(
+def below(
     lab: Laboratory, instances: Sequence[Instance], limit: Limit, *, own_noise: bool = False
 ) -> tuple[Comparison, ...]:
     """Return the measured regret of every instance against one bound, and of the closest found."""
@@ -212,7 +212,7 @@ def _printed_theorem(one: Instance, horizon: int) -> float:
 )
 def theorem_arms(lab: Laboratory) -> Evidence:
     """Compare measured regret with the theorem written out."""
-    return Evidence(_below(lab, SAME_NOISE, _printed_theorem))
+    return Evidence(below(lab, SAME_NOISE, _printed_theorem))
 
 
 def _printed_heteroskedastic(one: Instance, horizon: int) -> float:
@@ -246,7 +246,7 @@ def _printed_heteroskedastic(one: Instance, horizon: int) -> float:
 )
 def heteroskedastic_arms(lab: Laboratory) -> Evidence:
     """Compare measured regret with the remark as printed."""
-    return Evidence(_below(lab, OWN_NOISE, _printed_heteroskedastic, own_noise=True))
+    return Evidence(below(lab, OWN_NOISE, _printed_heteroskedastic, own_noise=True))
 
 
 @claim(
@@ -258,7 +258,7 @@ def heteroskedastic_arms(lab: Laboratory) -> Evidence:
 )
 def heteroskedastic_arms_corrected(lab: Laboratory) -> Evidence:
     """Compare measured regret with the weighted form of the theorem."""
-    return Evidence(_below(lab, OWN_NOISE, _named("paper's theorem"), own_noise=True))
+    return Evidence(below(lab, OWN_NOISE, _named("paper's theorem"), own_noise=True))
 
 
 def _named(name: str) -> Limit:
@@ -288,7 +288,7 @@ def _printed_instance(one: Instance, horizon: int) -> float:
 )
 def instance_arms(lab: Laboratory) -> Evidence:
     """Compare measured regret with the display in full."""
-    return Evidence(_below(lab, SAME_NOISE, _printed_instance))
+    return Evidence(below(lab, SAME_NOISE, _printed_instance))
 
 
 @claim(
@@ -300,7 +300,7 @@ def instance_arms(lab: Laboratory) -> Evidence:
 )
 def heteroskedastic_instance(lab: Laboratory) -> Evidence:
     """Compare measured regret with the display with each arm's own noise."""
-    return Evidence(_below(lab, OWN_NOISE, _printed_instance, own_noise=True))
+    return Evidence(below(lab, OWN_NOISE, _printed_instance, own_noise=True))
 
 
 @claim(
@@ -339,7 +339,7 @@ def instance_count(lab: Laboratory) -> Evidence:
 )
 def wald_bound(lab: Laboratory) -> Evidence:
     """Compare measured regret with the bound, and draw one of them."""
-    rows = _below(lab, (*SAME_NOISE[:-1], *OWN_NOISE), _named("instance"), own_noise=True)
+    rows = below(lab, (*SAME_NOISE[:-1], *OWN_NOISE), _named("instance"), own_noise=True)
     sure, brief = SAME_NOISE[-1], 500  # without noise the bound is all but an equality
     played = sure.play(lab, brief, lab.size(20_000, 200_000))
     where = f"{sure.text}, T = {brief}"

@@ -119,14 +119,12 @@ def best_plan(
             logs = np.append(dimension * math.log(lam), np.linalg.slogdet(designs)[1])
             return float(-(np.diff(logs) / p).sum())
 
-        start = rng.uniform(-3.0, 0.0, len(p))
-        found = minimize(
-            integral,
-            start,
-            method="L-BFGS-B",
-            bounds=[(-30.0, 30.0)] * len(p),
-            options={"maxiter": 200, "ftol": 1e-12},
+        bounds = [(-8.0, 0.0)] * len(p)
+        wide = differential_evolution(
+            integral, bounds, popsize=8, maxiter=30, tol=0.0, polish=False, rng=rng
         )
+        options = {"maxiter": 200, "ftol": 1e-14}
+        found = minimize(integral, wide.x, method="L-BFGS-B", bounds=bounds, options=options)
         best = max(best, -float(found.fun))
     return best
 

@@ -27,6 +27,8 @@ FAMILIES = (
     "linear_dimension",
     "linear_limits",
     "linear_worst",
+    "linear_order",
+    "threshold_models",
     "linear_regret",
     "linear_laws",
     "glm",
