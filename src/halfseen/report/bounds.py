@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,7 +140,7 @@ def bounds_along(place: Place, horizon: int, rounds: NDArray[np.int64]) -> dict[
         paper += [bound_terms.papers_instance]
     worlds = [_world(place, int(time), horizon) for time in rounds]
     return {
-        name: np.array([min(math.fsum(terms(w).values()) for terms in kinds) for w in worlds])
+        name: np.array([min(_value(terms, w) for terms in kinds) for w in worlds])
         for name, kinds in ((SMALLEST, sharp + paper), (PAPER, paper))
     }
 
@@ -243,6 +244,10 @@ def _world(place: Place, time: int, told: int) -> Midway:
         horizon=time,
         told=told,
     )
+
+
+def _value(compute: Callable[[bound_terms.World], dict[str, float]], world: Midway) -> float:
+    return math.fsum(bound_terms.evaluated(compute, world).values())
 
 
 def _own_gaps(world: bound_terms.World) -> dict[str, float]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from halfseen.theory.glm_exploration import Exploration, exploration, exploration_rounds
     from halfseen.theory.late_look import late_look_constant, look_gain
+    from halfseen.theory.layer_cake import layered_potential
     from halfseen.theory.linear_bounds import (
         confidence_factor,
         linear_regret_bounds,
@@ -53,6 +54,14 @@ if TYPE_CHECKING:
         MonitoringConstant,
         monitoring_constant,
         single_monitoring_potential,
+    )
+    from halfseen.theory.norm_sums import (
+        NormSum,
+        TracePotential,
+        sphere_norm_sum,
+        tight_norm_sum,
+        trace_potential,
+        trace_potential_factor,
     )
     from halfseen.theory.optimal_design import OptimalDesign, optimal_design_dimension
     from halfseen.theory.path import InformationPath, Phase, information_path
@@ -83,6 +92,7 @@ __all__ = [
     "InformationPath",
     "MonitoredPotential",
     "MonitoringConstant",
+    "NormSum",
     "OfflinePotential",
     "OptimalDesign",
     "Phase",
@@ -92,6 +102,7 @@ __all__ = [
     "RegretBounds",
     "SecondOrderPotential",
     "SmallestDimension",
+    "TracePotential",
     "WaterFilling",
     "WorstCase",
     "adaptive_potential",
@@ -121,6 +132,7 @@ __all__ = [
     "instance_dimension",
     "joint_potential",
     "late_look_constant",
+    "layered_potential",
     "linear_regret_bounds",
     "look_gain",
     "monitored_potential",
@@ -140,6 +152,10 @@ __all__ = [
     "second_order_potential",
     "single_monitoring_potential",
     "smallest_bi_region_dimension",
+    "sphere_norm_sum",
+    "tight_norm_sum",
+    "trace_potential",
+    "trace_potential_factor",
     "water_filling",
     "worst_case_dimension",
     "worst_case_potential",
@@ -169,6 +185,7 @@ _HOMES = {
     ),
     "glm_exploration": ("Exploration", "exploration", "exploration_rounds"),
     "late_look": ("late_look_constant", "look_gain"),
+    "layer_cake": ("layered_potential",),
     "linear_bounds": (
         "confidence_factor",
         "linear_regret_bounds",
@@ -189,6 +206,14 @@ _HOMES = {
         "MonitoringConstant",
         "monitoring_constant",
         "single_monitoring_potential",
+    ),
+    "norm_sums": (
+        "NormSum",
+        "TracePotential",
+        "sphere_norm_sum",
+        "tight_norm_sum",
+        "trace_potential",
+        "trace_potential_factor",
     ),
     "optimal_design": ("OptimalDesign", "optimal_design_dimension"),
     "path": ("InformationPath", "Phase", "information_path"),

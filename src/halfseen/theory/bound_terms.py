@@ -8,7 +8,8 @@ dimension and d for the number of arms. Twice UCB's width, after n observations 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from halfseen.checks import Vector
 from halfseen.theory.potential import fluid_potential, joint_potential, papers_potential
 
 Terms = dict[str, float]
+LARGEST_RATIO = 1e120
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,21 @@ class World:
     regularization: float
     bound: float
     horizon: int
+
+    def in_units(self, unit: float) -> World:
+        """Return the same world with rewards measured in a unit, as every bound allows.
+
+        Noise and means are cut at 1e120 gaps: there every bound is above the trivial one anyway.
+        """
+        with np.errstate(over="ignore"):
+            noise = np.minimum(self.noise / unit, LARGEST_RATIO)
+        bound = min(self.bound / unit, LARGEST_RATIO)
+        return replace(self, noise=noise, gaps=self.gaps / unit, bound=bound)
+
+    @property
+    def unit(self) -> float:
+        """The largest gap; without any, the largest number there is."""
+        return self.largest_gap or float(self.noise.max()) or self.bound or 1.0
 
     @property
     def confidence(self) -> float:
@@ -48,6 +65,15 @@ class World:
     def optimism_fails(self) -> float:
         """What failing optimism costs at most: 2 d gap / T."""
         return 2.0 * len(self.gaps) * self.largest_gap / self.horizon
+
+
+def evaluated(compute: Callable[[World], Terms], world: World) -> Terms:
+    """Return the terms of a bound, computed in units of the largest gap.
+
+    Every bound is proportional to the unit of rewards. Tiny ones keep their digits this way.
+    """
+    unit = world.unit
+    return {name: unit * value for name, value in compute(world.in_units(unit)).items()}
 
 
 def joint(world: World) -> Terms:
@@ -78,7 +104,7 @@ def separate(world: World) -> Terms:
 def closed_form(world: World) -> Terms:
     """Bound the potentials of `separate` by elementary functions."""
     lam, time = world.regularization, world.horizon
-    spread = 2.0 * math.sqrt(time * float((world.noise**2 / world.observe).sum()))
+    spread = 2.0 * math.sqrt(time) * float(np.linalg.norm(world.noise / np.sqrt(world.observe)))
     first = float((world.noise / world.observe).sum()) / math.sqrt(lam)
     logarithm = math.log1p(time / (lam * world.dimension))
     return _both(world, spread + first, world.dimension * (1.0 / lam + logarithm))
@@ -102,7 +128,7 @@ def instance(world: World) -> Terms:
 def instance_in_horizon(world: World) -> Terms:
     """Fill T rounds with the cells of `instance`, largest gap first."""
     order = np.argsort(-world.gaps, kind="stable")
-    duration = (observations(world) / world.observe)[order]
+    duration = np.minimum(observations(world) / world.observe, world.horizon)[order]
     room = np.maximum(world.horizon - (np.cumsum(duration) - duration), 0.0)
     cost = float((world.gaps[order] * np.minimum(duration, room)).sum())
     return {"rounds": cost, "optimism fails": world.optimism_fails}
@@ -130,8 +156,9 @@ def thresholds(world: World) -> Vector:
     """Return Theta: the count up to which twice the width reaches each arm's gap; 0 without one."""
     noise, shrinkage = _width(world)
     gaps = np.where(world.gaps > 0.0, world.gaps, 1.0)
-    root = np.sqrt(noise**2 + 4.0 * gaps * shrinkage)
-    theta = ((root + noise) / (2.0 * gaps)) ** 2 - world.regularization
+    with np.errstate(over="ignore"):
+        root = np.hypot(noise, np.sqrt(4.0 * gaps * shrinkage))
+        theta = ((root + noise) / (2.0 * gaps)) ** 2 - world.regularization
     # M is at least half of any gap, so a negative Theta is a rounding error.
     return np.where(world.gaps > 0.0, np.maximum(theta, 0.0), 0.0)
 

@@ -298,7 +298,7 @@ def _bound(statement: Statement, world: World, problem: ArmedBandit, policy: Pol
         reason = f"proved for UCB, not for {type(policy).__name__}"
     elif statement.fixed and not has_fixed_arms(problem):
         reason = "needs the same arms in every round"
-    terms = {} if reason else statement.compute(world)
+    terms = {} if reason else bound_terms.evaluated(statement.compute, world)
     value = math.inf if reason else math.fsum(terms.values())
     return Bound(
         name=statement.name,

@@ -125,10 +125,14 @@ def capped_instance_bound(
         bound=checks.number("bound", bound, at_least=0.0),
         horizon=checks.whole("horizon", horizon, at_least=1),
     )
-    worse = world.gaps > 0.0
-    by_gaps = math.fsum(instance_in_horizon(world).values())
+    return CappedInstance(*(world.unit * value for value in _bounds(world.in_units(world.unit))))
+
+
+def _bounds(world: World) -> CappedInstance:
+    p, worse = world.observe, world.gaps > 0.0
     if not worse.any():
-        return CappedInstance(0.0, by_gaps, 0.0)
+        return CappedInstance(0.0, 0.0, 0.0)
+    by_gaps = math.fsum(instance_in_horizon(world).values())
     root = 2.0 * math.sqrt(6.0 * world.confidence) * world.noise
     inverse, lam = 2.0 * world.regularization * world.bound, world.regularization
     cost = _CappedWidth(root, inverse, lam, observations(world))

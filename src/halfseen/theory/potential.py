@@ -86,7 +86,7 @@ class WidthCost:
 
     def _uncapped_above(self, level: Vector | float) -> Vector:
         with np.errstate(over="ignore"):
-            root = np.sqrt(self.root**2 + 4.0 * self.inverse * level)
+            root = np.hypot(self.root, np.sqrt(4.0 * self.inverse * level))
             reach = ((self.root + root) / (2.0 * level)) ** 2
         return np.maximum(np.ceil(reach - self.regularization), 0.0)
 
@@ -300,9 +300,8 @@ def papers_potential(
     share = checks.number("delta", delta, above=0.0, below=1.0, fix="Use 0.5.")
     start = (factor * np.ceil(24.0 * math.log(time) / p)).sum() / lam**order
     failure = (1.0 / -np.expm1(-(share**2) * p / 2.0)).sum() * time ** (1.0 - 12.0 * share**2)
-    seen = factor > 0.0
-    scale = factor[seen] ** (1.0 / order)
-    _, _, value = pour(p[seen] / scale, lam / (1.0 - share) / scale, time, order)
+    floors = np.full(len(p), lam / (1.0 - share))
+    _, _, value = pour(p, floors, time, order, factor)
     return float(
         start + value / (1.0 - share) ** order + float(factor.max()) * failure / lam**order
     )

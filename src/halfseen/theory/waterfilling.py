@@ -13,6 +13,8 @@ from halfseen.checks import Vector
 from halfseen.theory import inputs
 from halfseen.theory.power_sums import power_integral
 
+NEGLIGIBLE = 1e-150  # weight^(1/alpha) over the largest: such an arm gets no rounds
+
 
 @dataclass(frozen=True, eq=False)
 class WaterFilling:
@@ -95,34 +97,33 @@ def water_filling(
     lam = inputs.per_arm("regularization", regularization, len(p), positive=order >= 1.0)
     rounds = checks.number("budget", budget, at_least=0.0, fix="Give the number of rounds.")
     factor = inputs.per_arm("weights", 1.0 if weights is None else weights, len(p))
-    limit = np.full(len(p), math.inf) if caps is None else inputs.per_arm("caps", caps, len(p))
-    level, allocation, value = _pour_capped(p, lam, rounds, order, factor, limit)
+    limit = None if caps is None else inputs.per_arm("caps", caps, len(p))
+    level, allocation, value = pour(p, lam, rounds, order, factor, limit)
     allocation.flags.writeable = False
     return WaterFilling(level, allocation, value)
 
 
-def pour(rates: Vector, floors: Vector, budget: float, alpha: float) -> tuple[float, Vector, float]:
-    """Return level, allocation and value for any positive rates; nothing is checked."""
-    if len(rates) == 0:
-        return 0.0, np.zeros(0), 0.0
-    return _pour_capped(
-        rates, floors, budget, alpha, np.ones(len(rates)), np.full(len(rates), math.inf)
-    )
-
-
-def _pour_capped(
-    rates: Vector, floors: Vector, budget: float, alpha: float, weights: Vector, caps: Vector
+def pour(
+    rates: Vector,
+    floors: Vector,
+    budget: float,
+    alpha: float,
+    weights: Vector | None = None,
+    caps: Vector | None = None,
 ) -> tuple[float, Vector, float]:
-    """Return level, allocation and value; the depth of an arm is counted from its floor."""
+    """Return level, allocation and value; nothing is checked."""
+    weights = np.ones(len(rates)) if weights is None else weights
+    caps = np.full(len(rates), math.inf) if caps is None else caps
     depth, level = np.zeros(len(rates)), math.inf
     fed = weights > 0.0
     scale = (weights[fed] / weights.max()) ** (1.0 / alpha) if fed.any() else weights[fed]
-    fed[fed] = scale > 0.0
-    scale = scale[scale > 0.0]
+    fed[fed] = scale > NEGLIGIBLE
+    scale = scale[scale > NEGLIGIBLE]
     if fed.any() and budget < caps[fed].sum():
         level, filled = _level(rates[fed] / scale, floors[fed] / scale, budget, caps[fed])
         depth[fed] = np.minimum(filled * scale, rates[fed] * caps[fed])
-        level /= float(weights.max()) ** (1.0 / alpha)
+        with np.errstate(over="ignore", under="ignore"):
+            level = float(np.float64(level) * weights.max() ** (-1.0 / alpha))
     elif fed.any():
         depth[fed] = rates[fed] * caps[fed]
     value = float((weights / rates * power_integral(floors, depth, alpha)).sum())
