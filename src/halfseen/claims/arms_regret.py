@@ -149,7 +149,7 @@ def search(
     return closest(
         lambda point: measure(point, other, lab.size(50, 200)),
         axes,
-        lab.size(60, 400),
+        lab.size(100, 500),
         lab.seed,
         confirm=lambda point: measure(point, lab, lab.size(1000, 10_000)),
     )
