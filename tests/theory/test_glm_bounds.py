@@ -265,3 +265,41 @@ def test_the_ridge_uses_the_worst_case_of_its_actions():
     bandit = GeneralizedLinearBandit([0.5, 0.3], "logistic", FiniteActions(np.eye(2)))
     table = theory.regret_bounds(bandit, PerAction([0.9, 0.1]), RidgeGLMUCB(), 10_000)
     assert table["potential"].value < table["potential from d/p_min"].value
+
+
+def test_width_constant_falls_from_root_three_to_root_two():
+    assert theory.glm_width_constant() == pytest.approx(math.sqrt(3))
+    assert theory.glm_width_constant(1e12) == pytest.approx(math.sqrt(2))
+    wide = theory.glm_confidence_factor(2, 100, 0.5, 0.2, 0.01)
+    narrow = theory.glm_confidence_factor(2, 100, 0.5, 0.2, 0.01, smallest=50.0)
+    assert narrow / wide == pytest.approx(math.sqrt(2.02 / 3))
+    with pytest.raises(InvalidInput, match="smallest"):
+        theory.glm_width_constant(0.0)
+
+
+def test_over_all_rounds_the_printed_width_fails_and_the_falling_one_holds():
+    """Random walks of 2000 unit observations, against the width in every round.
+
+    Over all n the printed width fails with probability 0.174; two thirds of that shows here.
+    """
+    rng, delta, paths = np.random.default_rng(6), 0.01, 6000
+    n = np.arange(1.0, 2001.0)
+    plain = np.array([theory.glm_confidence_factor(1, k, 1, 1, delta, "paper") for k in n])
+    falling = np.array([theory.glm_width_constant(k) for k in n]) * plain
+    walks = np.abs(np.cumsum(rng.normal(size=(paths, len(n))), axis=1)) / np.sqrt(n)
+    printed = (walks > plain).any(axis=1).mean()
+    assert 0.10 < printed < 0.1744 + 3 * math.sqrt(0.15 / paths)
+    assert (walks > falling).any(axis=1).mean() <= delta
+
+
+def test_the_design_bound_behind_the_width():
+    """W^-1 is at most (1 + 1/(2 mu)) (W + I/2)^-1 where W is at least mu I, with equality at mu."""
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        d = int(rng.integers(1, 6))
+        root = rng.normal(size=(d, d + 2))
+        design = root @ root.T
+        mu = np.linalg.eigvalsh(design)[0]
+        right = (1 + 1 / (2 * mu)) * np.linalg.inv(design + np.eye(d) / 2)
+        least = np.linalg.eigvalsh(right - np.linalg.inv(design))[0]
+        assert least >= -1e-9 / mu

@@ -44,9 +44,10 @@ class GLMUCB(GLMPolicy):
     -----
     The self-normalised bound gives, with W at least I,
     :math:`\|\sum\varepsilon a\|^2_{W^{-1}}\le(1+\lambda)\sigma^2(\log\det(I+W/\lambda)
-    +2\log(1/\delta))` for any lambda; lambda = 1/2 gives the formula with c = sqrt 3. With c = 1
-    it is false: for one coordinate, the identity link and two observations of the action 1, the
-    error leaves the interval with probability 0.0200, twice delta = 0.01.
+    +2\log(1/\delta))` for any lambda; lambda = 1/2 gives the formula with c = sqrt 3. (It holds
+    with :math:`\sqrt{2+1/\lambda_{\min}(W)}`, which falls to sqrt 2: `theory.glm_width_constant`.)
+    With c = 1 it is false: for one coordinate, the identity link and observations of the action 1,
+    the error ever leaves the interval with probability 0.174, not delta = 0.01.
 
     Rounds that are not observed change nothing, so n counts observed rounds, where the paper has
     all of them: the width is narrower and as certain.

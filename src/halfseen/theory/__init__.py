@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         glm_confidence_factor,
         glm_potential_bound,
         glm_regret_bounds,
+        glm_width_constant,
         papers_order,
     )
     from halfseen.theory.glm_exploration import Exploration, exploration, exploration_rounds
@@ -128,6 +129,7 @@ __all__ = [
     "glm_confidence_factor",
     "glm_potential_bound",
     "glm_regret_bounds",
+    "glm_width_constant",
     "information_path",
     "instance_dimension",
     "joint_potential",
@@ -181,6 +183,7 @@ _HOMES = {
         "glm_confidence_factor",
         "glm_potential_bound",
         "glm_regret_bounds",
+        "glm_width_constant",
         "papers_order",
     ),
     "glm_exploration": ("Exploration", "exploration", "exploration_rounds"),
