@@ -210,16 +210,19 @@ def _triples(values: list[float]) -> list[tuple[float, float, float]]:
 def monitoring_concave(lab: Laboratory) -> Evidence:
     """Compute second differences of the gain over the time of the look."""
     printed, right = [], []
+    models: tuple[tuple[Fraction, ...], ...]
     models = ((HALF, HALF), (HALF, HALF / 2), (HALF, HALF / 2, Fraction(4, 5)))
-    for observe in models:
+    for chances in models:
         for horizon in range(3, 6):
-            exact = [_exact_gain(observe, horizon, (t,)) for t in range(horizon + 1)]
-            where = f"p = ({', '.join(map(str, observe))}), T = {horizon}"
+            exact = [_exact_gain(chances, horizon, (t,)) for t in range(horizon + 1)]
+            where = f"p = ({', '.join(map(str, chances))}), T = {horizon}"
             bends = _bends([float(gain) for gain in exact])
             largest = Measured(max(bends))
             printed.append(Comparison(f"{where}, bend", largest, "at most", 0.0))
             for name, gain in (("first", exact[0]), ("last", exact[-1])):
-                ends = Comparison(f"{where}, look at the {name}", Measured(gain), "equals", 0.0)
+                ends = Comparison(
+                    f"{where}, look at the {name}", Measured(float(gain)), "equals", 0.0
+                )
                 printed.append(ends)
                 right.append(ends)
     shares = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -254,12 +257,12 @@ def monitoring_concave(lab: Laboratory) -> Evidence:
 def monitoring_submodular(lab: Laboratory) -> Evidence:
     """Look for two sets of looks that are worth more together than apart."""
     printed = []
-    for observe in ((HALF, HALF), (HALF, HALF / 2)):
+    for chances in ((HALF, HALF), (HALF, HALF / 2)):
         for horizon in (3, 4, *lab.size((), (5,))):
             times = range(1, horizon)
             sets = [c for size in range(horizon) for c in combinations(times, size)]
-            excess = max(_together(observe, horizon, one, two) for one in sets for two in sets)
-            where = f"p = ({', '.join(map(str, observe))}), T = {horizon}"
+            excess = max(_together(chances, horizon, one, two) for one in sets for two in sets)
+            where = f"p = ({', '.join(map(str, chances))}), T = {horizon}"
             printed.append(Comparison(where, Measured(float(excess)), "at most", 0.0))
     right = []
     for observe in ((0.5, 0.25), (0.5, 0.5)):
@@ -299,8 +302,9 @@ def _together(
 def several_looks(lab: Laboratory) -> Evidence:
     """Compare the library's function with programs that share no code with it."""
     rows = []
+    few: tuple[tuple[int, ...], ...] = ((), (1,), (4,), (2, 4), (1, 2, 3, 4))
     for observe in ((HALF, HALF), (HALF, HALF / 2, Fraction(4, 5))):
-        for looks in ((), (1,), (4,), (2, 4), (1, 2, 3, 4)):
+        for looks in few:
             exact = Measured(float(exact_with_looks(observe, 5, 1, looks)))
             p = [float(chance) for chance in observe]
             claimed = monitored_potential(p, 5, looks, 1.0, 1.0).value

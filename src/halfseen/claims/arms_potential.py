@@ -148,8 +148,8 @@ def potential_control_arms(lab: Laboratory) -> Evidence:
 
     axes = (*DIALS, Axis("δ", 0.02, 0.98))
     rows.append(closest(measure, axes, lab.size(60, 600), lab.seed))
-    axes = (*LONG, Axis("δ", 0.02, 0.98), Axis("α", 0.2, 3.0))
-    rows.append(closest(in_turn, axes, lab.size(80, 600), lab.seed))
+    longer = (*LONG, Axis("δ", 0.02, 0.98), Axis("α", 0.2, 3.0))
+    rows.append(closest(in_turn, longer, lab.size(80, 600), lab.seed))
     return Evidence(tuple(rows))
 
 

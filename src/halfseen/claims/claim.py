@@ -103,7 +103,7 @@ class Comparison:
         slack = abs(self.claimed) * max(self.tolerance, ROUNDING)
         above = self.measured.low > self.claimed + slack
         below = self.measured.high < self.claimed - slack
-        return {"at most": above, "at least": below, "equals": above or below}[self.relation]
+        return bool({"at most": above, "at least": below, "equals": above or below}[self.relation])
 
     @property
     def decided(self) -> bool:

@@ -14,7 +14,8 @@ from halfseen.claims.claim import Comparison
 
 Point = dict[str, float]
 RESTARTS = 3  # points from which the local search starts
-STEP = 0.2  # of the unit cube, at first; halved whenever a step does not help
+STEP = 0.2  # of the unit cube, at first
+LONGER, SHORTER = 1.6, 0.87  # after a step that helps, and after one that does not
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,6 @@ def _climb(
         ahead = np.clip(place + step * rng.normal(size=len(place)), 0.0, 1.0)
         there = look(ahead)
         if there > height:
-            place, height = ahead, there
+            place, height, step = ahead, there, min(LONGER * step, 0.5)
         else:
-            step = max(0.5 * step, 1e-3) if rng.random() < 0.5 else step
+            step = max(SHORTER * step, 1e-4)

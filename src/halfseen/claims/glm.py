@@ -56,6 +56,16 @@ def _printed_width(dimension: int, count: Vector, delta: float) -> Vector:
     return np.sqrt(size)
 
 
+def _proved_width(dimension: int, count: Vector, delta: float, least: Vector) -> Vector:
+    """Return the library's width for σ = κ = 1, given the smallest eigenvalues."""
+    return np.array(
+        [
+            glm_confidence_factor(dimension, n, 1.0, 1.0, delta, "proved", smallest=smallest)
+            for n, smallest in zip(count, least, strict=True)
+        ]
+    )
+
+
 @claim(
     "glm-width",
     place=f"{EXTENSION}, confidence set",
@@ -68,7 +78,7 @@ def _printed_width(dimension: int, count: Vector, delta: float) -> Vector:
     how=(
         "μ the identity, normal noise, d = 1, 2, 3, 5, unit actions and shorter ones: exact chance"
         " after two observations of d = 1, and how often θ ever leaves in 100 observations. The"
-        " library’s own factor too. The search is over d, δ, the length of actions and rounds."
+        " search is over d, δ, the length of actions and rounds."
     ),
     expected=CORRECTED,
     erratum="glm-width",
@@ -76,26 +86,25 @@ def _printed_width(dimension: int, count: Vector, delta: float) -> Vector:
 def glm_width(lab: Laboratory) -> Evidence:
     """Compute and count how often a normal error is larger than the width."""
     rng, runs = np.random.default_rng(lab.seed), lab.size(4000, 100_000)
-    printed, right = [], []
+    printed: list[Comparison] = []
+    right: list[Comparison] = []
     for dimension, length in ((1, 1.0), (1, 0.2), (2, 1.0), (3, 1.0), (3, 0.4), (5, 1.0)):
         many = round(100 / length**2) if dimension == 1 else lab.size(100, 200)
         norms, least, counts = _error_norms(dimension, length, many, runs, rng)
         for delta in (0.2, 0.05, 0.01):
             width = _printed_width(dimension, counts, delta)
             where = f"d = {dimension}, actions of length {length:g}, δ = {delta:g}"
-            wide = np.sqrt(2.0 + 1.0 / least) * width
-            own = [glm_confidence_factor(dimension, n, 1.0, 1.0, delta, "proved") for n in counts]
-            for rows, name, limit in (
-                (printed, "", width),
-                (right, "", wide),
-                (right, ", library", np.array(own)),
+            for rows, limit in (
+                (printed, width),
+                (right, _proved_width(dimension, counts, delta, least)),
             ):
-                often = frequency((norms > limit[:, None]).any(axis=0))
-                rows.append(Comparison(where + name, often, "at most", delta))
+                often = frequency(np.any(norms > limit[:, None], axis=0))
+                rows.append(Comparison(where, often, "at most", delta))
     for delta in (0.2, 0.05, 0.01):
         narrow = _printed_width(1, np.array([2.0]), delta)[0]
-        for rows, factor in ((printed, 1.0), (right, math.sqrt(2.5))):
-            exact = Measured(math.erfc(factor * narrow / math.sqrt(2.0)))
+        wide = _proved_width(1, np.array([2.0]), delta, np.array([2.0]))[0]
+        for rows, limit in ((printed, narrow), (right, wide)):
+            exact = Measured(math.erfc(limit / math.sqrt(2.0)))
             where = f"d = 1, two observations, δ = {delta:g}"
             rows.append(Comparison(where, exact, "at most", delta))
     right.append(_closest_width(lab))
@@ -112,8 +121,8 @@ def _closest_width(lab: Laboratory) -> Comparison:
         norms, least, counts = _error_norms(d, at["length"], rounds, runs, rng)
         if not len(counts):
             return None
-        limit = np.sqrt(2.0 + 1.0 / least) * _printed_width(d, counts, delta)
-        often = frequency((norms > limit[:, None]).any(axis=0))
+        limit = _proved_width(d, counts, delta, least)
+        often = frequency(np.any(norms > limit[:, None], axis=0))
         where = f"d = {d}, actions of length {at['length']:.2g}, {rounds} rounds, δ = {delta:.2g}"
         return Comparison(where, often, "at most", delta)
 

@@ -236,7 +236,8 @@ def _keeps_both(path: InformationPath, place: int) -> bool:
 )
 def figure_dual_reachable(lab: Laboratory) -> Evidence:
     """Play two regions and see whether both are kept."""
-    both, one = [], []
+    both: list[bool] = []
+    one: list[bool] = []
     for path in _models(lab, lab.size(25, 250)):
         if not _clear(path):
             continue
@@ -264,7 +265,8 @@ def figure_dual_reachable(lab: Laboratory) -> Evidence:
 )
 def figure_switch(lab: Laboratory) -> Evidence:
     """Follow the greedy path through two switches or more."""
-    rng, rows = np.random.default_rng(lab.seed), []
+    rng = np.random.default_rng(lab.seed)
+    rows: list[Comparison] = []
     while len(rows) < lab.size(8, 40):
         model = random_model(rng)
         path = information_path(model)

@@ -21,6 +21,7 @@ from halfseen.policies import DesignExploration, LinUCB
 from halfseen.problems import LinearBandit
 from halfseen.theory import (
     information_path,
+    layered_potential,
     potential_control_factor,
     region_actions,
     worst_case_potential,
@@ -209,12 +210,7 @@ def _layers(actions: Matrix, observe: Vector, times: Vector, lam: float, name: s
     designs = lam * np.eye(d) + np.cumsum(pieces, axis=0)
     logs = np.append(d * math.log(lam), np.linalg.slogdet(designs)[1])
     integral = float((np.diff(logs) / observe).sum())
-    levels = np.unique(observe)
-    limit = 0.0
-    for level, after in zip(levels, [*levels[1:], math.inf], strict=True):
-        layer = lam * np.eye(d) + pieces[observe <= level].sum(axis=0)
-        spread = float(np.linalg.slogdet(layer)[1]) - d * math.log(lam)
-        limit += (1.0 / level - 1.0 / after) * spread
+    limit = layered_potential(actions, observe, times, lam)
     words = ", ".join(f"{p:.2g}" for p in observe[:6])
     where = f"{name}, d = {d}, λ = {lam:.2g}, p = ({words}{', …' if len(observe) > 6 else ''})"
     return Comparison(where, Measured(integral), "at most", limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from halfseen.claims.closest import Axis, Point, closest
 from halfseen.claims.laboratory import Laboratory
 from halfseen.claims.linear_events import LINEAR
 from halfseen.claims.linear_programs import Matrix
+from halfseen.theory import sphere_norm_sum, trace_potential_factor
 
 FOOTNOTE = "Remark “tour de force”, footnote"
 SLOWER = 0.45  # the exponent of T up to which a sum is taken to grow more slowly than its root
@@ -88,6 +90,8 @@ def sum_of_norms(lab: Laboratory) -> Evidence:
         slope = Measured(math.log(high / low) / math.log(last / first))
         printed.append(Comparison(f"sphere, α = {alpha:g}", slope, "at most", SLOWER))
         right.append(Comparison(f"sphere, α = {alpha:g}, exponent", slope, "equals", 0.5, 0.05))
+        where, known = f"sphere, α = {alpha:g}, T = {first:,}", sphere_norm_sum(first, alpha)
+        right.append(Comparison(f"{where}, sum", Measured(low), "equals", known.value, 1e-6))
     for alpha in (1.25, 1.5):
         low, high = (float((np.arange(1.0, t + 1.0) ** (-alpha / 2)).sum()) for t in (first, last))
         slope = Measured(math.log(high / low) / math.log(last / first))
@@ -119,14 +123,15 @@ def _turned(large: float, small: float, angle: float) -> Matrix:
     return turned
 
 
-def _factors(alpha: float, lam: float) -> dict[str, float]:
-    """Return the printed factor and the exponential one, of increments of norm at most 1."""
-    size = alpha / lam
-    return {"printed": (1.0 + 1.0 / lam) ** alpha, "exponential": size / -math.expm1(-size)}
+def _printed_factor(alpha: float, lam: float) -> float:
+    """Return (1+1/λ)^α."""
+    return float((1.0 + 1.0 / lam) ** alpha)
 
 
-def _increments_below(lab: Laboratory, name: str) -> tuple[Comparison, ...]:
-    """Compare increments at random, and the closest found, with one of the factors."""
+def _increments_below(
+    lab: Laboratory, factor: Callable[[float, float], float]
+) -> tuple[Comparison, ...]:
+    """Compare increments at random, and the closest found, with a factor of (α, λ)."""
     rng = np.random.default_rng(lab.seed)
     rows = []
     for d in (1, 2, 3, 5):
@@ -138,7 +143,7 @@ def _increments_below(lab: Laboratory, name: str) -> tuple[Comparison, ...]:
                 steps.append((vectors * rng.uniform(0.0, 1.0, d) ** 2) @ vectors.T)
             total, area = _grown(steps, lam, alpha)
             where = f"at random, d = {d}, λ = {lam:.2g}, α = {alpha:g}"
-            limit = _factors(alpha, lam)[name] * area
+            limit = factor(alpha, lam) * area
             rows.append(Comparison(where, Measured(total), "at most", limit))
 
     def measure(at: Point) -> Comparison:
@@ -148,7 +153,7 @@ def _increments_below(lab: Laboratory, name: str) -> tuple[Comparison, ...]:
             f"two of eigenvalues {at['h']:.2g}, {at['h2']:.2g} and {at['k']:.2g}, {at['k2']:.2g}"
         )
         where += f" at {math.degrees(at['turn']):.0f}°, λ = {at['λ']:.2g}, α = {at['α']:.2g}"
-        limit = _factors(at["α"], at["λ"])[name] * area
+        limit = factor(at["α"], at["λ"]) * area
         return Comparison(where, Measured(total), "at most", limit)
 
     sizes = tuple(Axis(key, 0.0, 1.0) for key in ("h", "h2", "k", "k2"))
@@ -172,16 +177,19 @@ def _increments_below(lab: Laboratory, name: str) -> tuple[Comparison, ...]:
 )
 def psd_increments(lab: Laboratory) -> Evidence:
     """Add increments of any rank and compare with the printed factor."""
-    return Evidence(_increments_below(lab, "printed"))
+    return Evidence(_increments_below(lab, _printed_factor))
 
 
 @claim(
     "psd-factor",
     place="new",
     family=LINEAR,
-    says="The same with the factor X/(1−e^−X), X = α/λ, for every α > 0; it is smaller for α ≥ 1.",
+    says=(
+        "The same with the factor X/(1−e^−X), X = α/λ, for every α > 0, or (1+1/λ)^α where that is"
+        " smaller; at α = 1 with 1/(λ log(1+1/λ)): `trace_potential_factor`."
+    ),
     how="The same sequences, and the same search.",
 )
 def psd_factor(lab: Laboratory) -> Evidence:
     """Compare the same increments with the other factor."""
-    return Evidence(_increments_below(lab, "exponential"))
+    return Evidence(_increments_below(lab, trace_potential_factor))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -257,9 +258,7 @@ def log_scaling(lab: Laboratory) -> Evidence:
         Axis("T", 1, 1e4, log=True),
     )
     for side in (0, 1):
-        rows.append(
-            closest(lambda at, side=side: _basis(at, side), axes, lab.size(16, 200), lab.seed)
-        )
+        rows.append(closest(partial(_basis, side), axes, lab.size(16, 200), lab.seed))
     return Evidence(tuple(rows))
 
 
@@ -276,7 +275,7 @@ def _between(
     ]
 
 
-def _basis(at: Point, side: int) -> Comparison:
+def _basis(side: int, at: Point) -> Comparison:
     """Compare the best plan on coordinates, one of them seen less, with a side of the lemma."""
     d, horizon, lam = int(at["d"]), at["T"], at["λ"]
     observe = np.full(d, at["p"])
