@@ -42,7 +42,7 @@ def test_local_search_beats_points_at_random():
 
     found = closest(noted, AXES, 80, seed=2)
     assert found.strain == max(heights)
-    assert max(heights[:40]) < 0.99 < found.strain
+    assert max(heights[:40]) < 0.97 < 0.99 < found.strain
 
 
 def test_points_the_statement_does_not_cover_are_passed_over():

@@ -143,7 +143,7 @@ def potential_control_arms(lab: Laboratory) -> Evidence:
         arms, horizon, lam, alpha = int(point["d"]), int(point["T"]), point["λ"], point["α"]
         exact = Measured(everything_seen(arms, horizon, lam, alpha))
         limit = _whole_bound([1.0] * arms, horizon, (alpha, lam, point["δ"]))
-        where = f"{arms} arms, all seen, λ = {lam:.2g}, T = {horizon:,}, α = {alpha:.2g}"
+        where = f"d = {arms}, all seen, λ = {lam:.2g}, T = {horizon:,}, α = {alpha:.2g}"
         return Comparison(f"{where}, δ = {point['δ']:.2g}", exact, "at most", limit)
 
     axes = (*DIALS, Axis("δ", 0.02, 0.98))
@@ -201,7 +201,7 @@ def potential_control_half(lab: Laboratory) -> Evidence:
         limit = spread_out(ones, horizon, 0.5, lam, 0.5) + printed_start(ones, horizon, 0.5, lam)
         limit += 16.0 * arms / horizon**2 / math.sqrt(lam)
         exact = Measured(everything_seen(arms, horizon, lam, 0.5))
-        return Comparison(f"{arms} arms, λ = {lam:.2g}, T = {horizon:,}", exact, "at most", limit)
+        return Comparison(f"d = {arms}, λ = {lam:.2g}, T = {horizon:,}", exact, "at most", limit)
 
     tightest = closest(measure, LONG, lab.size(60, 400), lab.seed)
     return Evidence(against(printed), (*against(right), tightest), curve)
@@ -230,7 +230,7 @@ def potential_control_one(lab: Laboratory) -> Evidence:
     def measure(point: Point) -> Comparison:
         arms, horizon, lam = int(point["d"]), int(point["T"]), point["λ"]
         exact = Measured(everything_seen(arms, horizon, lam, 1.0))
-        where = f"{arms} arms, all seen, λ = {lam:.2g}, T = {horizon:,}"
+        where = f"d = {arms}, all seen, λ = {lam:.2g}, T = {horizon:,}"
         return Comparison(where, exact, "at most", _order_one([1.0] * arms, horizon, lam))
 
     rows.append(closest(measure, LONG, lab.size(60, 600), lab.seed))

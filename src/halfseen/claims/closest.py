@@ -13,9 +13,9 @@ from halfseen.checks import Vector
 from halfseen.claims.claim import Comparison
 
 Point = dict[str, float]
-RESTARTS = 3  # points from which the local search starts
-STEP = 0.2  # of the unit cube, at first
-LONGER, SHORTER = 1.6, 0.87  # after a step that helps, and after one that does not
+SHARES = (0.7, 0.3)  # of the local search, from the best point and from the second
+STEP = 0.15  # of the unit cube, at first
+LONGER, SHORTER = 1.5, 0.8  # after a step that helps, and after one that does not
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ def closest(
     if not known:
         raise ValueError("no instance searched is covered by the statement")
     rest = tries - len(spread)
-    starts = sorted(known, key=lambda entry: -entry[0])[:RESTARTS]
-    for turn, (height, start, _) in enumerate(starts):
-        share = rest // len(starts) + (turn < rest % len(starts))
-        _climb(look, start, height, share, rng)
+    starts = sorted(known, key=lambda entry: -entry[0])[: len(SHARES)]
+    second = round(SHARES[1] * rest) if len(starts) > 1 else 0
+    for (height, start, _), steps in zip(starts, (rest - second, second), strict=False):
+        _climb(look, start, height, steps, rng)
     _, place, best = max(known, key=lambda entry: entry[0])
     if confirm is not None:
         point = {axis.name: axis.at(float(x)) for axis, x in zip(axes, place, strict=True)}

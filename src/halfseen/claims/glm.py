@@ -128,7 +128,7 @@ def _closest_width(lab: Laboratory) -> Comparison:
 
     axes = (
         Axis("d", 1, 3, whole=True),
-        Axis("δ", 0.02, 0.9, log=True),
+        Axis("δ", 0.02, 0.5, log=True),
         Axis("length", 0.3, 1.0),
         Axis("n", 1, 20, log=True),
     )

@@ -68,7 +68,7 @@ def _closest_escape(lab: Laboratory) -> Comparison:
         Axis("angle", 0.1, math.pi / 2),
         Axis("λ", 1e-3, 10.0, log=True),
         Axis("σ", 0.1, 10.0, log=True),
-        Axis("δ", 0.05, 0.99),
+        Axis("δ", 0.05, 0.5),
         Axis("p", 0.2, 1.0),
         Axis("T", 1, 300, log=True, whole=True),
     )
@@ -120,7 +120,7 @@ def _falls_behind(lab: Laboratory, factor: Factor) -> tuple[Comparison, ...]:
     axes = (
         Axis("d", 1, 20, whole=True),
         Axis("λ", 0.02, 30.0, log=True),
-        Axis("δ", 0.01, 1.0, log=True),
+        Axis("δ", 0.01, 0.5, log=True),
         Axis("p", 0.01, 1.0, log=True),
     )
 

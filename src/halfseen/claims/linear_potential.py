@@ -107,7 +107,7 @@ def potential_control_linear(lab: Laboratory) -> Evidence:
         Axis("p", 0.01, 1.0, log=True),
         Axis("λ", 0.01, 1e4, log=True),
         Axis("α", 0.2, 3.0),
-        Axis("δ", 0.001, 1.0, log=True),
+        Axis("δ", 0.001, 0.5, log=True),
         Axis("stop", 1, 100, log=True, whole=True),
         Axis("T", 1, horizon, log=True, whole=True),
     )
