@@ -71,9 +71,9 @@ def _closest_optimism(lab: Laboratory) -> Comparison:
     )
     other = lab.elsewhere()
     return closest(
-        lambda point: measure(point, other, lab.size(20_000, 200_000)),
+        lambda point: measure(point, other, lab.size(20_000, 100_000)),
         axes,
-        lab.size(24, 120),
+        lab.size(24, 60),
         lab.seed,
         confirm=lambda point: measure(point, lab, lab.size(100_000, 2_000_000)),
     )

@@ -298,7 +298,7 @@ class Finding:
         if best is None:
             return ""
         among = f" of {tries:,} instances searched" if tries else ""
-        reached = f"the closest instance{among} reaches {show(best.strain)} of the bound"
+        reached = f"the closest instance{among} reaches {best.strain:.2g} of the bound"
         if best.strain < FAR:
             return f"Far from tight: {reached} ({best.where})."
         return f"{reached[0].upper()}{reached[1:]} ({best.where})."

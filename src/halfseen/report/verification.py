@@ -125,7 +125,7 @@ def verdict_table(findings: Sequence[Finding]) -> Table:
 def tightest(finding: Finding) -> str:
     """Write the largest share of the bound that some instance reaches; empty of equalities."""
     best = finding.evidence.closest
-    return "" if best is None else show(best.strain)
+    return "" if best is None else f"{best.strain:.2g}"
 
 
 def latex(findings: Sequence[Finding]) -> str:
