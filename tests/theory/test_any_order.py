@@ -262,3 +262,15 @@ def as_printed(along, observe, d):
             return ((d - 1) * (1 - l) / (r - l) + (u - 1) / (u - r)) / observe[start]
         start = i
     return ratio
+
+
+def test_regions_thinner_than_rounding_count_where_they_are_rarest():
+    thin = MultiThreshold([-1e-13, 1e-13], [0.9, 0.1, 0.5], [0, 0, 1])
+    path = information_path(thin)
+    assert path.effective_dimension == pytest.approx(optimal_design_dimension(thin).dimension)
+    assert path.numbers[-1] == 1
+    at_the_equator = MultiThreshold([1e-13, 1.2], [0.9, 0.5, 0.2], [0, 0, 1])
+    assert information_path(at_the_equator).numbers == (1, 2)
+    near_the_pole = MultiThreshold([0.5, 1.5707963267933258], [0.7, 0.1, 0.6], [1.0])
+    actions = region_actions(near_the_pole).actions
+    assert near_the_pole.probabilities(actions).tolist() == [0.1]

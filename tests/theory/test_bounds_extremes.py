@@ -52,7 +52,7 @@ def test_small_rewards_do_not_lose_what_ucb_pays_without_noise():
 sizes = some.floats(-300, 99).map(lambda power: 10.0**power)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     means=some.lists(some.one_of(sizes, some.just(0.0)), min_size=1, max_size=4),
     noise=some.one_of(sizes, some.just(0.0), some.just(5e-324)),

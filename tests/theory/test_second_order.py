@@ -62,3 +62,20 @@ def test_everything_observed_has_no_second_order():
     close = second_order_potential([1.0, 1.0], 100, 0.5, 1.0)
     assert close.gain == 0.0
     assert close.offline == pytest.approx(2 * sum(n**-0.5 for n in range(1, 51)), rel=1e-13)
+
+
+@pytest.mark.parametrize("alpha", [0.25, 1.0, 2.0, 3.0])
+def test_second_order_and_gamma_hold_for_every_order(alpha):
+    """The error times T^(1 + alpha) stays flat, and the gain is gamma / T^alpha, above 1 too."""
+    observe, errors = [0.5, 0.25, 0.8], []
+    for horizon in (500, 2000):
+        close = second_order_potential(observe, horizon, alpha, 1.0)
+        adaptive = adaptive_potential(observe, horizon, alpha, 1.0)
+        offline = offline_potential(observe, horizon, alpha, 1.0).value
+        scale = horizon ** (1 + alpha)
+        errors.append(((adaptive - close.adaptive) * scale, (offline - close.offline) * scale))
+        gain = (adaptive - offline) * horizon**alpha / adaptivity_constant(observe, alpha)
+        assert gain == pytest.approx(1.0, abs=15 / horizon)
+    assert errors[0] == pytest.approx(errors[1], rel=0.15)
+    if alpha == 3.0:
+        assert errors[1] == pytest.approx((-1.54e4, -4.9e4), rel=0.02)

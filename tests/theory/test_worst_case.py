@@ -313,3 +313,16 @@ def test_bad_values_are_named(call, field):
     with pytest.raises(InvalidInput) as caught:
         call()
     assert caught.value.field == field
+
+
+def test_lead_over_the_pure_circle_golden():
+    """One threshold: J* - J_pure converges to the bracket, 70 degrees, (1, .5), d = 3."""
+    model, q = degrees([70], [1.0, 0.5]), math.sin(math.radians(70)) ** 2
+    for horizon, lead in ((1e3, 2.0737263808), (1e6, 2.0998021240), (1e9, 2.0998284244)):
+        pure = 2 * (2 * math.log1p(0.25 * (1 - q) * horizon) + math.log1p(0.5 * q * horizon))
+        worst = worst_case_potential(model, horizon=horizon)
+        assert worst.value - pure == pytest.approx(lead, abs=1e-9)
+    r, c = 2.0, 1 - q
+    beta = (3 * r - 2) / (3 * (r - c))
+    limit = 2 * (3 * math.log(beta) + 2 / r * math.log(1 + r / c * (1 - beta) / beta))
+    assert limit == pytest.approx(2.0998284507, abs=1e-9)

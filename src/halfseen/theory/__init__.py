@@ -21,14 +21,9 @@ if TYPE_CHECKING:
         event_frequencies,
         optimism_failure_probability,
     )
-    from halfseen.theory.glm_bounds import (
-        glm_confidence_factor,
-        glm_potential_bound,
-        glm_regret_bounds,
-        glm_width_constant,
-        papers_order,
-    )
+    from halfseen.theory.glm_bounds import glm_potential_bound, glm_regret_bounds, papers_order
     from halfseen.theory.glm_exploration import Exploration, exploration, exploration_rounds
+    from halfseen.theory.glm_widths import glm_confidence_factor, glm_width_constant
     from halfseen.theory.late_look import late_look_constant, look_gain
     from halfseen.theory.layer_cake import layered_potential
     from halfseen.theory.linear_bounds import (
@@ -179,14 +174,9 @@ _HOMES = {
         "event_frequencies",
         "optimism_failure_probability",
     ),
-    "glm_bounds": (
-        "glm_confidence_factor",
-        "glm_potential_bound",
-        "glm_regret_bounds",
-        "glm_width_constant",
-        "papers_order",
-    ),
+    "glm_bounds": ("glm_potential_bound", "glm_regret_bounds", "papers_order"),
     "glm_exploration": ("Exploration", "exploration", "exploration_rounds"),
+    "glm_widths": ("glm_confidence_factor", "glm_width_constant"),
     "late_look": ("late_look_constant", "look_gain"),
     "layer_cake": ("layered_potential",),
     "linear_bounds": (

@@ -96,13 +96,15 @@ def regions_that_matter(thresholds: Sequence[float], observe: Sequence[float], d
 
 def _folded(thresholds: Sequence[float], observe: Sequence[float]) -> list[_Band]:
     """Return the bands of the smaller p at an action and its opposite, from the equator up."""
-    cuts = sorted({abs(angle) for angle in thresholds if abs(angle) > SAME})
+    cuts = sorted({abs(angle) for angle in thresholds} - {0.0})
     bands = []
     for low, high in pairwise((0.0, *cuts, RIGHT_ANGLE)):
         middle = 0.5 * (low + high)
         near, far = bisect_right(thresholds, middle), bisect_right(thresholds, -middle)
         number, side = (near, 1.0) if observe[near] <= observe[far] else (far, -1.0)
         bands.append(_Band(low, high, observe[number], number, side))
+    while len(bands) > 1 and bands[0].high <= SAME and bands[0].p >= bands[1].p:
+        bands[:2] = [bands[1]._replace(low=0.0)]  # a threshold at the equator, but for rounding
     return bands
 
 

@@ -128,12 +128,15 @@ def two_arm_share(p: Vector, left: float) -> float:
 @lru_cache(maxsize=1024)
 def _share(observe: tuple[float, ...], left: float) -> float:
     """Return the share of gamma gained by three arms or more."""
-    from scipy import optimize, stats
+    from scipy import optimize
+    from scipy.stats import qmc
 
     p = np.array(observe)
     dimension = float((1.0 / p).sum())
-    draws = stats.qmc.Sobol(len(p), scramble=True, rng=np.random.default_rng(0)).random(POINTS)
-    deviations = special.ndtri(draws) * np.sqrt((1.0 - p) / dimension)
+    shift = np.random.default_rng(0).uniform(size=len(p))
+    draws = (qmc.Sobol(len(p), scramble=False).random(POINTS) + shift) % 1.0
+    half = special.ndtri(draws) * np.sqrt((1.0 - p) / dimension)
+    deviations = np.concatenate([half, -half])
     before = (deviations**2 / p).sum(axis=1).mean()
     never = ((deviations / p).sum(axis=1) ** 2).mean() / dimension
 

@@ -157,8 +157,8 @@ def _inside(region: Region, inwards: float, model: MultiThreshold, across: Vecto
     """Return the action of a region, nudged along the direction until it is observed as it says."""
     direction = region.side * np.array(model.direction)
     row = math.sqrt(region.q) * direction + math.sqrt(region.c) * across
-    nudge = 2.0**-52
-    while model.probabilities(row[None])[0] > region.p * (1.0 + SAME):
-        row = row + inwards * nudge * direction
-        nudge *= 2.0
-    return row
+    tried, nudge = row, 2.0**-52
+    while model.probabilities(tried[None])[0] > region.p * (1.0 + SAME):
+        tried = row + inwards * nudge * direction
+        inwards, nudge = -inwards, nudge * (1.0 if inwards > 0.0 else 2.0)
+    return tried

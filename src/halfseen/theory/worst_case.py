@@ -111,12 +111,13 @@ def worst_case_potential(
     Notes
     -----
     On the ball the plan is symmetric around the direction u, and the design has one eigenvalue
-    along u and one across. A region is only ever played at its lowest angle
-    :math:`\rho_j=\max(\phi_j,0)`: what a higher one explores is a mixture of the lowest angles of
-    this region and the next, and the next is seen less often. The most censored region has no
-    next; there, while :math:`d\sin^2\rho>1`, the direction u is explored more than the others at
-    all times, and nothing is gained by going higher. Otherwise it explores evenly alone, and
-    :math:`J^\star=\frac d{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`.
+    along u and one across. The probabilities may come in any order. What counts is the smaller one
+    of an action and its opposite, and how high the most censored region lies. Where it holds
+    :math:`\sin^2=1/d` it explores evenly alone, and
+    :math:`J^\star=\frac d{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`. Where it lies higher, u is
+    explored more than the others at all times, and each region is played at its lower end;
+    where it lies lower, each at its upper end. An end that does not belong to its region is
+    approached: J* is then a supremum.
 
     References
     ----------
