@@ -297,7 +297,7 @@ class Finding:
         best, tries = self.evidence.closest, self.evidence.searched
         if best is None:
             return ""
-        among = f" of {tries:,} instances searched" if tries else ""
+        among = f" of {tries:,} searched" if tries else ""
         reached = f"the closest instance{among} reaches {best.strain:.2g} of the bound"
         if best.strain < FAR:
             return f"Far from tight: {reached} ({best.where})."
