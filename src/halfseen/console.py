@@ -314,6 +314,7 @@ def _print_finding(finding: Finding) -> None:
         "says": claim.says,
         "right": claim.right,
         "run": claim.how,
+        "tight": finding.tightness,
         "see": claim.link,
     }
     for key, text in told.items():

@@ -7,7 +7,7 @@ import pytest
 
 from halfseen.censorship import MultiThreshold
 from halfseen.claims.integration import follow, spots
-from halfseen.claims.linear_worst import potential_of
+from halfseen.claims.linear_programs import potential_of
 
 UP = [0, 0, 1]
 

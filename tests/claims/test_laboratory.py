@@ -31,3 +31,13 @@ def test_plays_what_simulate_plays_and_only_once(monkeypatch):
 def test_two_sizes():
     assert Laboratory(quick=True).size(1, 2) == 1
     assert Laboratory(quick=False).size(1, 2) == 2
+
+
+def test_a_search_plays_with_other_draws_and_keeps_nothing():
+    lab = Laboratory(seed=5)
+    world = (ArmedBandit([0.5, 0.2]), PerArm([0.5, 0.9]), UCB())
+    other = lab.elsewhere()
+    searched = other.play(*world, 200, 30)
+    assert not np.array_equal(searched.regret, lab.play(*world, 200, 30).regret)
+    assert other.play(*world, 200, 30) is not searched
+    assert np.array_equal(other.play(*world, 200, 30).regret, searched.regret)

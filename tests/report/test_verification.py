@@ -67,6 +67,28 @@ def test_the_table_shows_what_tells_most(findings):
     assert records["log-scaling"]["corrected"] == ""
 
 
+def test_the_page_says_how_tight_bounds_are_and_which_instances_were_searched(findings, page):
+    text = page.read_text("utf-8")
+    one = next(f for f in findings if f.claim.name == "elliptical-potential-one")
+    assert one.evidence.searched == 80
+    assert "instance of 80 searched reaches 1 of the bound" in text
+    assert "(closest of 80 searched)" in text
+    records = {record["claim"]: record for record in verdict_table(findings)}
+    assert records["elliptical-potential-one"]["tightest"] == "1"
+    assert records["notation"]["tightest"] == ""
+    written = json.loads((page.parent / "verify.json").read_text("utf-8"))
+    tight = {claim["name"]: (claim["tightest"], claim["searched"]) for claim in written}
+    assert tight["elliptical-potential-one"] == (one.evidence.closest.strain, 80)
+    assert tight["notation"] == (None, 0)
+
+
+def test_a_bound_that_nothing_comes_near_is_called_far_from_tight():
+    evidence = Evidence((Comparison("p = 0.1", Measured(2.0), "at most", 100.0, searched=7),))
+    finding = Finding(claims()["censoring-arms"], evidence, 0.0)
+    words = "Far from tight: the closest instance of 7 searched reaches 0.02 of the bound"
+    assert finding.tightness == f"{words} (p = 0.1)."
+
+
 def test_an_unexpected_verdict_stands_out(findings):
     odd = Finding(claims()["tails"], Evidence((Comparison("", Measured(0), "at most", 1),)), 0.0)
     [record] = verdict_table([odd])

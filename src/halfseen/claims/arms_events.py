@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from halfseen.censorship import PerArm
 from halfseen.claims.claim import REFUTED, Comparison, Curve, Evidence, Line, Measured, claim
+from halfseen.claims.closest import Axis, Point, closest
 from halfseen.claims.intervals import frequency
 from halfseen.claims.laboratory import Laboratory
 from halfseen.claims.walks import excursion_probability, shortfall_probability
@@ -24,7 +26,10 @@ TAIL_ORDERS = (0.5, 1.0, 2.0, 3.0)
     place="Lemma “Fail Optim Finite”",
     family=ARMS,
     says="Some mean ever leaves its confidence interval with probability at most 2d/T².",
-    how="UCB on two equal arms, λ = 0.01, so few rounds that the event does happen; frequency.",
+    how=(
+        "UCB on two equal arms, λ = 0.01, so few rounds that the event does happen; frequency. The"
+        " search is over p, λ and T."
+    ),
 )
 def optimism_arms(lab: Laboratory) -> Evidence:
     """Count failures of optimism where the bound is not yet tiny."""
@@ -43,12 +48,40 @@ def optimism_arms(lab: Laboratory) -> Evidence:
         Line("2d/T²", horizons, proved, claimed=True),
     )
     curve = Curve("Optimism fails", "rounds", "probability", lines, log_upwards=True)
+    rows.append(_closest_optimism(lab))
     return Evidence(tuple(rows), curve=curve)
 
 
-def _missing(observe: float, horizon: int, delta: float) -> float:
-    """Return the exact probability of the censoring event with one arm played throughout."""
-    rounds = np.arange(1, horizon + 1)
+def _closest_optimism(lab: Laboratory) -> Comparison:
+    """Search for the p, lambda and horizon at which optimism fails most often for its bound."""
+
+    def measure(point: Point, where: Laboratory, runs: int) -> Comparison:
+        first, second, lam, horizon = (point[name] for name in ("p", "p2", "lam", "T"))
+        problem, observe = ArmedBandit([0.0, 0.0]), PerArm([first, second])
+        played = where.play(problem, observe, UCB(lam), int(horizon), runs)
+        words = f"p = ({first:.2g}, {second:.2g}), λ = {lam:.2g}, T = {horizon:g}"
+        limit = optimism_failure_probability(2, horizon)
+        return Comparison(words, frequency(played.failed("optimism")), "at most", limit)
+
+    axes = (
+        Axis("p", 0.3, 1.0),
+        Axis("p2", 0.3, 1.0),
+        Axis("lam", 1e-4, 1.0, log=True),
+        Axis("T", 3, 20, whole=True),
+    )
+    other = lab.elsewhere()
+    return closest(
+        lambda point: measure(point, other, lab.size(20_000, 100_000)),
+        axes,
+        lab.size(24, 60),
+        lab.seed,
+        confirm=lambda point: measure(point, lab, lab.size(100_000, 2_000_000)),
+    )
+
+
+def _missing(observe: float, horizon: int, delta: float, plays: int) -> float:
+    """Return the exact probability of the censoring event for an arm played some rounds."""
+    rounds = np.arange(1, plays + 1)
     start = 24.0 * math.log(horizon) / observe + 1.0
     least = np.where(rounds >= start, (1.0 - delta) * observe * rounds, -np.inf)
     return shortfall_probability(observe, least)
@@ -62,21 +95,54 @@ def _missing(observe: float, horizon: int, delta: float) -> float:
         "Once an arm was played 24 log T/p + 1 times, fewer than (1−δ)p of its rewards are ever"
         " seen with probability at most 4 d_eff/δ² · T^(−12δ²)."
     ),
-    how="One arm played throughout: exact probability by recursion, for several p, δ and T.",
+    how=(
+        "One arm played throughout, or two and three in turn: exact probability by recursion, for"
+        " several p, δ and T. The search is over p of every arm, δ, T and the number of arms."
+    ),
 )
 def censoring_arms(lab: Laboratory) -> Evidence:
-    """Compare the exact probability of the event with its bound, and with half of it."""
+    """Compare the exact probability of the event with its bound."""
     rows = []
     for horizon in (200, 500, lab.size(1000, 4000)):
-        for observe in (0.2, 0.5, 0.9):
+        for observe in ((0.2,), (0.5,), (0.9,), (0.9, 0.5), (0.9, 0.9, 0.9)):
             for delta in (0.2, 0.3, 0.5):
-                sharp = censoring_failure_probability([observe], horizon, delta)
-                if 24.0 * math.log(horizon) / observe + 1.0 > horizon or sharp == 1.0:
-                    continue
-                where = f"p = {observe:g}, δ = {delta:g}, T = {horizon:,}"
-                exact = Measured(_missing(observe, horizon, delta))
-                rows.append(Comparison(where, exact, "at most", 2.0 * sharp))
+                one = _late_shortfall(observe, horizon, delta)
+                if one is not None:
+                    rows.append(one)
+    most = lab.size(2500, 8000)
+    axes = (
+        Axis("p", 0.05, 1.0, log=True),
+        Axis("p2", 0.1, 1.0, log=True),
+        Axis("δ", 0.2, 0.4),
+        Axis("T", 500, most, log=True, whole=True),
+        Axis("d", 1, 3, whole=True),
+    )
+    rows.append(
+        closest(
+            lambda at: _late_shortfall(
+                (at["p"], at["p2"], at["p2"])[: int(at["d"])], int(at["T"]), at["δ"]
+            ),
+            axes,
+            lab.size(80, 600),
+            lab.seed,
+        )
+    )
     return Evidence(tuple(rows))
+
+
+def _late_shortfall(observe: Sequence[float], horizon: int, delta: float) -> Comparison | None:
+    """Compare the probability of the event with its bound; None where either is trivial.
+
+    The arms are played in turn. What is seen of one says nothing of another.
+    """
+    limit = 2.0 * censoring_failure_probability(list(observe), horizon, delta)
+    each = horizon // len(observe)
+    if limit >= 1.0 or 24.0 * math.log(horizon) / max(observe) + 1.0 > each:
+        return None
+    kept = math.prod(1.0 - _missing(p, horizon, delta, each) for p in observe)
+    words = ", ".join(f"{p:.3g}" for p in observe)
+    where = f"p = ({words}), δ = {delta:.3g}, T = {horizon:,}"
+    return Comparison(where, Measured(1.0 - kept), "at most", limit)
 
 
 def _deviates(order: float, horizon: int) -> float:

@@ -20,6 +20,7 @@ VERDICTS = (HOLDS, CORRECTED, REFUTED, UNDECIDED)
 RELATIONS = {"at most": "≤", "at least": "≥", "equals": "="}
 ROUNDING = 1e-12  # relative, of computed numbers
 TOO_WIDE = 2.0  # an interval that spans such a factor settles no equality
+FAR = 0.1  # a bound of which no instance found reaches this share is called far from tight
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,9 @@ class Comparison:
         The number or bound claimed.
     tolerance
         How far, relative to it, an equality that is a limit may still be off.
+    searched
+        Number of instances from which this one was chosen because it comes closest to a
+        contradiction; 0 of an instance fixed beforehand.
 
     Examples
     --------
@@ -87,6 +91,7 @@ class Comparison:
     relation: str
     claimed: float
     tolerance: float = 0.0
+    searched: int = 0
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
@@ -98,7 +103,7 @@ class Comparison:
         slack = abs(self.claimed) * max(self.tolerance, ROUNDING)
         above = self.measured.low > self.claimed + slack
         below = self.measured.high < self.claimed - slack
-        return {"at most": above, "at least": below, "equals": above or below}[self.relation]
+        return bool({"at most": above, "at least": below, "equals": above or below}[self.relation])
 
     @property
     def decided(self) -> bool:
@@ -114,7 +119,8 @@ class Comparison:
         found, claimed = self.measured, self.claimed
         if self.relation == "equals":
             room = abs(claimed) * max(self.tolerance, ROUNDING) + found.half
-            return abs(found.value - claimed) / room if room > 0 else math.inf
+            off = abs(found.value - claimed)
+            return off / room if room > 0.0 else (math.inf if off > 0.0 else 0.0)
         top, bottom = (found.low, claimed) if self.relation == "at most" else (claimed, found.high)
         if top < 0.0 and bottom < 0.0:
             return bottom / top
@@ -136,6 +142,7 @@ class Comparison:
             "relation": self.relation,
             "claimed": self.claimed,
             "tolerance": self.tolerance,
+            "searched": self.searched,
             "refuted": self.refuted,
         }
 
@@ -180,6 +187,21 @@ class Evidence:
     printed: tuple[Comparison, ...]
     corrected: tuple[Comparison, ...] = ()
     curve: Curve | None = None
+
+    @property
+    def closest(self) -> Comparison | None:
+        """The inequality nearest to failing, of the statement that survives; None without one.
+
+        Its `strain` says how tight the bound is: the share of it that some instance reaches.
+        """
+        survivors = self.corrected if any(c.refuted for c in self.printed) else self.printed
+        bounds = [c for c in survivors if c.relation != "equals" and c.claimed != 0.0]
+        return max(bounds, key=lambda c: c.strain, default=None)
+
+    @property
+    def searched(self) -> int:
+        """Number of instances searched for the one that comes closest."""
+        return sum(c.searched for c in (*self.printed, *self.corrected))
 
     def verdict(self, distort: float = 1.0) -> str:
         """Judge: the printed statement if it survives, else the right one.
@@ -269,9 +291,21 @@ class Finding:
         same = [c for c in self.evidence.corrected if c.where == self.telling.where]
         return max(same or self.evidence.corrected, key=lambda c: c.strain, default=None)
 
+    @property
+    def tightness(self) -> str:
+        """How near the closest instance comes to the bound, in a sentence; empty of equalities."""
+        best, tries = self.evidence.closest, self.evidence.searched
+        if best is None:
+            return ""
+        among = f" of {tries:,} searched" if tries else ""
+        reached = f"the closest instance{among} reaches {best.strain:.2g} of the bound"
+        if best.strain < FAR:
+            return f"Far from tight: {reached} ({best.where})."
+        return f"{reached[0].upper()}{reached[1:]} ({best.where})."
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        claim = self.claim
+        claim, best = self.claim, self.evidence.closest
         return {
             "name": claim.name,
             "place": claim.place,
@@ -283,6 +317,8 @@ class Finding:
             "expected": claim.expected,
             "erratum": claim.link,
             "seconds": self.seconds,
+            "tightest": None if best is None else best.strain,
+            "searched": self.evidence.searched,
             "printed": [c.to_dict() for c in self.evidence.printed],
             "corrected": [c.to_dict() for c in self.evidence.corrected],
         }

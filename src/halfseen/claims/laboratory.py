@@ -50,6 +50,8 @@ class Laboratory:
         One whole number for all studies.
     workers
         Threads; all cores if left out.
+    remember
+        Keep what was played for claims that ask for it again.
 
     Examples
     --------
@@ -60,11 +62,20 @@ class Laboratory:
     quick: bool = True
     seed: int = 1
     workers: int | None = None
+    remember: bool = True
     _known: dict[str, Played] = field(default_factory=dict, repr=False, compare=False)
 
     def size(self, quick: Size, full: Size) -> Size:
         """Return the size that goes with this run."""
         return quick if self.quick else full
+
+    def elsewhere(self) -> Laboratory:
+        """Return a laboratory with draws of its own, in which instances are searched.
+
+        >>> Laboratory(seed=4).elsewhere().seed
+        1000004
+        """
+        return Laboratory(self.quick, self.seed + 1_000_000, self.workers, remember=False)
 
     def play(
         self,
@@ -92,5 +103,8 @@ class Laboratory:
         if digest not in self._known:
             result = simulate(study, workers=self.workers)
             tracks = {name: array[0, 0, 0] for name, array in result.tracks.items()}
-            self._known[digest] = Played(study.rounds_recorded, tracks)
+            played = Played(study.rounds_recorded, tracks)
+            if not self.remember:
+                return played
+            self._known[digest] = played
         return self._known[digest]

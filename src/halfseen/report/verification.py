@@ -15,6 +15,7 @@ import numpy as np
 
 from halfseen.claims.claim import (
     CORRECTED,
+    FAR,
     HOLDS,
     RELATIONS,
     VERDICTS,
@@ -39,7 +40,9 @@ NOTE = (
     f"Every interval covers the truth with probability {LEVEL:.2%}: Student’s over replications, by"
     " Clopper and Pearson for frequencies. A claim is refuted when a measurement contradicts it"
     " beyond its interval; for a limit, also beyond what is left of it at the sizes run. Shown is"
-    " the instance that comes nearest to a contradiction, or goes furthest beyond."
+    " the instance that comes nearest to a contradiction, or goes furthest beyond. Tightest: the"
+    " largest share of the bound that a measurement reaches, the lower end of its interval; the"
+    f" instance was searched for where it says so. Below {FAR:g} the bound is far from tight."
 )
 SIDES = {  # of a line, for its name: alignment, baseline and distance across and down
     "above left": ("right", "bottom", -2, -4),
@@ -117,10 +120,17 @@ def verdict_table(findings: Sequence[Finding]) -> Table:
                 "measured": f.telling.measured.text,
                 "claimed": claimed(f.telling),
                 "corrected": claimed(f.telling_corrected),
+                "tightest": tightest(f),
             }
             for f in findings
         ]
     )
+
+
+def tightest(finding: Finding) -> str:
+    """Write the largest share of the bound that some instance reaches; empty of equalities."""
+    best = finding.evidence.closest
+    return "" if best is None else f"{best.strain:.2g}"
 
 
 def latex(findings: Sequence[Finding]) -> str:
@@ -304,10 +314,19 @@ def _verdicts(findings: Sequence[Finding]) -> Html:
             f.telling.measured.text,
             claimed(f.telling),
             claimed(f.telling_corrected) or "–",
+            tightest(f) or "–",
         )
         for f in findings
     ]
-    heads = ("claim", "place in the paper", "verdict", "measured", "as printed", "corrected")
+    heads = (
+        "claim",
+        "place in the paper",
+        "verdict",
+        "measured",
+        "as printed",
+        "corrected",
+        "tightest",
+    )
     content = table(heads, rows, words=(0, 1, 2), label="Verdicts")
     return section("verdicts", "Verdicts", tag("p", NOTE, class_="note"), content)
 
@@ -327,7 +346,7 @@ def _claim(finding: Finding, drawn: Figure | None) -> Html:
     if claim.right:
         parts.append(tag("p", tag("strong", "Right: "), claim.right, class_="caution"))
     how = claim.how + (f" Correction: {claim.link}." if claim.link else "")
-    parts.append(tag("p", how, class_="note"))
+    parts.append(tag("p", f"{how} {finding.tightness}".strip(), class_="note"))
     if drawn is not None:
         words = [tag("p", drawn.note, class_="note")]
         words += [tag("p", drawn.trouble, class_="caution")] if drawn.trouble else []
@@ -346,7 +365,9 @@ def _row(comparison: Comparison, statement: str) -> tuple[object, ...]:
     outcome = tag("strong", "refuted") if comparison.refuted else "holds"
     told = claimed(comparison)
     told += f" (to {comparison.tolerance:.2g})" if comparison.tolerance else ""
-    return (statement, comparison.where, comparison.measured.text, told, outcome)
+    where = comparison.where
+    where += f" (closest of {comparison.searched:,} searched)" if comparison.searched else ""
+    return (statement, where, comparison.measured.text, told, outcome)
 
 
 def _again() -> Html:
