@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
-from halfseen.engine import cluster, player
+from halfseen.engine import player
+from halfseen.engine.backends import dask as cluster
 
 WAYS = {
     "cpu, 1 thread": ("cpu", 1),

@@ -17,7 +17,7 @@ from halfseen import (
     Uniform,
 )
 from halfseen.draws import AVAILABILITY, ENVIRONMENT, unit, words
-from halfseen.engine.glm_cell import GLMCell
+from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.specialise import fitted
 from halfseen.glm_fit import fit
 

@@ -8,8 +8,8 @@ import pytest
 from halfseen import InvalidInput
 from halfseen.engine.specialise import compiled
 from halfseen.glm_fit import fit, maximise, maximiser, unreachable
+from halfseen.kernels.ridge import refactor
 from halfseen.problems.links import LINKS
-from halfseen.ridge import refactor
 
 
 def rounds(name, seed, size=150, length=1.0):

@@ -20,7 +20,7 @@ from halfseen import (
     simulate,
 )
 from halfseen.draws import ENVIRONMENT, normal_from, unit, words
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.policies import LINEAR_POLICIES
 from halfseen.storage import sealed
 

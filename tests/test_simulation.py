@@ -9,7 +9,7 @@ from example_studies import broad_study, small_study
 
 import halfseen
 from halfseen import UCB, ArmedBandit, InvalidInput, Result, StorageError, Uniform, simulate
-from halfseen.engine import cpu
+from halfseen.engine.backends import cpu
 from halfseen.simulation import ENGINES
 
 

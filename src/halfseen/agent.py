@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from halfseen import checks
 from halfseen.draws import stream_key
-from halfseen.engine.decide import absorb, pass_over, select
+from halfseen.engine.loops.live import absorb, pass_over, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.policies import Policy

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.censorship import Uniform
-from halfseen.engine import cpu, cuda
+from halfseen.engine.backends import cpu
+from halfseen.engine.cuda import run as cuda
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
 from halfseen.policies import UCB

@@ -8,9 +8,9 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.engine import decide_glm as live
-from halfseen.engine.decide_linear import LEARNED, REGULARIZATION
-from halfseen.engine.glm_steps import longer
+from halfseen.engine.loops import live_glm as live
+from halfseen.engine.loops.glm_steps import longer
+from halfseen.engine.loops.live_linear import LEARNED, REGULARIZATION
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
 from halfseen.glm_fit import maximiser

@@ -37,7 +37,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.engine.designs import exceeds
+from halfseen.engine.loops.designs import exceeds
 from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
 from halfseen.problems.links import LinkKernels, link_named

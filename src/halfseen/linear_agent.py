@@ -14,7 +14,7 @@ from halfseen import checks
 from halfseen.agent import reward_value, settle
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
-from halfseen.engine import decide_linear as live
+from halfseen.engine.loops import live_linear as live
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import GLMPolicy, LinearPolicy

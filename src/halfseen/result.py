@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.engine.cell import Track
-from halfseen.engine.linear_cell import LinearCell, LinearTrack
+from halfseen.engine.cells.arms import Track
+from halfseen.engine.cells.linear import LinearCell, LinearTrack
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.spec import study_from
 from halfseen.storage import (

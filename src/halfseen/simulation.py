@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from halfseen import checks
-from halfseen.engine import cluster, cpu, cuda, reference
-from halfseen.engine.cell import Track
+from halfseen.engine.backends import cpu, reference
+from halfseen.engine.backends import dask as cluster
+from halfseen.engine.cells.arms import Track
+from halfseen.engine.cuda import run as cuda
 from halfseen.errors import InvalidInput
 from halfseen.result import PRECISIONS, Position, Result, claim
 from halfseen.storage import CELLS, PARTS, read_cell, write_cell

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.draft import Draft, draft_of
-from halfseen.engine import cluster, cuda
-from halfseen.engine.fold import BINNED, BINS, Fold, Part, Span, quantile_of
+from halfseen.engine.backends import dask as cluster
+from halfseen.engine.cuda import run as cuda
 from halfseen.engine.player import blank_track
+from halfseen.engine.reduce import BINNED, BINS, Fold, Part, Span, quantile_of
 from halfseen.errors import StorageError
 from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions

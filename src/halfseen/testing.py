@@ -11,10 +11,10 @@ import numpy as np
 from halfseen.agent import Agent
 from halfseen.censorship import PerArm, Uniform
 from halfseen.draws import ENVIRONMENT
-from halfseen.engine import cpu, reference
-from halfseen.engine.cell import Cell, Track
-from halfseen.engine.feedback import feedback
-from halfseen.engine.rounds import play
+from halfseen.engine.backends import cpu, reference
+from halfseen.engine.cells.arms import Cell, Track
+from halfseen.engine.loops.arms import play
+from halfseen.engine.loops.feedback import feedback
 from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
 from halfseen.policies import Policy

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
 from halfseen.checks import Vector
-from halfseen.engine import cpu, reference
-from halfseen.engine.cell import Track
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.backends import cpu, reference
+from halfseen.engine.cells.arms import Track
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import fitted
 from halfseen.policies import LinearPolicy
 from halfseen.policies.linear_policy import LinearSetting

@@ -28,7 +28,7 @@ from halfseen import (
     Uniform,
     simulate,
 )
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import fitted
 from halfseen.policies.linear_policy import LinearSetting
 

@@ -23,7 +23,7 @@ from halfseen import (
     simulate,
     theory,
 )
-from halfseen.engine.glm_cell import GLMCell
+from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.specialise import fitted
 
 RNG = np.random.default_rng(8)

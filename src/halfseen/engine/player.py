@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from halfseen.engine.cell import Cell, Track
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.cells.arms import Cell, Track
+from halfseen.engine.cells.linear import LinearCell
 
 
 def player(cell: Cell | LinearCell, fit: Callable[..., Callable[..., Any]]) -> Callable[..., None]:

@@ -1,0 +1,160 @@
+"""What linear loops record of their two designs, the observed and the expected one."""
+
+from __future__ import annotations
+
+import math
+
+from halfseen.checks import Vector
+from halfseen.engine.loops.feedback import HALF_RATE
+from halfseen.kernels.ridge import gather
+from halfseen.kernels.tridiagonal import write_eigenvalues
+
+OBSERVED, EXPECTED = 0, 1
+ROUNDING = 1.0 + 1e-9  # without noise theta may lie exactly on the edge of the ellipsoid
+
+
+def record_design(
+    design: Vector,
+    regularization: float,
+    scratch: Vector,
+    eigenvalues: Vector,
+) -> float:
+    """Write the eigenvalues of a design, by its lower half, and return log det W - d log lambda."""
+    d = eigenvalues.size
+    for i in range(d):
+        for j in range(i + 1):
+            scratch[i, j] = design[i, j]
+    write_eigenvalues(scratch, eigenvalues)
+    spread = 0.0
+    for i in range(d):
+        if eigenvalues[i] < regularization:  # by rounding: W is at least lambda I
+            eigenvalues[i] = regularization
+        spread += math.log(eigenvalues[i] / regularization)
+    return spread
+
+
+def record_designs(
+    observed: Vector,
+    expected: Vector,
+    regularization: float,
+    scratch: Vector,
+    spreads: Vector,
+    eigenvalues: Vector,
+) -> None:
+    """Write log det W - d log lambda and the eigenvalues of both designs."""
+    spreads[OBSERVED] = record_design(observed, regularization, scratch, eigenvalues[OBSERVED])
+    spreads[EXPECTED] = record_design(expected, regularization, scratch, eigenvalues[EXPECTED])
+
+
+def gather_both(
+    columns: Vector,
+    facts: Vector,
+    pulled: Vector,
+    seen: Vector,
+    regularization: float,
+    observed: Vector,
+    expected: Vector,
+    target: Vector,
+    g: Vector,
+) -> None:
+    """Write the observed and the expected design of a fixed set; `target` and `g` are scratch."""
+    gather(columns, seen, seen, regularization, observed, target)
+    for k in range(g.size):
+        g[k] = 2.0 * facts[k, HALF_RATE] * pulled[k]
+    gather(columns, g, g, regularization, expected, target)
+
+
+def shortage(rate: float, pulled: float, seen: float) -> float:
+    """Return by how much an action was seen less often than `rate` per pull."""
+    missing = rate * pulled - seen
+    return missing if missing > 0.0 else 0.0
+
+
+def restart(
+    regularization: float,
+    inverse: Vector,
+    design: Vector,
+    rest: Vector,
+    expected: Vector,
+    estimate: Vector,
+    target: Vector,
+    target_rest: Vector,
+) -> None:
+    """Set the ridge regression and both designs back to what they are before the first round."""
+    d = estimate.size
+    for i in range(d):
+        estimate[i] = 0.0
+        target[i] = 0.0
+        target_rest[i] = 0.0
+        for j in range(d):
+            inverse[i, j] = 1.0 / regularization if i == j else 0.0
+            design[i, j] = regularization if i == j else 0.0
+            expected[i, j] = design[i, j]
+            rest[i, j] = 0.0
+
+
+def add_square(matrix: Vector, weight: float, x: Vector) -> None:
+    """Add weight x x' to a matrix."""
+    for i in range(x.size):
+        for j in range(x.size):
+            matrix[i, j] += weight * (x[i] * x[j])
+
+
+def squared_error(design: Vector, estimate: Vector, theta: Vector, scratch: Vector) -> float:
+    """Return the squared length of estimate - theta in the norm of a symmetric design."""
+    d = theta.size
+    for i in range(d):
+        scratch[i] = 0.0
+    for j in range(d):
+        gap = estimate[j] - theta[j]
+        for i in range(d):
+            scratch[i] += design[j, i] * gap
+    total = 0.0
+    for i in range(d):
+        total += scratch[i] * (estimate[i] - theta[i])
+    return total
+
+
+def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vector) -> bool:
+    """Tell whether left - share * right - slack * I is positive definite, by Cholesky."""
+    d = left.shape[0]
+    for i in range(d):
+        for j in range(i + 1):
+            rest = left[i, j] - share * right[i, j]
+            if i == j:
+                rest -= slack
+            for k in range(j):
+                rest -= factor[i, k] * factor[j, k]
+            if i == j:
+                if not rest > 0.0:
+                    return False
+                factor[i, i] = math.sqrt(rest)
+            else:
+                factor[i, j] = rest / factor[j, j]
+    return True
+
+
+def lower_factor(matrix: Vector, factor: Vector) -> None:
+    """Write the Cholesky factor of a positive definite matrix; entries above it are not read."""
+    d = matrix.shape[0]
+    for i in range(d):
+        for j in range(i + 1):
+            rest = matrix[i, j]
+            for k in range(j):
+                rest -= factor[i, k] * factor[j, k]
+            if i == j:
+                factor[i, i] = math.sqrt(rest if rest > 0.0 else 0.0)
+            else:
+                factor[i, j] = rest / factor[j, j] if factor[j, j] > 0.0 else 0.0
+
+
+def powered_width(action: Vector, inverse_values: Vector, vectors: Vector, alpha: float) -> float:
+    """Return a' W^-alpha a from the eigenvalues and eigenvectors of the inverse of W."""
+    total = 0.0
+    for i in range(action.size):
+        along = 0.0
+        for j in range(action.size):
+            along += vectors[j, i] * action[j]
+        if inverse_values[i] > 0.0:  # rounding may leave the smallest below 0
+            total += along * along * inverse_values[i] ** alpha
+    return total
