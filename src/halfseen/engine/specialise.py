@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from halfseen.kernels.compile_hints import INLINE, SHARED, hint
+
 LONG = 700  # bytes of bytecode
 BODIES = ("play_once", "pick")  # of loops, as fast as if written in place
 
@@ -42,7 +44,9 @@ def _fitted(function: Callable[..., Any], open_names: dict[str, Any]) -> Functio
         value = names.get(name)
         if isinstance(value, FunctionType) and value.__module__ == function.__module__:
             names[name] = _fitted(value, open_names)
-    return FunctionType(function.__code__, names, function.__name__)
+    result = FunctionType(function.__code__, names, function.__name__)
+    vars(result).update(vars(function))
+    return result
 
 
 @cache
@@ -60,7 +64,8 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
         if callee is not result and callee not in _registered:
             # Long functions and rare detours, named with an underscore, only slow the compiler.
             short = len(callee.__code__.co_code) <= LONG and not callee.__name__.startswith("_")
-            register_jitable(forceinline=short or callee.__name__ in BODIES)(callee)
+            forced = short or callee.__name__ in BODIES or hint(callee) == INLINE
+            register_jitable(forceinline=forced and hint(callee) != SHARED)(callee)
             _registered.add(callee)
     # Code from a module that cannot be imported again cannot be loaded from disk again either.
     keep = all(callee.__module__ in sys.modules for callee in reached)
