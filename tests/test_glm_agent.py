@@ -18,6 +18,7 @@ from halfseen import (
 )
 from halfseen.draws import AVAILABILITY, ENVIRONMENT, unit, words
 from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 from halfseen.glm_fit import fit
 
@@ -28,10 +29,8 @@ def used(tmp_path_factory):
     problem = GeneralizedLinearBandit([0.7, -0.6], "logistic", RandomActions(4, 2))
     cell = GLMCell(problem, Uniform(0.6), GLMUCB(), 150, 2, np.array([150]), np.array([1.0]))
     track = cell.blank(1, cell.groups, 2)
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
-    arguments = cell.arguments()
-    loop(0, 1, *arguments, *track.rows(0, 1))
-    key = next(part for part in arguments if isinstance(part, tuple))
+    player(cell, fitted)(0, 1, track)
+    key = cell.key
     agent = GLMAgent(GLMUCB(), 2, bound=problem.norm, horizon=150)
     regret, rounds = 0.0, ([], [])
     for clock in range(1, 151):

@@ -73,7 +73,7 @@ def test_agent_makes_the_choices_of_the_engine(kind, observe):
     tracks = simulate(study).tracks
     cell = next(study.cells())[1]
     assert isinstance(cell, LinearCell)
-    key = cell.arguments()[9]
+    key = cell.key
     agent = LinearAgent(policy, 3, noise=0.2, bound=problem.norm, horizon=150)
     agent._key = key
     world, regret, seen = (*key, 0, ENVIRONMENT), 0.0, 0

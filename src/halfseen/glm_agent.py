@@ -8,9 +8,17 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.engine.arguments import (
+    EXPLORING,
+    GLM_NUMBERS,
+    GLM_SIZES,
+    LEARNED,
+    LIMIT,
+    PRIOR,
+    REGULARIZATION,
+)
 from halfseen.engine.loops import live_glm as live
 from halfseen.engine.loops.glm_steps import longer
-from halfseen.engine.loops.live_linear import LEARNED, REGULARIZATION
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
 from halfseen.glm_fit import maximiser
@@ -97,19 +105,20 @@ class GLMAgent(LinearAgent):
         self._select = compiled(live.choose_glm, kernels)
         self._absorb = compiled(live.learn_glm, kernels, fit=maximiser(curve.kernels))
         self._forget = compiled(live.reset_glm, kernels)
-        self._matrices = np.zeros((live.MATRICES, d, d))
-        self._vectors, self._numbers = np.zeros((live.VECTORS, d)), np.zeros(live.NUMBERS)
+        matrices, vectors = GLM_SIZES
+        self._matrices, self._vectors = np.zeros((matrices, d, d)), np.zeros((vectors, d))
+        self._numbers = np.zeros(GLM_NUMBERS)
         self._numbers[REGULARIZATION] = policy.regularization
-        self._numbers[live.LIMIT] = policy.limit(self.setting)
+        self._numbers[LIMIT] = policy.limit(self.setting)
         if not policy.explores:
-            self._matrices[live.PRIOR] = policy.penalty(self.setting) * np.eye(d)
+            self._matrices[PRIOR] = policy.penalty(self.setting) * np.eye(d)
         self._rounds = (np.zeros((64, d)), np.zeros(64), np.ones(64), np.zeros(64))
         self._begin(seed)
 
     @property
     def exploring(self) -> bool:
         """True until every direction was seen once, for policies that wait for it."""
-        return bool(self._numbers[live.EXPLORING])
+        return bool(self._numbers[EXPLORING])
 
     def _reset(self) -> None:
         self._forget(*self._state)

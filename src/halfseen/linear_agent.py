@@ -14,6 +14,7 @@ from halfseen import checks
 from halfseen.agent import reward_value, settle
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
+from halfseen.engine.arguments import ESTIMATE, INVERSE, LEARNED, REGULARIZATION
 from halfseen.engine.loops import live_linear as live
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
@@ -173,7 +174,7 @@ class LinearAgent:
     @property
     def estimate(self) -> Vector:
         """The estimate of the unknown vector."""
-        return self._vectors[live.ESTIMATE].copy()
+        return self._vectors[ESTIMATE].copy()
 
     def choose(self, actions: Any) -> LinearDecision:
         """Choose one of the rows of `actions`, an array (K, d), and remember the decision."""
@@ -279,15 +280,15 @@ class LinearAgent:
             if stored.shape != array.shape:
                 raise ValueError(name)
             array[...] = stored
-        learned = self._numbers[live.LEARNED]
-        inverse = self._matrices[live.INVERSE]
+        learned = self._numbers[LEARNED]
+        inverse = self._matrices[INVERSE]
         pending = {
             number: (chosen, np.array(action, dtype=float))
             for number, chosen, action in saved.pending
         }
         settled = saved.decisions - len(pending)
         fits = (
-            self._numbers[live.REGULARIZATION] == self.policy.regularization
+            self._numbers[REGULARIZATION] == self.policy.regularization
             and float(learned).is_integer()
             and type(seen) is int
             and 0 <= seen <= learned <= settled

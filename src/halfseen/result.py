@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.engine.cells.arms import Track
-from halfseen.engine.cells.linear import LinearCell, LinearTrack
+from halfseen.engine.arguments import ArmTrack, LinearTrack, Track
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.spec import study_from
 from halfseen.storage import (
@@ -99,7 +99,7 @@ class Result:
         if isinstance(cell, LinearCell):
             parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
             return LinearTrack(**parts)
-        return Track(**parts)
+        return ArmTrack(**parts)
 
     @property
     def data(self) -> xr.Dataset:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from halfseen import checks
+from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
 from halfseen.engine.backends import dask as cluster
-from halfseen.engine.cells.arms import Track
 from halfseen.engine.cuda import run as cuda
 from halfseen.errors import InvalidInput
 from halfseen.result import PRECISIONS, Position, Result, claim
@@ -160,7 +160,7 @@ def _on_cluster(
             position: Position = position,
         ) -> None:
             arrays = found.arrays()
-            for name, target in track.part(first, last).items():
+            for name, target in track.rows(first, last).arrays().items():
                 target[...] = arrays[name]
             if parts is not None:
                 write_cell(parts, cluster.chunk_name(first, last), arrays, {})
@@ -175,7 +175,7 @@ def _on_cluster(
 
         for first, last in found:
             assert parts is not None
-            read_cell(parts, cluster.chunk_name(first, last), track.part(first, last))
+            read_cell(parts, cluster.chunk_name(first, last), track.rows(first, last).arrays())
         lacks = cluster.lacking(len(track.regret), found)
         report(sum(last - first for first, last in found), position)
         if lacks:

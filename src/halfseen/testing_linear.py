@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
 from halfseen.checks import Vector
+from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
-from halfseen.engine.cells.arms import Track
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import fitted
 from halfseen.policies import LinearPolicy
@@ -176,9 +176,9 @@ def _check_ball(policy: LinearPolicy) -> None:
 
 
 def _check_rounds(cell: LinearCell, expected: Track) -> None:
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names | {"JUMPS": False})
+    loop = fitted(cell.loop, cell.policy.kernels(), **cell.names(jumps=False))
     track = _blank(cell)
-    loop(0, _REPLICATIONS, *cell.arguments(), *track.rows(0, _REPLICATIONS))
+    loop(0, _REPLICATIONS, cell.world(), cell.workspace(), track)
     for name, array in track.arrays().items():
         right = expected.arrays()[name]
         close = (

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.engine.cells.arms import Track
+from halfseen.engine.arguments import Track
 
 FOLDED = ("regret", "potential", "pulls", "observations")
 BINNED = ("regret", "potential")

@@ -28,6 +28,7 @@ from halfseen.draws import AVAILABILITY
 from halfseen.engine.backends import reference
 from halfseen.engine.cells import own_actions
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 from halfseen.report import write_report
 from halfseen.spec import to_toml
@@ -106,12 +107,10 @@ def test_replication_is_played_on_the_rounds_its_generator_samples(censorship):
         rng = np.random.Generator(np.random.Philox(key=key))
         rounds = [SAMPLED.sample(rng, clock) for clock in range(1, HORIZON + 1)]
         given = cell_of(SequenceOfActions(rounds), censorship)
-        arguments = list(given.arguments())
-        assert arguments[9] == given.key
-        arguments[9] = cell.key
         row = given.blank(1, cell.groups, 3)
-        loop = fitted(given.loop, given.policy.kernels(), **given.open_names)
-        loop(replication, replication + 1, *arguments, *row.rows(0, 1))
+        world = given.world()._replace(key=cell.key)
+        play = player(given, fitted, world=world)
+        play(replication, replication + 1, row, replication)
         for name, array in row.arrays().items():
             np.testing.assert_array_equal(array[0], track.arrays()[name][replication])
 

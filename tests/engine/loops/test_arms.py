@@ -17,9 +17,9 @@ from halfseen import (
     simulate,
 )
 from halfseen.draws import AVAILABILITY, ENVIRONMENT
-from halfseen.engine.cells.arms import Cell, Track
-from halfseen.engine.loops.arms import play
-from halfseen.engine.loops.feedback import PATIENCE, feedback, open_menu
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.loops.feedback import PATIENCE, feedback, write_playable
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 from halfseen.policies.ucb import EXPLORATION
 
@@ -27,19 +27,20 @@ ALPHAS = np.array([0.5, 1.0, 2.0, 0.3])
 OBSERVE = np.array([0.9, 0.3, 0.5])
 
 
-def textbook(arguments, policy, replication):
+def textbook(world, replication):
     """Play UCB round by round from the definitions; return the six tracks at the horizon."""
-    horizon, facts, law, actions, menu, chances, table, key, _, alphas, lam = arguments
+    facts, law, table, key = world.arm_constants, world.law, world.policy_constants, world.key
+    alphas, lam = world.alphas, world.regularization
     arms = len(facts)
     means = facts[:, 0]
-    world, doors = (*key, replication, ENVIRONMENT), (*key, replication, AVAILABILITY)
+    environment, availability = (*key, replication, ENVIRONMENT), (*key, replication, AVAILABILITY)
     seen, pulls, total = np.zeros(arms), np.zeros(arms), np.zeros(arms)
-    upcoming = [list(feedback(facts, a, 0, law, world)) for a in range(arms)]
+    upcoming = [list(feedback(facts, a, 0, law, environment)) for a in range(arms)]
     potential, regret = np.zeros(len(alphas)), 0.0
     optimism = censoring = 0
     row = np.zeros(arms, np.uint8)
-    for clock in range(1, horizon + 1):
-        open_menu(menu, chances, actions, clock, doors, row)
+    for clock in range(1, int(world.stops[-1]) + 1):
+        write_playable(world, clock, availability, row)
         playable = np.flatnonzero(row)
         width = np.sqrt(table[:, 0] / (seen + lam)) + table[:, 2] / (seen + lam)
         estimate = total / (seen + lam)
@@ -51,7 +52,7 @@ def textbook(arguments, policy, replication):
         if upcoming[arm][1] == 0:
             total[arm] += upcoming[arm][0]
             seen[arm] += 1
-            upcoming[arm] = list(feedback(facts, arm, int(seen[arm]), law, world))
+            upcoming[arm] = list(feedback(facts, arm, int(seen[arm]), law, environment))
         late = (pulls >= facts[:, PATIENCE]) & (seen < facts[:, 2] * pulls)
         censoring |= int(late.any())
         width = np.sqrt(table[:, 0] / (seen + lam)) + table[:, 2] / (seen + lam)
@@ -68,15 +69,14 @@ def test_tracks_follow_their_definitions(actions, observe):
     extra = {} if actions is None else {"actions": actions}
     problem = ArmedBandit([0.5, 0.8, 0.1], noise=[0.3, 1.0, 0.5], **extra)
     cell = Cell(problem, PerArm(observe), UCB(0.7), 150, 3, np.array([7, 150]), ALPHAS)
-    arguments = cell.arguments()
-    arguments[1][:, PATIENCE] = 4.0
-    arguments[6][:, EXPLORATION] *= 0.12
-    loop = fitted(play, cell.policy.kernels(), JUMPS=cell.jumps)
-    track = Track.empty(12, 2, 3, len(ALPHAS), 150)
-    loop(0, 12, *arguments, *track.rows(0, 12))
+    world = cell.world()
+    world.arm_constants[:, PATIENCE] = 4.0
+    world.policy_constants[:, EXPLORATION] *= 0.12
+    track = cell.blank(12, 3, 0)
+    player(cell, fitted, world=world)(0, 12, track)
     events = set()
     for replication in range(12):
-        expected = textbook(arguments, cell.policy, replication)
+        expected = textbook(world, replication)
         found = [array[replication, -1] for array in track.arrays().values()]
         for value, right in zip(found, expected, strict=True):
             np.testing.assert_allclose(value, right, rtol=1e-11, atol=1e-11)
@@ -200,10 +200,10 @@ def test_random_availability_has_its_law():
         np.array([10]),
         ALPHAS,
     )
-    _, _, _, kind, menu, table, _, key, *_ = cell.arguments()
+    world = cell.world()
     row, counts, rounds = np.zeros(3, np.uint8), {}, 20_000
     for clock in range(1, rounds + 1):
-        open_menu(menu, table, kind, clock, (*key, 0, AVAILABILITY), row)
+        write_playable(world, clock, (*world.key, 0, AVAILABILITY), row)
         counts[tuple(row.tolist())] = counts.get(tuple(row.tolist()), 0) + 1
     some = 1 - np.prod(1 - chances)
     for subset in itertools.product((0, 1), repeat=3):
@@ -214,12 +214,16 @@ def test_random_availability_has_its_law():
 def test_common_random_numbers_across_policies_and_censorships():
     """The n-th observed reward of an arm is the same whatever is missing."""
     problem = ArmedBandit([0.5, 0.4])
-    arguments = [
-        Cell(problem, PerArm(p), policy, 100, 4, np.array([100]), ALPHAS).arguments()
+    worlds = [
+        Cell(problem, PerArm(p), policy, 100, 4, np.array([100]), ALPHAS).world()
         for p, policy in (((1.0, 1.0), UCB()), ((0.1, 0.5), UCB(3.0)))
     ]
     rewards = [
-        [feedback(a[1], arm, n, 0, (*a[7], 6, ENVIRONMENT))[0] for arm in (0, 1) for n in range(9)]
-        for a in arguments
+        [
+            feedback(world.arm_constants, arm, n, 0, (*world.key, 6, ENVIRONMENT))[0]
+            for arm in (0, 1)
+            for n in range(9)
+        ]
+        for world in worlds
     ]
     assert rewards[0] == rewards[1]

@@ -24,6 +24,7 @@ from halfseen.draws import AVAILABILITY, ENVIRONMENT, unit, words
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.loops.feedback import waiting
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 from halfseen.policies.glm_policy import GROWTH
 
@@ -154,8 +155,7 @@ def textbook(cell, key, replication):
 
 def played(cell, replications):
     track = cell.blank(replications, cell.groups, cell.problem.dimension)
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
-    loop(0, replications, *cell.arguments(), *track.rows(0, replications))
+    player(cell, fitted)(0, replications, track)
     return track
 
 
@@ -179,7 +179,7 @@ def test_other_actions_in_every_round(policy, censorship):
 
 def check(cell, replications):
     track = played(cell, replications)
-    key = next(part for part in cell.arguments() if isinstance(part, tuple))
+    key = cell.key
     for replication in range(replications):
         regret, potential, optimism = textbook(cell, key, replication)
         assert track.regret[replication, -1] == pytest.approx(regret, rel=1e-9)
@@ -195,13 +195,10 @@ def test_identity_with_normal_noise_is_linucb():
         GLMCell(curved, OBSERVE, RidgeGLMUCB(1.5), *looks),
         LinearCell(straight, OBSERVE, LinUCB(1.5), *looks),
     )
-    key = next(part for part in cells[1].arguments() if isinstance(part, tuple))
     tracks = []
     for cell in cells:
-        arguments = [key if isinstance(p, tuple) else p for p in cell.arguments()]
         track = cell.blank(2, cell.groups, 2)
-        loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
-        loop(0, 2, *arguments, *track.rows(0, 2))
+        player(cell, fitted, world=cell.world()._replace(key=cells[1].key))(0, 2, track)
         tracks.append(track.arrays())
     for name, array in tracks[0].items():
         np.testing.assert_allclose(array, tracks[1][name], rtol=1e-9, err_msg=name)
@@ -216,13 +213,11 @@ def test_actions_in_a_plane_are_as_good_as_two_coordinates(policy):
     cells = [GLMCell(problem, Uniform(0.5), policy, *looks) for problem in (flat, lifted)]
     tracks = []
     for cell in cells:
-        arguments = [(1, 2) if isinstance(p, tuple) else p for p in cell.arguments()]
+        world = cell.world()._replace(key=(1, 2))
         if isinstance(policy, GLMUCB):  # its width knows the dimension
-            place = next(i for i, p in enumerate(arguments) if isinstance(p, tuple)) - 1
-            arguments[place] = np.array([0.0, 1.0, 0.0])
+            world = world._replace(policy_constants=np.array([0.0, 1.0, 0.0]))
         track = cell.blank(1, cell.groups, cell.problem.dimension)
-        loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
-        loop(0, 1, *arguments, *track.rows(0, 1))
+        player(cell, fitted, world=world)(0, 1, track)
         tracks.append(track)
     assert np.array_equal(tracks[0].pulls, tracks[1].pulls)
     assert tracks[0].potential[0, -1, 0] == pytest.approx(tracks[1].potential[0, -1, 0])

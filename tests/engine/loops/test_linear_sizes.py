@@ -18,6 +18,7 @@ from halfseen import (
     simulate,
 )
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 
 RNG = np.random.default_rng(7)
@@ -106,10 +107,10 @@ def test_extreme_regularizations_stay_finite(kind, policy, regularization):
         np.array([1.0, 0.5, 2.0]),
     )
     track = cell.blank(1, cell.groups, 6)
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
+    play = player(cell, fitted)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        loop(0, 1, *cell.arguments(), *track.rows(0, 1))
+        play(0, 1, track)
     for name, array in track.arrays().items():
         assert np.isfinite(array).all(), name
     assert (track.eigenvalues >= regularization).all()

@@ -20,6 +20,7 @@ from halfseen import (
 from halfseen.draws import AVAILABILITY, ENVIRONMENT, normal_from, unit, words
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.loops.feedback import GAUSSIAN, feedback
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 
 THETA = np.array([0.5, -0.3, 0.2, 0.4])
@@ -175,18 +176,15 @@ def textbook(cell, key, replication, factor):
 
 def compare(cell, replications, factor=None):
     """Check every track of every replication and return which events happened."""
-    arguments = list(cell.arguments())
-    place = next(i for i, part in enumerate(arguments) if isinstance(part, tuple))
-    key, c = arguments[place], place + 4  # then checkpoints, alphas, lambda and the factor
-    assert arguments[c] == cell.censoring_factor
+    world = cell.world()
+    assert world.censoring_factor == cell.censoring_factor
     if factor is not None:
-        arguments[c] = factor
+        world = world._replace(censoring_factor=factor)
     track = cell.blank(replications, cell.groups, cell.problem.dimension)
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
-    loop(0, replications, *arguments, *track.rows(0, replications))
+    player(cell, fitted, world=world)(0, replications, track)
     events = set()
     for replication in range(replications):
-        rows = textbook(cell, key, replication, arguments[c])
+        rows = textbook(cell, world.key, replication, world.censoring_factor)
         for checkpoint, right in enumerate(rows):
             for (name, found), value in zip(track.arrays().items(), right, strict=True):
                 np.testing.assert_allclose(

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from halfseen.engine.cells.arms import Cell, Track
+from halfseen.engine.arguments import Track
+from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled

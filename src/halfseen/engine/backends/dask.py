@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from halfseen.engine.cells.arms import Cell, Track
+from halfseen.engine.arguments import Track
+from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import blank_track, player
 from halfseen.engine.reduce import Part, Span

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from halfseen.engine.cells.arms import Cell, Track
+from halfseen.engine.arguments import Track
+from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
-from halfseen.engine.loops import feedback as world
+from halfseen.engine.arguments import ArmWorkspace, ArmWorld, Shapes, Track, arm_shapes, blank_arms
+from halfseen.engine.loops import feedback
 from halfseen.engine.loops.arms import play
 from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
@@ -74,80 +75,57 @@ class Cell:
 
     def blank(self, rows: int, groups: int, dimension: int) -> Track:
         """Return an empty track with room for `rows` replications."""
-        return Track.empty(rows, len(self.checkpoints), groups, len(self.alphas), self.horizon)
+        return blank_arms(rows, len(self.checkpoints), groups, len(self.alphas), self.horizon)
 
     def size(self) -> dict[str, float]:
         """Return the number of arms and the effective dimension, as the summary shows them."""
         observe = self.censorship.probabilities(self.problem.arms)[self.problem.playable]
         return {"arms": len(observe), "effective dimension": float(np.sum(1.0 / observe))}
 
-    def arguments(self) -> tuple[Any, ...]:
-        """Return the loop's arguments between the replications and the tracks."""
+    def world(self) -> ArmWorld:
+        """Return what the loop is told of the bandit, the censorship and the policy."""
         problem = self.problem
         observe = self.censorship.probabilities(problem.arms)
-        facts = np.zeros((problem.arms, 5))
-        facts[:, world.MEAN] = problem.means
-        facts[:, world.NOISE] = problem.scale
-        facts[:, world.HALF_RATE] = 0.5 * observe
-        partly = observe < 1.0
-        facts[partly, world.WAIT_SCALE] = -1.0 / np.log1p(-observe[partly])
-        facts[:, world.PATIENCE] = 24.0 * np.log(self.horizon) / observe + 1.0
-        kind, menu, chances = _menu(problem)
+        constants = arm_constants(problem.means, problem.scale, observe)
+        constants[:, feedback.PATIENCE] = 24.0 * np.log(self.horizon) / observe + 1.0
+        kind, available, chances = _availability(problem)
         label = json.dumps([problem.kind, asdict(problem)], sort_keys=True)
-        return (
-            self.horizon,
-            facts,
+        table = self.policy.table(problem.setting(self.horizon))
+        return ArmWorld(
+            constants,
             REWARDS.index(problem.reward),
             kind,
-            menu,
+            available,
             chances,
-            np.ascontiguousarray(self.policy.table(problem.setting(self.horizon)), dtype=float),
+            np.ascontiguousarray(table, dtype=float),
             stream_key(self.seed, label),
-            self.checkpoints,
+            self.checkpoints.astype(float),
             self.alphas,
             float(self.policy.regularization),
         )
 
+    def shapes(self) -> Shapes:
+        """Return the shape and type of every array the loop works in."""
+        return arm_shapes(self.groups, self.policy.kernels().statistics, len(self.alphas))
 
-@dataclass(frozen=True)
-class Track:
-    """What the loop writes: one row per replication, one column per checkpoint."""
-
-    regret: Vector
-    pulls: NDArray[Any]
-    observations: NDArray[Any]
-    potential: Vector
-    optimism_failed: NDArray[np.int8]
-    censoring_failed: NDArray[np.int8]
-
-    @staticmethod
-    def empty(replications: int, checkpoints: int, arms: int, alphas: int, horizon: int) -> Track:
-        """Return a track with room for the given numbers of things."""
-        shape = (replications, checkpoints)
-        whole = np.int32 if horizon < 2**31 else np.int64
-        return Track(
-            regret=np.zeros(shape),
-            pulls=np.zeros((*shape, arms), whole),
-            observations=np.zeros((*shape, arms), whole),
-            potential=np.zeros((*shape, alphas)),
-            optimism_failed=np.zeros(shape, np.int8),
-            censoring_failed=np.zeros(shape, np.int8),
-        )
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays by name, in the order the loop takes them."""
-        return dict(vars(self))
-
-    def rows(self, first: int, last: int) -> list[NDArray[Any]]:
-        """Return the part of every array that belongs to some replications."""
-        return list(self.part(first, last).values())
-
-    def part(self, first: int, last: int) -> dict[str, NDArray[Any]]:
-        """Return the same by name."""
-        return {name: array[first:last] for name, array in self.arrays().items()}
+    def workspace(self) -> ArmWorkspace:
+        """Return arrays for the loop to work in."""
+        arrays = {n: np.zeros(shape, kind) for n, (shape, kind) in self.shapes().items()}
+        return ArmWorkspace(**arrays)
 
 
-def _menu(problem: ArmedBandit) -> tuple[int, NDArray[np.uint8], Vector]:
+def arm_constants(means: Any, noise: Any, observe: Vector) -> Vector:
+    """Return the constants of every arm, its patience left at 0."""
+    constants = np.zeros((len(means), 5))
+    constants[:, feedback.MEAN] = means
+    constants[:, feedback.NOISE] = noise
+    constants[:, feedback.HALF_RATE] = 0.5 * observe
+    partly = observe < 1.0
+    constants[partly, feedback.WAIT_SCALE] = -1.0 / np.log1p(-observe[partly])
+    return constants
+
+
+def _availability(problem: ArmedBandit) -> tuple[int, NDArray[np.uint8], Vector]:
     actions, arms = problem.actions, problem.arms
     chances = np.zeros((arms, 2))
     if isinstance(actions, RandomArms):
@@ -158,14 +136,14 @@ def _menu(problem: ArmedBandit) -> tuple[int, NDArray[np.uint8], Vector]:
         reached = some_left > 0.0
         chances[reached, 1] = chances[reached, 0] / some_left[reached]
         chances[np.flatnonzero(chances[:, 0])[-1], 1] = 1.0
-        return world.RANDOM, np.ones((1, arms), np.uint8), chances
+        return feedback.RANDOM, np.ones((1, arms), np.uint8), chances
     subsets: Any = [range(arms)]
     if isinstance(actions, FixedArms):
         subsets = [actions.arms]
     elif isinstance(actions, SequenceOfArms):
         subsets = actions.rounds
-    menu = np.zeros((len(subsets), arms), np.uint8)
+    available = np.zeros((len(subsets), arms), np.uint8)
     for row, subset in enumerate(subsets):
-        menu[row, list(subset)] = 1
-    kind = world.SEQUENCE if isinstance(actions, SequenceOfArms) else world.FIXED
-    return kind, menu, chances
+        available[row, list(subset)] = 1
+    kind = feedback.SEQUENCE if isinstance(actions, SequenceOfArms) else feedback.FIXED
+    return kind, available, chances

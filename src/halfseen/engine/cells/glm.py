@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from halfseen.checks import Vector
-from halfseen.engine.cells.linear import LinearCell
-from halfseen.engine.loops.glm_changing_set import play_glm_contexts
-from halfseen.engine.loops.glm_fixed_set import play_glm
+from halfseen.engine.cells.linear import LinearCell, filled
+from halfseen.engine.loops import drawn_glm, fixed_glm
+from halfseen.engine.loops.feedback import link_feedback
 from halfseen.engine.loops.live_glm import choose_glm, learn_glm, reset_glm, with_link
 from halfseen.glm_fit import maximiser, unreachable
 from halfseen.policies.glm_policy import GLMPolicy, GLMSetting
 from halfseen.problems.action_arrays import row_blocks
 from halfseen.problems.contexts import FiniteActions, SequenceOfActions
 from halfseen.problems.glm import GeneralizedLinearBandit
+
+FIXED_GLM = (fixed_glm.reset, fixed_glm.shake, fixed_glm.learn, fixed_glm.misses)
+DRAWN_GLM = (drawn_glm.reset, drawn_glm.choose, drawn_glm.learn, drawn_glm.misses)
+LIVE = (choose_glm, learn_glm, reset_glm)
 
 
 @dataclass(frozen=True)
@@ -27,21 +30,20 @@ class GLMCell(LinearCell):
     problem: GeneralizedLinearBandit
     policy: GLMPolicy
 
-    @property
-    def loop(self) -> Callable[..., None]:
-        """The loop that plays this kind of actions."""
-        return play_glm if self.same_actions else play_glm_contexts
+    fits: ClassVar[bool] = True
 
-    @property
-    def open_names(self) -> dict[str, Any]:
-        """What the loop's open names stand for, beside the policy's kernels."""
+    def names(self, jumps: bool) -> dict[str, Any]:
+        """Return what the loop's open names stand for, where it jumps or plays every round."""
         link, kernels = self.problem.curve.kernels, self.policy.kernels()
-        names = super().open_names | {"reward": link.reward}
         if self.same_actions:
-            return names | {"fit": maximiser(link)}
-        parts = {"choose": choose_glm, "learn": learn_glm, "reset": reset_glm}
-        filled = {name: with_link(part, kernels, link) for name, part in parts.items()}
-        return names | filled | {"mean": link.mean}
+            names = filled(FIXED_GLM, kernels, (("fit", maximiser(link)),))
+            law = filled((link_feedback,), kernels, (("reward", link.reward),))
+            return names | {"JUMPS": jumps, "feedback": law["link_feedback"]}
+        names = self._changing_names(jumps)
+        live = {part.__name__: with_link(part, kernels, link) for part in LIVE}
+        own = live | {"mean": link.mean, "draw": names["draw"], "DRAWN": names["DRAWN"]}
+        parts = filled(DRAWN_GLM, kernels, tuple(own.items()))
+        return names | parts | {"KEEPS": True, "reward": link.reward}
 
     @property
     def setting(self) -> GLMSetting:
@@ -60,16 +62,13 @@ class GLMCell(LinearCell):
         """Refuse constants no width can be made of."""
         self.policy.table(self.setting)
 
-    def arguments(self) -> tuple[Any, ...]:
-        """Return the loop's arguments between the replications and the tracks."""
-        arguments = super().arguments()
-        place = 4 if self.same_actions else 3
+    def _likelihood(self, theta: Vector) -> tuple[Vector, float, Vector]:
+        """Return theta as far as actions reach it, and the limit and prior of the likelihood."""
         missing = self._unreachable()
-        theta = arguments[place] - missing @ arguments[place]
+        theta = theta - missing @ theta
         penalty = self.policy.penalty(self.setting)
         prior = missing if self.policy.explores else penalty * np.eye(len(theta))
-        limit = float(self.policy.limit(self.setting))
-        return (*arguments[:place], theta, limit, prior, *arguments[place + 1 :])
+        return theta, float(self.policy.limit(self.setting)), prior
 
     def _unreachable(self) -> Vector:
         """Return the projection on the directions in which no action points."""

@@ -7,7 +7,9 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from types import FunctionType
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +20,26 @@ from halfseen.censorship.per_action import AnyFunction
 from halfseen.censorship.uniform import Uniform
 from halfseen.checks import Vector
 from halfseen.draws import AVAILABILITY, stream_key
-from halfseen.engine.cells.arms import Track
+from halfseen.engine.arguments import (
+    GLM_SIZES,
+    LINEAR_SIZES,
+    ChangingWorkspace,
+    ChangingWorld,
+    FixedWorkspace,
+    FixedWorld,
+    LinearTrack,
+    Shapes,
+    blank_arms,
+    blank_linear,
+    changing_workspace,
+    estimate_shapes,
+    fixed_shapes,
+)
+from halfseen.engine.cells.arms import arm_constants
 from halfseen.engine.cells.own_actions import check_size, listed_rates, own_rounds
-from halfseen.engine.loops import feedback as world
-from halfseen.engine.loops.ball import play_ball
-from halfseen.engine.loops.changing_set import draw_rounds, play_contexts
-from halfseen.engine.loops.fixed_set import play_linear
+from halfseen.engine.loops import ball, changing_set, drawn, fixed_linear, fixed_set
+from halfseen.engine.loops.feedback import gaussian_feedback
+from halfseen.engine.specialise import OpenNames, fitted
 from halfseen.errors import InvalidInput
 from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
 from halfseen.problems.contexts import (
@@ -36,26 +52,19 @@ from halfseen.problems.contexts import (
     sphere_scale,
 )
 from halfseen.problems.linear import LinearBandit
+from halfseen.problems.links import draw_gaussian
 from halfseen.theory.linear_bounds import smallest_observe
 
-
-@dataclass(frozen=True)
-class LinearTrack(Track):
-    """A track with the two designs: log det W - d log lambda and the eigenvalues of W."""
-
-    spread: Vector
-    eigenvalues: Vector
-
-    @staticmethod
-    def sized(
-        replications: int, checkpoints: int, groups: int, alphas: int, horizon: int, dimension: int
-    ) -> LinearTrack:
-        """Return a track with room for the given numbers of things."""
-        blank = Track.empty(replications, checkpoints, groups, alphas, horizon)
-        shape = (replications, checkpoints, 2)
-        return LinearTrack(
-            **blank.arrays(), spread=np.zeros(shape), eigenvalues=np.zeros((*shape, dimension))
-        )
+FIXED_LINEAR = (fixed_linear.reset, fixed_linear.shake, fixed_linear.learn, fixed_linear.misses)
+DRAWN_LINEAR = (
+    drawn.reset,
+    drawn.choose,
+    drawn.respond,
+    drawn.learn,
+    drawn.misses,
+    drawn.decompose,
+)
+ON_BALL = (drawn.reset, ball.choose, ball.respond, drawn.learn, drawn.misses, ball.decompose)
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,8 @@ class LinearCell:
     checkpoints: NDArray[np.int64]
     alphas: Vector
 
+    fits: ClassVar[bool] = False  # a likelihood is maximised
+
     @property
     def same_actions(self) -> bool:
         """True when every round offers the same actions."""
@@ -78,9 +89,7 @@ class LinearCell:
     @property
     def loop(self) -> Callable[..., None]:
         """The loop that plays this kind of actions."""
-        if self.same_actions:
-            return play_linear
-        return play_ball if isinstance(self.problem.actions, UnitBall) else play_contexts
+        return fixed_set.play if self.same_actions else changing_set.play
 
     @property
     def groups(self) -> int:
@@ -90,23 +99,42 @@ class LinearCell:
         return len(self._cuts()) + 1
 
     @property
+    def jumps(self) -> bool:
+        """True when nothing can change between two observations."""
+        kernels = self.policy.kernels()
+        waits = self.same_actions or isinstance(self.problem.actions, UnitBall)
+        return waits and kernels.waits and not kernels.imputes
+
+    @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
+        return self.names(self.jumps)
+
+    def names(self, jumps: bool) -> dict[str, Any]:
+        """Return what the loop's open names stand for, where it jumps or plays every round."""
         kernels = self.policy.kernels()
-        jumps = kernels.waits and not kernels.imputes
         if self.same_actions:
-            return {"JUMPS": jumps}
-        actions = self.problem.actions
-        kernel = getattr(self.censorship, "observe_probability", observe_probability)
-        if isinstance(actions, UnitBall):
-            return {"JUMPS": jumps, "observe_probability": kernel}
-        return {
+            names = filled(FIXED_LINEAR, kernels, ())
+            return names | {"JUMPS": jumps, "feedback": gaussian_feedback}
+        return self._changing_names(jumps) | {"reward": draw_gaussian}
+
+    def _changing_names(self, jumps: bool) -> dict[str, Any]:
+        """Return what is open in the loop over changing sets and in ridge regression on them."""
+        actions, kernels = self.problem.actions, self.policy.kernels()
+        ball = isinstance(actions, UnitBall)
+        own = {
+            "BALL": ball,
+            "JUMPS": jumps,
             "DRAWN": isinstance(actions, RandomActions) and not self.own_actions,
             "LISTED": isinstance(self.censorship, AnyFunction),
             "draw": actions.draw if isinstance(actions, RandomActions) else draw_action,
             "scale": actions.scale if isinstance(actions, RandomActions) else sphere_scale,
-            "observe_probability": kernel,
+            "observe_probability": getattr(
+                self.censorship, "observe_probability", observe_probability
+            ),
         }
+        parts = filled(ON_BALL if ball else DRAWN_LINEAR, kernels, tuple(own.items()))
+        return own | parts
 
     @property
     def own_actions(self) -> bool:
@@ -194,10 +222,10 @@ class LinearCell:
         if not isinstance(self.censorship, Uniform):
             self.censorship.probabilities(rows)
 
-    def blank(self, rows: int, groups: int, dimension: int) -> Track:
+    def blank(self, rows: int, groups: int, dimension: int) -> LinearTrack:
         """Return an empty track with room for `rows` replications."""
         sizes = (rows, len(self.checkpoints), groups, len(self.alphas))
-        return LinearTrack.sized(*sizes, self.horizon, dimension)
+        return blank_linear(blank_arms(*sizes, self.horizon), dimension)
 
     def size(self) -> dict[str, float]:
         """Return the dimension and its worst case d / p_min, as the summary shows them."""
@@ -205,59 +233,73 @@ class LinearCell:
         least = smallest_observe(self.problem, self.censorship)
         return {"dimension": d, "d/p_min": d / least}
 
-    def arguments(self) -> tuple[Any, ...]:
-        """Return the loop's arguments between the replications and the tracks."""
-        problem = self.problem
-        shared = (
+    def world(self) -> FixedWorld | ChangingWorld:
+        """Return what the loop is told of the bandit, the censorship and the policy."""
+        theta, limit, prior = self._likelihood(np.array(self.problem.theta))
+        rest: Any = (
+            limit,
+            prior,
             np.ascontiguousarray(self.policy.table(self.setting), dtype=float),
             self.key,
-            self.checkpoints,
+            self.checkpoints.astype(float),
             self.alphas,
             float(self.policy.regularization),
             self.censoring_factor,
         )
-        theta = np.array(problem.theta)
-        if isinstance(problem.actions, FiniteActions):
-            rows = np.ascontiguousarray(problem.actions.actions)
-            observe = self.observe()
-            facts = np.zeros((len(rows), 5))
-            facts[:, world.MEAN] = problem.means(rows)
-            facts[:, world.NOISE] = problem.noise
-            facts[:, world.HALF_RATE] = 0.5 * observe
-            partly = observe < 1.0
-            facts[partly, world.WAIT_SCALE] = -1.0 / np.log1p(-observe[partly])
-            columns = np.ascontiguousarray(rows.T)
-            return (self.horizon, rows, columns, facts, theta, *shared)
-        censorship = self.censorship
+        problem, actions, censorship = self.problem, self.problem.actions, self.censorship
+        if isinstance(actions, FiniteActions):
+            rows = np.ascontiguousarray(actions.actions)
+            constants = arm_constants(problem.means(rows), problem.noise, self.observe())
+            return FixedWorld(rows, np.ascontiguousarray(rows.T), constants, theta, *rest)
         direction, table = np.zeros(problem.dimension), np.ones(1)
         if isinstance(censorship, Uniform):
             table = np.array([censorship.observe])
         elif not isinstance(censorship, AnyFunction):
             direction, table = np.array(censorship.direction), censorship.table()
-        rest = (theta, problem.noise, direction, table, self._cuts(), *shared)
-        actions = problem.actions
-        if isinstance(actions, UnitBall):
-            return (self.horizon, *rest)
+        offered = np.zeros((1, 1, problem.dimension))
+        rates = offered[0]
         if isinstance(actions, SequenceOfActions):
-            rates = listed_rates(censorship, actions.array)
-            return (self.horizon, actions.array, actions.count, *rest, rates)
-        nothing = np.zeros((1, 1, problem.dimension))
-        return (self.horizon, nothing, actions.count, *rest, nothing[0])
+            offered, rates = actions.array, listed_rates(censorship, actions.array)
+        about = (theta, problem.noise, direction, table, self._cuts())
+        return ChangingWorld(offered, self._count, rates, *about, *rest)
 
-    def own_arguments(
-        self, replication: int, arguments: tuple[Any, ...], draw: Callable[..., Any]
-    ) -> tuple[Any, ...]:
-        """Return the arguments with the actions of one replication in them."""
+    @property
+    def _count(self) -> int:
+        """The number of actions written down in a round; of the ball, the chosen one."""
+        return 1 if isinstance(self.problem.actions, UnitBall) else self.problem.actions.count
+
+    def _likelihood(self, theta: Vector) -> tuple[Vector, float, Vector]:
+        """Return theta, and the limit and the prior of a likelihood; here there is none."""
+        return theta, math.inf, np.zeros((1, 1))
+
+    def own_world(
+        self, replication: int, world: ChangingWorld, draw: Callable[..., Any]
+    ) -> ChangingWorld:
+        """Return the world with the actions of one replication in it."""
         actions = self.problem.actions
         assert isinstance(actions, RandomActions | SampledActions)
         stream = (*self.key, replication, AVAILABILITY)
         offered = own_rounds(actions, self.horizon, stream, draw)
-        rates = listed_rates(self.censorship, offered)
-        return (self.horizon, offered, *arguments[2:-1], rates)
+        return world._replace(offered=offered, rates=listed_rates(self.censorship, offered))
+
+    def shapes(self) -> Shapes:
+        """Return the shape and type of every array the loop works in, beside those of actions."""
+        sizes = (self.problem.dimension, len(self.alphas))
+        if self.same_actions:
+            return fixed_shapes(self.groups, *sizes, fits=self.fits)
+        d, orders = sizes
+        return estimate_shapes(GLM_SIZES if self.fits else LINEAR_SIZES, d, self.groups, orders)
+
+    def workspace(self) -> FixedWorkspace | ChangingWorkspace:
+        """Return arrays for the loop to work in."""
+        arrays = {n: np.zeros(shape, kind) for n, (shape, kind) in self.shapes().items()}
+        if self.same_actions:
+            return FixedWorkspace(**arrays)
+        return changing_workspace(arrays, self._count, self.problem.dimension)
 
     def fit_draw(self, fit: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
         """Return what writes drawn actions into an array, plain or compiled."""
-        return fit(draw_rounds, self.policy.kernels(), draw=self.open_names["draw"])
+        return fit(drawn.draw_rounds, self.policy.kernels(), draw=self.open_names["draw"])
 
     def _cuts(self) -> Vector:
         if isinstance(self.censorship, MultiThreshold):
@@ -277,3 +319,11 @@ def _label(problem: LinearBandit) -> str:
     else:
         content = vars(actions)
     return json.dumps([problem.kind, problem.theta, problem.noise, actions.kind, content])
+
+
+@cache
+def filled(
+    functions: tuple[Callable[..., Any], ...], kernels: OpenNames, names: tuple[Any, ...]
+) -> dict[str, FunctionType]:
+    """Return functions by name, with a policy's kernels and other open names filled in."""
+    return {part.__name__: fitted(part, kernels, **dict(names)) for part in functions}

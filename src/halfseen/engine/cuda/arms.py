@@ -8,14 +8,16 @@ so here a reward is drawn when its arm is chosen. The draws and the trajectories
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT, POLICY
+from halfseen.engine.arguments import ArmTrack, ArmWorld
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN, PATIENCE, discount, feedback
+from halfseen.engine.loops.record import record
 from halfseen.policies.policy import COUNT
 
 if TYPE_CHECKING:
@@ -29,31 +31,26 @@ ORDERS = 1
 REAL = np.float64
 
 
+class NearArmWorkspace(NamedTuple):
+    """Where a thread works: constants and state in shared memory, values in its registers."""
+
+    arm_constants: Vector
+    policy_constants: Vector
+    state: NDArray[Any]
+    pulled: NDArray[Any]
+    values: NDArray[Any]
+    potential: NDArray[Any]
+
+
 def leap(
-    replication: int,
-    row: int,
-    facts: Vector,
-    table: Vector,
-    state: NDArray[Any],
-    pulled: NDArray[Any],
-    values: NDArray[Any],
-    spent: NDArray[Any],
-    law: int,
-    menu: NDArray[Any],
-    key: tuple[int, int],
-    checkpoints: NDArray[Any],
-    alphas: Vector,
-    regularization: float,
-    regret: NDArray[Any],
-    pulls: NDArray[Any],
-    observations: NDArray[Any],
-    potential: NDArray[Any],
-    optimism_failed: NDArray[Any],
-    censoring_failed: NDArray[Any],
+    replication: int, row: int, world: ArmWorld, work: NearArmWorkspace, track: ArmTrack
 ) -> None:
     """Play one replication of a policy that changes its mind only on observations."""
-    world = (key[0], key[1], replication, ENVIRONMENT)
-    mind = (key[0], key[1], replication, POLICY)
+    constants, policy_constants = work.arm_constants, work.policy_constants
+    state, pulled, values, potential = work.state, work.pulled, work.values, work.potential
+    law, alphas, regularization = world.law, world.alphas, world.regularization
+    environment_stream = (world.key[0], world.key[1], replication, ENVIRONMENT)
+    policy_stream = (world.key[0], world.key[1], replication, POLICY)
     for arm in range(ARMS):
         for k in range(STATISTICS):
             state[arm, k] = 0.0
@@ -61,19 +58,19 @@ def leap(
         values[arm] = -np.inf
     best = REAL(-np.inf)
     for arm in range(ARMS):
-        if menu[0, arm] == 1:
-            values[arm] = index(state, arm, 1, mind, table)
-            best = max(best, facts[arm, MEAN])
+        if world.available[0, arm] == 1:
+            values[arm] = index(state, arm, 1, policy_stream, policy_constants)
+            best = max(best, constants[arm, MEAN])
     for k in range(ORDERS):
-        spent[k] = 0.0
+        potential[k] = 0.0
     optimism = 0
     censoring = 0
     start = np.float64(0.0)
     arm = largest(values)
-    reward, wait = feedback(facts, arm, 0, law, world)
+    reward, wait = feedback(constants, arm, 0, law, environment_stream)
 
-    for checkpoint in range(checkpoints.size):
-        stop = checkpoints[checkpoint]
+    for checkpoint in range(world.stops.size):
+        stop = world.stops[checkpoint]
         left = REAL(stop - start)
         start = stop
         while left > 0.0:
@@ -87,38 +84,36 @@ def leap(
             if ORDERS > 0:
                 weight = 1.0 / (seen + regularization)
                 for k in range(ORDERS):
-                    spent[k] += span * discount(weight, alphas[k])
+                    potential[k] += span * discount(weight, alphas[k])
             total = pulled[arm] + span
             pulled[arm] = total
-            if total >= facts[arm, PATIENCE]:
+            if total >= constants[arm, PATIENCE]:
                 before = total - 1.0 if observed else total
-                half = facts[arm, HALF_RATE]
-                if before >= facts[arm, PATIENCE] and seen < half * before:
+                half = constants[arm, HALF_RATE]
+                if before >= constants[arm, PATIENCE] and seen < half * before:
                     censoring = 1
                 if observed and seen + 1.0 < half * total:
                     censoring = 1
             if observed:
-                learn(state, arm, reward, table)
+                learn(state, arm, reward, policy_constants)
                 clock = int(stop - left)
-                value = index(state, arm, clock, mind, table)
+                value = index(state, arm, clock, policy_stream, policy_constants)
                 if HAS_WIDTH:
-                    below = value - 2.0 * width(state, arm, clock, table)
-                    if facts[arm, MEAN] > value or facts[arm, MEAN] < below:
+                    below = value - 2.0 * width(state, arm, clock, policy_constants)
+                    if constants[arm, MEAN] > value or constants[arm, MEAN] < below:
                         optimism = 1
                 for k in range(ARMS):  # no address depends on the arm: the values stay in registers
                     values[k] = value if k == arm else values[k]
                 arm = largest(values)
-                reward, wait = feedback(facts, arm, int(state[arm, COUNT]), law, world)
-        lost = np.float64(0.0)
+                count = int(state[arm, COUNT])
+                reward, wait = feedback(constants, arm, count, law, environment_stream)
+        regret = np.float64(0.0)
         for k in range(ARMS):
-            lost += pulled[k] * (best - facts[k, MEAN])
-            pulls[row, checkpoint, k] = int(pulled[k])
-            observations[row, checkpoint, k] = int(state[k, COUNT])
-        regret[row, checkpoint] = lost
-        optimism_failed[row, checkpoint] = optimism if HAS_WIDTH else -1
-        censoring_failed[row, checkpoint] = censoring
-        for k in range(ORDERS):
-            potential[row, checkpoint, k] = spent[k]
+            regret += pulled[k] * (best - constants[k, MEAN])
+        failed = optimism if HAS_WIDTH else -1
+        record(track, (row, checkpoint), regret, failed, censoring, pulled, state[:, COUNT])
+        for k in range(ORDERS):  # as many as the compiler knows: they stay in registers
+            track.potential[row, checkpoint, k] = potential[k]
 
 
 def largest(values: NDArray[Any]) -> Any:

@@ -8,20 +8,21 @@ computed in the same order. ``index``, ``scale`` and the constants in capitals a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import cuda
 
 from halfseen.checks import Vector
-from halfseen.draws import NORMAL_EDGE, Stream, normal_from, unit, words
+from halfseen.draws import AVAILABILITY, NORMAL_EDGE, POLICY, Stream, normal_from, unit, words
+from halfseen.engine.arguments import ACTION, ESTIMATE, INVERSE, SHAKE, SPREAD, ChangingWorld
 from halfseen.engine.cells.linear import LinearCell
-from halfseen.engine.cuda.compile import Exchange, on_device, product
-from halfseen.engine.cuda.launch import LOCAL, THREADS, Launch, Room, sent
+from halfseen.engine.cuda.compile import on_device, product
+from halfseen.engine.cuda.launch import LOCAL, THREADS, Launch, sent, sent_world
 from halfseen.engine.cuda.overrides import lower_halves, ridge_in_registers
 from halfseen.engine.loops import changing_set
+from halfseen.engine.loops.drawn import shake
 from halfseen.engine.specialise import OpenNames, fitted
 from halfseen.problems.contexts import SECOND, fill_normals
 
@@ -35,30 +36,43 @@ DIMENSION = 2
 HOLDS = True  # the inverse stays in registers while the actions of a round are looked at
 HALF = 3  # numbers of its lower half
 HELD_DIMENSION = 10  # inverses up to this size are held
-MATRICES, VECTORS = 8, 8
 EDGES = len(NORMAL_EDGE)
 MOST_BITS = 62  # coordinates that can be marked in one number
 
 
-def pick_in_turn(
-    doors: Stream,
-    mind: Stream,
-    clock: int,
-    offered: Vector,
-    count: int,
-    theta: Vector,
-    estimate: Vector,
-    shake: Vector,
-    inverse: Vector,
-    spread: float,
-    table: Vector,
-    edges: Vector,
-    x: Vector,
-) -> tuple[int, float, float, float]:
-    """Do what `changing_set.pick` does, one action after the other.
+class ContextWorkspace(NamedTuple):
+    """What `arguments.ChangingWorkspace` has and a GPU needs of it.
 
     `edges` are the ziggurat's, in memory that is fast for threads that read different places.
     """
+
+    matrices: Vector
+    vectors: Vector
+    numbers: Vector
+    designs: Vector
+    lines: Vector
+    groups: Vector
+    potential: Vector
+    stop: Any
+    edges: Vector
+    history: Vector
+
+
+def choose_in_turn(
+    world: ChangingWorld, work: ContextWorkspace, replication: int, now: int
+) -> tuple[int, float, float, float]:
+    """Do what `drawn.choose` does, one action after the other."""
+    availability_stream = (world.key[0], world.key[1], replication, AVAILABILITY)
+    policy_stream = (world.key[0], world.key[1], replication, POLICY)
+    if SAMPLES:
+        shake(work, policy_stream, now)  # type: ignore[arg-type]
+    inverse, estimate, shift_vector = (
+        work.matrices[INVERSE],
+        work.vectors[ESTIMATE],
+        work.vectors[SHAKE],
+    )
+    x, theta, offered, edges = work.lines[ACTION], world.theta, world.offered, work.edges
+    spread, constants = work.numbers[SPREAD], world.policy_constants
     action = cuda.local.array(DIMENSION, np.float64)
     guess = cuda.local.array(DIMENSION, np.float64)
     half = cuda.local.array(HALF, np.float64)
@@ -67,13 +81,13 @@ def pick_in_turn(
         if HOLDS:
             for j in range(i + 1):
                 half[i * (i + 1) // 2 + j] = inverse[i, j]
-    line = (clock - 1) % offered.shape[0]
+    line = (now - 1) % offered.shape[0]
     chosen = 0
     top, best = -np.inf, -np.inf
     truth, width = 0.0, 0.0
-    for k in range(count):
+    for k in range(world.offers):
         if DRAWN:
-            draw_together(doors, clock, k, edges, action)
+            draw_together(availability_stream, now, k, edges, action)
             square = 0.0
             for i in range(DIMENSION):
                 square += product(action[i], action[i])
@@ -90,7 +104,7 @@ def pick_in_turn(
             mean += action[i] * guess[i]
             reality += action[i] * theta[i]
             if SAMPLES:
-                shift += action[i] * shake[i]
+                shift += action[i] * shift_vector[i]
             start = i * (i + 1) // 2
             along = 0.5 * (half[start + i] if HOLDS else inverse[i, i]) * action[i]
             for j in range(i):
@@ -98,7 +112,7 @@ def pick_in_turn(
             square += product(along, action[i])
         square = 2.0 * square if square > 0.0 else 0.0
         best = max(best, reality)
-        value = index(mean, square, spread, shift, k, clock, mind, table)
+        value = index(mean, square, spread, shift, k, now, policy_stream, constants)
         if value > top:
             top = value
             chosen = k
@@ -159,27 +173,48 @@ def normal_inside(high: int, low: int, edges: Vector) -> float:
 
 def launch(cell: LinearCell) -> Launch:
     """Return how to play a cell."""
-    arguments = [NORMAL_EDGE, *cell.arguments()]
-    given = tuple(sent(part) if isinstance(part, np.ndarray) else part for part in arguments)
+    world = cell.world()
+    assert isinstance(world, ChangingWorld)
+    given = (sent(NORMAL_EDGE), sent_world(world))
     kernels, names = cell.policy.kernels(), tuple(cell.open_names.items())
-    d, orders, regions = cell.problem.dimension, max(len(cell.alphas), 1), cell.groups
-    shapes = ((MATRICES, d, d), (VECTORS, d), (2, regions), (orders,))
-    room: Room = tuple((shape, np.float64) for shape in shapes)
-    far = Launch(far_contexts(kernels, names, d), THREADS, given, room)
+    shapes, d = cell.shapes(), cell.problem.dimension
+    far = Launch(far_contexts(kernels, names, d), THREADS, given, shapes, EstimateRoom)
     if far.room_bytes > LOCAL:
         return far
-    return Launch(near_contexts(kernels, names, d, regions, orders), THREADS, given)
+    extents = tuple(shape for shape, _ in shapes.values())
+    return Launch(near_contexts(kernels, names, d, extents), THREADS, given)
+
+
+class EstimateRoom(NamedTuple):
+    """The arrays of a `ContextWorkspace` of all threads, with the thread as the last index."""
+
+    matrices: Vector
+    vectors: Vector
+    numbers: Vector
+    designs: Vector
+    lines: Vector
+    groups: Vector
+    potential: Vector
+    stop: Any
 
 
 @cache
 def near_contexts(
-    kernels: OpenNames, names: tuple[Any, ...], d: int, regions: int, orders: int
+    kernels: OpenNames,
+    names: tuple[Any, ...],
+    d: int,
+    extents: tuple[tuple[int, ...], ...],
 ) -> Any:
-    """Return the loop for few coordinates: a thread works in its local memory."""
+    """Return the loop for few coordinates: a thread works in its local memory.
+
+    `extents` are the shapes of what it works in.
+    """
     once = _loop(kernels, names, d)
     real = np.float64
+    matrix_shape, vector_shape, number_shape, design_shape, line_shape = extents[:5]
+    group_shape, order_shape = extents[5], extents[6]
 
-    def kernel(first, rows, given, tracks):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, given, track):  # type: ignore[no-untyped-def]
         edges = cuda.shared.array(EDGES, real)
         for k in range(cuda.threadIdx.x, EDGES, cuda.blockDim.x):
             edges[k] = given[0][k]
@@ -187,13 +222,22 @@ def near_contexts(
         row = cuda.grid(1)
         if row < rows:
             # Sliced by a number known only at run time, or every loop over them is unrolled.
-            size = given[4].size
-            matrices = cuda.local.array((MATRICES, d, d), real)[:, :size, :size]
-            vectors = cuda.local.array((VECTORS, d), real)[:, :size]
-            groups = cuda.local.array((2, regions), real)
-            spent = cuda.local.array(orders, real)
-            here = (edges, matrices, vectors, groups, spent)
-            once(first + row, row, *given[1:], *here, *tracks)
+            size = given[1].theta.size
+            groups = cuda.local.array(group_shape, real)
+            potential = cuda.local.array(order_shape, real)
+            work = ContextWorkspace(
+                cuda.local.array(matrix_shape, real)[:, :size, :size],
+                cuda.local.array(vector_shape, real)[:, :size],
+                cuda.local.array(number_shape, real),
+                cuda.local.array(design_shape, real)[:, :size, :size],
+                cuda.local.array(line_shape, real)[:, :size],
+                groups,
+                potential,
+                potential,
+                edges,
+                edges,
+            )
+            once(first + row, row, given[1], work, track)
 
     return cuda.jit(kernel)
 
@@ -203,16 +247,26 @@ def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     """Return the loop for any number of coordinates."""
     once = _loop(kernels, names, d)
 
-    def kernel(first, rows, given, room, tracks):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, given, room, track):  # type: ignore[no-untyped-def]
         edges = cuda.shared.array(EDGES, np.float64)
         for k in range(cuda.threadIdx.x, EDGES, cuda.blockDim.x):
             edges[k] = given[0][k]
         cuda.syncthreads()
         row = cuda.grid(1)
         if row < rows:
-            matrices, vectors = room[0][:, :, :, row], room[1][:, :, row]
-            here = (edges, matrices, vectors, room[2][:, :, row], room[3][:, row])
-            once(first + row, row, *given[1:], *here, *tracks)
+            work = ContextWorkspace(
+                room.matrices[:, :, :, row],
+                room.vectors[:, :, row],
+                room.numbers[:, row],
+                room.designs[:, :, :, row],
+                room.lines[:, :, row],
+                room.groups[:, :, row],
+                room.potential[:, row],
+                room.stop[:, row],
+                edges,
+                edges,
+            )
+            once(first + row, row, given[1], work, track)
 
     return cuda.jit(kernel)
 
@@ -220,8 +274,8 @@ def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
 def _loop(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     filled = dict(names)
     holds = d <= HELD_DIMENSION
-    sizes = {"DIMENSION": d, "HOLDS": holds, "HALF": d * (d + 1) // 2 if holds else 1}
-    pick: Callable[..., Any] = fitted(pick_in_turn, kernels, **filled, **sizes)
-    exchange: Exchange = {changing_set.pick.__code__: pick}
-    exchange |= lower_halves(d) | ridge_in_registers(d, 1)
-    return on_device(fitted(changing_set.play_once, kernels, **filled), exchange, False)
+    known = {"DIMENSION": d, "HOLDS": holds, "HALF": d * (d + 1) // 2 if holds else 1}
+    choose = fitted(choose_in_turn, kernels, **filled | known)
+    exchange = lower_halves(d) | ridge_in_registers(d, 1)
+    once = fitted(changing_set.play_once, kernels, **filled | {"choose": choose, "POLLS": False})
+    return on_device(once, exchange, False)

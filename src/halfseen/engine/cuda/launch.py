@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numba import cuda
 
-Room = tuple[tuple[tuple[int, ...], Any], ...]
+from halfseen.engine.arguments import FixedWorkspace, Shapes, World
+
 SHARED = 48 * 1024  # bytes a block may declare
 LOCAL = 16 * 1024  # bytes a thread works on before the GPU's caches hold too few of them
 THREADS = 128
@@ -27,9 +28,11 @@ class Launch:
     threads
         Threads a block.
     given
-        The arguments that are the same for every replication, on the device.
+        The world, the same for every replication, with its arrays on the device.
     room
-        Shape and type of every array one replication works in.
+        Shape and type of every array one replication works in, by name.
+    workspace
+        The named tuple the kernel takes these arrays in.
     precision
         ``"double"`` or ``"single"``.
     finish
@@ -38,15 +41,17 @@ class Launch:
 
     kernel: Any
     threads: int
-    given: tuple[Any, ...]
-    room: Room = ()
+    given: Any
+    room: Shapes = field(default_factory=dict)
+    workspace: Any = None
     precision: str = "double"
-    finish: Callable[[int, tuple[Any, ...]], None] | None = None
+    finish: Callable[[int, Any], None] | None = None
 
     @property
     def room_bytes(self) -> int:
         """How much memory one replication works in."""
-        return sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in self.room)
+        shapes = self.room.values()
+        return sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes)
 
 
 def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int = 32) -> int:
@@ -63,20 +68,39 @@ def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int
 
 
 def far_kernel(once: Any) -> Any:
-    """Return a kernel that plays one replication in matrices, vectors, lists and sums.
+    """Return a kernel that plays one replication of a fixed set in the GPU's memory.
 
-    They lie in the GPU's memory with the thread as the last index. `once` is the loop of one
-    replication, a function of the device.
+    Arrays lie there with the thread as the last index. `once` is the loop of one replication, a
+    function of the device.
     """
 
-    def kernel(first, rows, given, room, tracks):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, world, room, track):  # type: ignore[no-untyped-def]
         row = cuda.grid(1)
         if row < rows:
-            matrices, vectors = room[0][:, :, :, row], room[1][:, :, row]
-            lists, spent = room[2][:, :, row], room[3][:, row]
-            once(first + row, row, *given, matrices, vectors, lists, spent, *tracks)
+            work = FixedWorkspace(
+                room.matrices[:, :, :, row],
+                room.vectors[:, :, row],
+                room.lists[:, :, row],
+                room.numbers[:, row],
+                room.curvatures[:, :, :, row],
+                room.potential[:, row],
+                room.stop[:, row],
+            )
+            once(first + row, row, world, work, track)
 
     return cuda.jit(kernel)
+
+
+def sent_world(world: World, real: Any = np.float64) -> Any:
+    """Return a world with its arrays on the device, its numbers in the given precision."""
+    kind: Any = type(world)
+    return kind._make(_sent_part(part, real) for part in world)
+
+
+def _sent_part(part: Any, real: Any) -> Any:
+    if isinstance(part, np.ndarray):
+        return sent(part.astype(real) if part.dtype == np.float64 else part)
+    return real(part) if isinstance(part, float) else part
 
 
 def sent(array: Any) -> Any:

@@ -9,16 +9,25 @@ Every number is what `halfseen.engine.loops.fixed_set` computes, in the same ord
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import cuda
-from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT, POLICY, Stream
-from halfseen.engine.loops.designs import ROUNDING, exceeds, gather_both, shortage
+from halfseen.engine.arguments import (
+    MEANS,
+    SHIFTS,
+    SPREAD,
+    WIDTHS,
+    FixedWorkspace,
+    FixedWorld,
+    LinearTrack,
+)
+from halfseen.engine.loops.designs import ROUNDING, exceeds, gather_expected, shortage
 from halfseen.engine.loops.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
+from halfseen.engine.loops.record import record
 from halfseen.kernels.ridge import gather, next_refactor, refactor, refresh_actions
 
 if TYPE_CHECKING:
@@ -26,60 +35,45 @@ if TYPE_CHECKING:
 
 HAS_RADIUS = False
 DIMENSION = 2
-SUMS, PULLED, SEEN, SCRATCH = range(4)  # columns of an action's book
+SUMS, PULLED, SEEN, SCRATCH = range(4)  # columns of an action's state
+
+
+class NearWorkspace(NamedTuple):
+    """Where a thread works.
+
+    In shared memory, with the thread as the last index: half of the inverse, row by row up to the
+    diagonal, and every action's mean and squared width; `rows` and `arm_constants` are those of
+    the world. In local memory the state of the actions, and scratch for what is rare.
+    """
+
+    rows: Vector
+    arm_constants: Vector
+    lane: int
+    half: Vector
+    means: Vector
+    widths: Vector
+    arm_state: Vector
+    matrices: Vector
+    vectors: Vector
 
 
 def leap(
-    replication: int,
-    row: int,
-    rows: Vector,
-    facts: Vector,
-    lane: int,
-    half: Vector,
-    means: Vector,
-    widths: Vector,
-    book: Vector,
-    matrices: Vector,
-    vectors: Vector,
-    columns: Vector,
-    theta: Vector,
-    table: Vector,
-    key: tuple[int, int],
-    stops: Vector,
-    alphas: Vector,
-    regularization: float,
-    censoring_factor: float,
-    regret: Vector,
-    pulls: NDArray[Any],
-    observations: NDArray[Any],
-    potential: Vector,
-    optimism_failed: NDArray[Any],
-    censoring_failed: NDArray[Any],
-    spread_track: Vector,
-    eigenvalues: Vector,
+    replication: int, row: int, world: FixedWorld, work: NearWorkspace, track: LinearTrack
 ) -> None:
-    """Play one replication of a policy that changes its mind only on observations.
-
-    `half` holds, for every lane, the inverse from its first row to the last, each up to the
-    diagonal; `matrices` and `vectors` are scratch for what is rare.
-    """
-    actions = columns.shape[1]
-    world = (key[0], key[1], replication, ENVIRONMENT)
-    mind = (key[0], key[1], replication, POLICY)
-    inverse, estimate = matrices[0], vectors[0]
-    best = facts[0, MEAN]
+    """Play one replication of a policy that changes its mind only on observations."""
+    constants, stops, policy_constants = work.arm_constants, world.stops, world.policy_constants
+    lane, half, means, widths = work.lane, work.half, work.means, work.widths
+    arm_state, regularization = work.arm_state, world.regularization
+    actions = world.columns.shape[1]
+    environment_stream = (world.key[0], world.key[1], replication, ENVIRONMENT)
+    policy_stream = (world.key[0], world.key[1], replication, POLICY)
+    best = constants[0, MEAN]
     for k in range(actions):
-        best = max(best, facts[k, MEAN])
+        best = max(best, constants[k, MEAN])
         for column in range(3):
-            book[k, column] = 0.0
-    miss = 0.0
-    for i in range(theta.size):
-        estimate[i] = 0.0
-        miss += regularization * theta[i] ** 2
-        for j in range(theta.size):
-            inverse[i, j] = 1.0 / regularization if i == j else 0.0
-    refresh(columns, inverse, estimate, book, lane, half, means, widths)
-    spent = 0.0
+            arm_state[k, column] = 0.0
+    miss = begin(world, work)
+    potential = 0.0
     spread = 0.0
     deficit = 0.0
     learned = 0
@@ -89,24 +83,22 @@ def leap(
     clock = 0.0
     checkpoint = 0
     stop = stops[0]
-    chosen = largest_index(actions, lane, means, widths, spread, 1, mind, table)
-    reward, wait = feedback(facts, chosen, 0, GAUSSIAN, world)
+    chosen = largest_index(actions, lane, means, widths, spread, 1, policy_stream, policy_constants)
+    reward, wait = feedback(constants, chosen, 0, GAUSSIAN, environment_stream)
 
     while True:
         # To the next observation, so that threads that run together also learn together.
         observed = False
         while not observed:
             if clock == stop:
-                lost = 0.0
+                regret = 0.0
                 for k in range(actions):
-                    lost += book[k, PULLED] * (best - facts[k, MEAN])
-                    pulls[row, checkpoint, k] = int(book[k, PULLED])
-                    observations[row, checkpoint, k] = int(book[k, SEEN])
-                regret[row, checkpoint] = lost
-                censoring_failed[row, checkpoint] = censoring
-                optimism_failed[row, checkpoint] = optimism if HAS_RADIUS else -1
-                for k in range(alphas.size):
-                    potential[row, checkpoint, k] = spent
+                    regret += arm_state[k, PULLED] * (best - constants[k, MEAN])
+                failed, place = optimism if HAS_RADIUS else -1, (row, checkpoint)
+                pulls, observations = arm_state[:actions, PULLED], arm_state[:actions, SEEN]
+                record(track, place, regret, failed, censoring, pulls, observations)
+                for k in range(world.alphas.size):
+                    track.potential[row, checkpoint, k] = potential
                 checkpoint += 1
                 if checkpoint == stops.size:
                     return
@@ -115,66 +107,90 @@ def leap(
             clock += span
             wait -= span
             observed = wait == 0.0
-            spent += span * widths[chosen, lane]
-            pulled = book[chosen, PULLED]
-            seen = book[chosen, SEEN]
-            rate = 2.0 * facts[chosen, HALF_RATE] / censoring_factor
+            potential += span * widths[chosen, lane]
+            pulled = arm_state[chosen, PULLED]
+            seen = arm_state[chosen, SEEN]
+            rate = 2.0 * constants[chosen, HALF_RATE] / world.censoring_factor
             before = shortage(rate, pulled, seen)
             pulled += span - 1.0 if observed else span
             after = shortage(rate, pulled, seen)
             deficit += after - before
-            book[chosen, PULLED] = pulled
-            if deficit > regularization * (1.0 - 1.0 / censoring_factor) and censoring == 0:
-                gather_both(
-                    columns,
-                    facts,
-                    book[:actions, PULLED],
-                    book[:actions, SEEN],
-                    regularization,
-                    matrices[0],
-                    matrices[1],
-                    vectors[0],
-                    book[:actions, SCRATCH],
-                )
-                if not exceeds(matrices[0], matrices[1], 1.0 / censoring_factor, 0.0, matrices[2]):
-                    censoring = 1
+            arm_state[chosen, PULLED] = pulled
+            slack = regularization * (1.0 - 1.0 / world.censoring_factor)
+            if deficit > slack and censoring == 0:
+                censoring = falls_short(world, work)
             if observed:
-                book[chosen, PULLED] = pulled + 1.0
-                book[chosen, SEEN] = seen + 1.0
+                arm_state[chosen, PULLED] = pulled + 1.0
+                arm_state[chosen, SEEN] = seen + 1.0
                 deficit += shortage(rate, pulled + 1.0, seen + 1.0) - after
 
-        book[chosen, SUMS] += reward
+        arm_state[chosen, SUMS] += reward
         mean = means[chosen, lane]
-        off = mean - facts[chosen, MEAN]
-        error = reward - facts[chosen, MEAN]
-        s = observe_action(actions, rows, chosen, reward - mean, lane, half, means, widths)
+        off = mean - constants[chosen, MEAN]
+        error = reward - constants[chosen, MEAN]
+        s = observe_action(actions, work.rows, chosen, reward - mean, lane, half, means, widths)
         spread += math.log(1.0 + s)
         miss += error * (2.0 * off + error * s) - (off + error * s) ** 2 / (1.0 + s)
         learned += 1
         if learned == due:
-            gather(
-                columns,
-                book[:actions, SEEN],
-                book[:actions, SUMS],
-                regularization,
-                matrices[1],
-                vectors[1],
-            )
-            spread = refactor(
-                matrices[1], vectors[1], matrices[2], inverse, estimate
-            ) - DIMENSION * math.log(regularization)
-            refresh(columns, inverse, estimate, book, lane, half, means, widths)
+            spread, miss = start_afresh(world, work)
             due = next_refactor(learned, DIMENSION)
-            miss = 0.0
-            for i in range(theta.size):
-                miss += regularization * (estimate[i] - theta[i]) ** 2
-            for k in range(actions):
-                miss += book[k, SEEN] * (means[k, lane] - facts[k, MEAN]) ** 2
-        if HAS_RADIUS and miss > ROUNDING * radius(spread, table) ** 2:
+        if HAS_RADIUS and miss > ROUNDING * radius(spread, policy_constants) ** 2:
             optimism = 1
         now = int(clock) + 1
-        chosen = largest_index(actions, lane, means, widths, spread, now, mind, table)
-        reward, wait = feedback(facts, chosen, int(book[chosen, SEEN]), GAUSSIAN, world)
+        chosen = largest_index(
+            actions, lane, means, widths, spread, now, policy_stream, policy_constants
+        )
+        count = int(arm_state[chosen, SEEN])
+        reward, wait = feedback(constants, chosen, count, GAUSSIAN, environment_stream)
+
+
+def begin(world: FixedWorld, work: NearWorkspace) -> float:
+    """Forget everything and return the squared error of an estimate of 0."""
+    inverse, estimate, theta = work.matrices[0], work.vectors[0], world.theta
+    miss = 0.0
+    for i in range(theta.size):
+        estimate[i] = 0.0
+        miss += world.regularization * theta[i] ** 2
+        for j in range(theta.size):
+            inverse[i, j] = 1.0 / world.regularization if i == j else 0.0
+    refresh(world.columns, work)
+    return miss
+
+
+def falls_short(world: FixedWorld, work: NearWorkspace) -> int:
+    """Return 1 if the observed design falls below its share of the expected one."""
+    columns, lam, arm_state = world.columns, world.regularization, work.arm_state
+    actions = columns.shape[1]
+    observed, expected, factor = work.matrices[0], work.matrices[1], work.matrices[2]
+    target, g = work.vectors[0], arm_state[:actions, SCRATCH]
+    seen, pulled = arm_state[:actions, SEEN], arm_state[:actions, PULLED]
+    gather(columns, seen, seen, lam, observed, target)
+    gather_expected(columns, work.arm_constants, pulled, lam, expected, target, g)
+    return 0 if exceeds(observed, expected, 1.0 / world.censoring_factor, 0.0, factor) else 1
+
+
+def start_afresh(world: FixedWorld, work: NearWorkspace) -> tuple[float, float]:
+    """Compute everything from the counts and sums; return the spread and the squared error."""
+    columns, lam, theta, arm_state = (
+        world.columns,
+        world.regularization,
+        world.theta,
+        work.arm_state,
+    )
+    actions = columns.shape[1]
+    inverse, design, factor = work.matrices[0], work.matrices[1], work.matrices[2]
+    estimate, target = work.vectors[0], work.vectors[1]
+    gather(columns, arm_state[:actions, SEEN], arm_state[:actions, SUMS], lam, design, target)
+    logdet = refactor(design, target, factor, inverse, estimate)
+    refresh(columns, work)
+    miss = 0.0
+    for i in range(theta.size):
+        miss += lam * (estimate[i] - theta[i]) ** 2
+    for k in range(actions):
+        off = work.means[k, work.lane] - work.arm_constants[k, MEAN]
+        miss += arm_state[k, SEEN] * off**2
+    return logdet - DIMENSION * math.log(lam), miss
 
 
 def observe_action(
@@ -222,59 +238,47 @@ def largest_index(
     widths: Vector,
     spread: float,
     now: int,
-    mind: Stream,
-    table: Vector,
+    stream: Stream,
+    policy_constants: Vector,
 ) -> int:
     """Return the action with the largest index, the first among equals."""
     chosen = 0
-    top = index(means[0, lane], widths[0, lane], spread, 0.0, 0, now, mind, table)
+    top = index(means[0, lane], widths[0, lane], spread, 0.0, 0, now, stream, policy_constants)
     for k in range(1, actions):
-        value = index(means[k, lane], widths[k, lane], spread, 0.0, k, now, mind, table)
+        value = index(
+            means[k, lane], widths[k, lane], spread, 0.0, k, now, stream, policy_constants
+        )
         if value > top:
             top = value
             chosen = k
     return chosen
 
 
-def refresh(
-    columns: Vector,
-    inverse: Vector,
-    estimate: Vector,
-    book: Vector,
-    lane: int,
-    half: Vector,
-    means: Vector,
-    widths: Vector,
-) -> None:
+def refresh(columns: Vector, work: NearWorkspace) -> None:
     """Write what a thread keeps in shared memory from a fresh inverse and estimate."""
-    actions = columns.shape[1]
-    fresh_means, fresh_widths = book[:actions, SCRATCH], book[:actions, SCRATCH + 1]
-    refresh_actions(columns, inverse, estimate, fresh_means, fresh_widths)
+    actions, lane = columns.shape[1], work.lane
+    inverse, estimate = work.matrices[0], work.vectors[0]
+    means, widths = work.arm_state[:actions, SCRATCH], work.arm_state[:actions, SCRATCH + 1]
+    refresh_actions(columns, inverse, estimate, means, widths)
     for k in range(actions):
-        means[k, lane] = fresh_means[k]
-        widths[k, lane] = fresh_widths[k]
+        work.means[k, lane] = means[k]
+        work.widths[k, lane] = widths[k]
     place = 0
     for i in range(inverse.shape[0]):
         for j in range(i + 1):
-            half[place, lane] = inverse[i, j]
+            work.half[place, lane] = inverse[i, j]
             place += 1
 
 
-def largest_shifted(
-    means: Vector,
-    widths: Vector,
-    spread: float,
-    shifts: Vector,
-    now: int,
-    mind: Stream,
-    table: Vector,
-    values: Vector,
+def choose_in_registers(
+    work: FixedWorkspace, now: int, stream: Stream, policy_constants: Vector
 ) -> int:
-    """Return what `linear_rounds.largest_index` does, without keeping the indices."""
-    chosen = 0
-    top = index(means[0], widths[0], spread, shifts[0], 0, now, mind, table)
+    """Return what `fixed_set.choose` does, without keeping the indices."""
+    means, widths, shifts = work.lists[MEANS], work.lists[WIDTHS], work.lists[SHIFTS]
+    spread, chosen = work.numbers[SPREAD], 0
+    top = index(means[0], widths[0], spread, shifts[0], 0, now, stream, policy_constants)
     for k in range(1, means.size):
-        value = index(means[k], widths[k], spread, shifts[k], k, now, mind, table)
+        value = index(means[k], widths[k], spread, shifts[k], k, now, stream, policy_constants)
         if value > top:
             top = value
             chosen = k

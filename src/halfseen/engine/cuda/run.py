@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.engine.cells.arms import Cell, Track
+from halfseen.engine.arguments import Track
+from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import blank_track
@@ -85,11 +86,11 @@ def run(
 
     plan = launch(cell, single)
     span = (start, start + len(track.regret))
-    for first, rows, tracks in _launched(plan, span, track, most_rows):
+    for first, rows, played in _launched(plan, span, track, most_rows):
         if plan.finish is not None:
-            plan.finish(rows, tuple(tracks.values()))
-        targets = track.rows(first - start, first - start + rows)
-        for source, target in zip(tracks.values(), targets, strict=True):
+            plan.finish(rows, played)
+        targets: Any = track.rows(first - start, first - start + rows)
+        for source, target in zip(played, targets, strict=True):
             if target.flags.c_contiguous and target.size:
                 source[:rows].copy_to_host(target)
             else:
@@ -113,18 +114,19 @@ def played_part(
     from halfseen.engine.cuda.reduce import part_of
 
     plan, fold = launch(cell, single), Fold()
-    for begin, rows, tracks in _launched(plan, (first, last), blank_track(cell, 1), most_rows):
-        fold.add(part_of(tracks, begin, rows))
+    like = blank_track(cell, 1)
+    for begin, rows, played in _launched(plan, (first, last), like, most_rows):
+        fold.add(part_of(played._asdict(), begin, rows))
         report(rows)
     return Part(fold.moments, fold.histograms), plan.precision
 
 
 def _launched(
     plan: Launch, span: Span, like: Track, most_rows: int
-) -> Iterator[tuple[int, int, dict[str, Any]]]:
+) -> Iterator[tuple[int, int, Any]]:
     """Play replications in batches that fit in the GPU's memory.
 
-    Yields the first of a batch, how many they are and their tracks on the device, which the next
+    Yields the first of a batch, how many they are and their track on the device, which the next
     batch writes over.
     """
     cuda = device()
@@ -132,12 +134,11 @@ def _launched(
     row_bytes = plan.room_bytes + sum(array[0].nbytes for array in arrays.values())
     free = SHARE * cuda.current_context().get_memory_info().free
     batch = int(max(1, min(most_rows, span[1] - span[0], free // row_bytes)))
-    room = tuple(cuda.device_array((*shape, batch), kind) for shape, kind in plan.room)
-    tracks = {n: cuda.device_array((batch, *a.shape[1:]), a.dtype) for n, a in arrays.items()}
-    given = (plan.given, room) if room else (plan.given,)
+    room = {n: cuda.device_array((*shape, batch), k) for n, (shape, k) in plan.room.items()}
+    kind: Any = type(like)
+    track = kind._make(cuda.device_array((batch, *a.shape[1:]), a.dtype) for a in like)
+    given = (plan.given, plan.workspace(**room)) if room else (plan.given,)
     for first in range(*span, batch):
         rows = min(batch, span[1] - first)
-        plan.kernel[-(-rows // plan.threads), plan.threads](
-            first, rows, *given, tuple(tracks.values())
-        )
-        yield first, rows, tracks
+        plan.kernel[-(-rows // plan.threads), plan.threads](first, rows, *given, track)
+        yield first, rows, track

@@ -46,22 +46,19 @@ def record_designs(
     spreads[EXPECTED] = record_design(expected, regularization, scratch, eigenvalues[EXPECTED])
 
 
-def gather_both(
+def gather_expected(
     columns: Vector,
-    facts: Vector,
+    constants: Vector,
     pulled: Vector,
-    seen: Vector,
     regularization: float,
-    observed: Vector,
-    expected: Vector,
+    design: Vector,
     target: Vector,
     g: Vector,
 ) -> None:
-    """Write the observed and the expected design of a fixed set; `target` and `g` are scratch."""
-    gather(columns, seen, seen, regularization, observed, target)
+    """Write the expected design of a fixed set; `target` and `g` are scratch."""
     for k in range(g.size):
-        g[k] = 2.0 * facts[k, HALF_RATE] * pulled[k]
-    gather(columns, g, g, regularization, expected, target)
+        g[k] = 2.0 * constants[k, HALF_RATE] * pulled[k]
+    gather(columns, g, g, regularization, design, target)
 
 
 def shortage(rate: float, pulled: float, seen: float) -> float:
@@ -146,6 +143,15 @@ def lower_factor(matrix: Vector, factor: Vector) -> None:
                 factor[i, i] = math.sqrt(rest if rest > 0.0 else 0.0)
             else:
                 factor[i, j] = rest / factor[j, j] if factor[j, j] > 0.0 else 0.0
+
+
+def correlate(factor: Vector, noise: Vector, out: Vector) -> None:
+    """Write the product of a lower triangular matrix with a vector."""
+    for i in range(noise.size):
+        total = 0.0
+        for j in range(i + 1):
+            total += factor[i, j] * noise[j]
+        out[i] = total
 
 
 def powered_width(action: Vector, inverse_values: Vector, vectors: Vector, alpha: float) -> float:

@@ -3,36 +3,59 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, exponential_from, normal_from, uniform, unit, words
 
-MEAN, NOISE, HALF_RATE, WAIT_SCALE, PATIENCE = range(5)  # columns of an arm's facts
+if TYPE_CHECKING:
+    from halfseen.engine.arguments import ArmWorld
+    from halfseen.problems.links import draw_bernoulli as reward
+
+MEAN, NOISE, HALF_RATE, WAIT_SCALE, PATIENCE = range(5)  # columns of an arm's constants
 GAUSSIAN, BERNOULLI, UNIFORM, RADEMACHER = range(4)  # laws of the rewards
 FIXED, RANDOM, SEQUENCE = range(3)  # kinds of action sets
 LONGEST_WAIT = 2.0**52
 
 
-def feedback(facts: Vector, arm: int, count: int, law: int, stream: Stream) -> tuple[float, float]:
+def feedback(
+    constants: Vector, arm: int, count: int, law: int, stream: Stream
+) -> tuple[float, float]:
     """Return the arm's observation number `count` and the number of pulls until it is seen.
 
     The wait is geometric with the arm's probability of being observed: the integer part of an
     exponential number divided by -log(1-p), plus one.
     """
     high, low, wait_high, wait_low = words(stream, count, arm)
-    mean = facts[arm, MEAN]
+    mean = constants[arm, MEAN]
     if law == GAUSSIAN:
-        reward = mean + facts[arm, NOISE] * normal_from(high, low, stream, count, arm)
+        reward = mean + constants[arm, NOISE] * normal_from(high, low, stream, count, arm)
     elif law == BERNOULLI:
         reward = 1.0 if unit(high, low) < mean else 0.0
     elif law == UNIFORM:
-        reward = mean + facts[arm, NOISE] * (math.sqrt(3.0) * (2.0 * unit(high, low) - 1.0))
+        reward = mean + constants[arm, NOISE] * (math.sqrt(3.0) * (2.0 * unit(high, low) - 1.0))
     else:
-        reward = mean + facts[arm, NOISE] * (-1.0 if high & 1 else 1.0)
-    return reward, waiting(facts[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
+        reward = mean + constants[arm, NOISE] * (-1.0 if high & 1 else 1.0)
+    return reward, waiting(constants[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
+
+
+def gaussian_feedback(
+    constants: Vector, action: int, count: int, stream: Stream
+) -> tuple[float, float]:
+    """Return what `feedback` does, of normal rewards."""
+    return feedback(constants, action, count, GAUSSIAN, stream)
+
+
+def link_feedback(
+    constants: Vector, action: int, count: int, stream: Stream
+) -> tuple[float, float]:
+    """Return what `feedback` does; ``reward`` is filled in with the law of a link's rewards."""
+    _, _, high, low = words(stream, count, action)
+    wait = waiting(constants[action, WAIT_SCALE], high, low, stream, count, action)
+    gained = reward(constants[action, MEAN], constants[action, NOISE], stream, count, action)
+    return gained, wait
 
 
 def waiting(scale: float, high: int, low: int, stream: Stream, count: int, arm: int) -> float:
@@ -43,24 +66,22 @@ def waiting(scale: float, high: int, low: int, stream: Stream, count: int, arm: 
     return LONGEST_WAIT if missed > LONGEST_WAIT else 1.0 + math.floor(missed)
 
 
-def open_menu(
-    menu: NDArray[Any], chances: Vector, actions: int, clock: int, stream: Stream, row: NDArray[Any]
-) -> None:
+def write_playable(world: ArmWorld, clock: int, stream: Stream, row: NDArray[Any]) -> None:
     """Write into `row` which arms are playable in round `clock`.
 
-    For random availability ``chances[a]`` holds the probability that arm a is playable, and the
-    same probability given that no earlier arm is and some arm must be.
+    For random availability ``world.chances[a]`` holds the probability that arm a is playable, and
+    the same probability given that no earlier arm is and some arm must be.
     """
-    if actions == RANDOM:
+    if world.availability == RANDOM:
         found = 0
         for arm in range(row.size):
-            row[arm] = 1 if uniform(stream, clock, arm) < chances[arm, 1 - found] else 0
+            row[arm] = 1 if uniform(stream, clock, arm) < world.chances[arm, 1 - found] else 0
             if row[arm] == 1:
                 found = 1
     else:
-        line = (clock - 1) % menu.shape[0]
+        line = (clock - 1) % world.available.shape[0]
         for arm in range(row.size):
-            row[arm] = menu[line, arm]
+            row[arm] = world.available[line, arm]
 
 
 def discount(weight: float, alpha: float) -> float:

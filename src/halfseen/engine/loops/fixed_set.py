@@ -1,174 +1,104 @@
-"""The loop of linear bandits whose actions are the same in every round.
+"""The loop over a fixed set of actions, of linear and generalized linear bandits.
 
-As in `halfseen.engine.loops.arms`, ``index``, ``radius`` and the constants in capitals are filled
-in with a policy's own, every action knows in advance its next observed reward and the pulls until
-it is seen, so to see it, and policies that change their mind only on observations jump from one to the next.
-An observation costs O(K d + d^2), a round without one nothing.
+As in `halfseen.engine.loops.arms`, what differs by policy and bandit is filled in: ``index``, the
+constants in capitals, and ``reset``, ``shake``, ``learn`` and ``misses``, which are those of
+`halfseen.engine.loops.fixed_linear` or `halfseen.engine.loops.fixed_glm`. ``feedback`` is the law
+of the rewards. Every action knows in advance its next observed reward and the pulls it takes to
+see it, and policies that change their mind only on observations jump from one to the next.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT, POLICY, Stream
+from halfseen.engine.arguments import (
+    BASIS,
+    COUNTS,
+    DESIGN,
+    DUE,
+    EIGENVALUES,
+    ESTIMATE,
+    EXPECTED_DESIGN,
+    EXPLORING,
+    FACTOR,
+    INVERSE,
+    MEANS,
+    OBSERVED,
+    PULLED,
+    REWARDS,
+    SCRATCH,
+    SHAKE,
+    SHIFTS,
+    SPREAD,
+    STALE,
+    SUMS,
+    TARGET,
+    VALUES,
+    WAITING,
+    WIDTHS,
+    G,
+)
 from halfseen.engine.loops.designs import (
-    ROUNDING,
     exceeds,
-    gather_both,
-    lower_factor,
+    gather_expected,
     powered_width,
     record_designs,
     shortage,
 )
-from halfseen.engine.loops.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
+from halfseen.engine.loops.feedback import HALF_RATE, MEAN
+from halfseen.engine.loops.record import cleared, has_powers, record, record_potential
+from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
-from halfseen.kernels.ridge import (
-    gather,
-    next_refactor,
-    observe_action,
-    refactor,
-    refresh_actions,
-    update_actions,
-)
-from halfseen.problems.contexts import fill_normals
+from halfseen.kernels.ridge import gather, next_refactor, refresh_actions
 
 if TYPE_CHECKING:
-    from halfseen.policies.lin_ucb import index, radius
+    from halfseen.engine.arguments import FixedWorkspace, FixedWorld, LinearTrack
+    from halfseen.engine.loops.feedback import gaussian_feedback as feedback
+    from halfseen.engine.loops.fixed_linear import learn, misses, reset, shake
+    from halfseen.policies.lin_ucb import index
 
 JUMPS = False  # the choice changes only on an observation
 IMPUTES = False  # missing rewards are learned as 0
 SAMPLES = False  # the policy is given a random shift every round
+EXPLORES = False  # the most uncertain action is played until every direction was seen once
 HAS_RADIUS = False
+POLLS = True  # stop when asked to
 
 
-def play_linear(
-    first: int,
-    last: int,
-    horizon: int,
-    rows: Vector,
-    columns: Vector,
-    facts: Vector,
-    theta: Vector,
-    table: Vector,
-    key: tuple[int, int],
-    checkpoints: NDArray[Any],
-    alphas: Vector,
-    regularization: float,
-    censoring_factor: float,
-    regret: Vector,
-    pulls: NDArray[Any],
-    observations: NDArray[Any],
-    potential: Vector,
-    optimism_failed: NDArray[Any],
-    censoring_failed: NDArray[Any],
-    spread_track: Vector,
-    eigenvalues: Vector,
+def play(
+    first: int, last: int, world: FixedWorld, work: FixedWorkspace, track: LinearTrack
 ) -> None:
     """Play replications `first` to `last` (excluded) and write their tracks, row by row."""
-    actions, d = rows.shape
-    matrices, vectors, lists = np.zeros((6, d, d)), np.zeros((6, d)), np.zeros((11, actions))
-    spent = np.zeros(alphas.size)
-    stops = checkpoints.astype(np.float64)
     for replication in range(first, last):
-        play_once(
-            replication,
-            replication - first,
-            rows,
-            columns,
-            facts,
-            theta,
-            table,
-            key,
-            stops,
-            alphas,
-            regularization,
-            censoring_factor,
-            matrices,
-            vectors,
-            lists,
-            spent,
-            regret,
-            pulls,
-            observations,
-            potential,
-            optimism_failed,
-            censoring_failed,
-            spread_track,
-            eigenvalues,
-        )
+        if POLLS and work.stop[0] != 0:
+            return
+        play_once(replication, replication - first, world, work, track)
 
 
+@inline
 def play_once(
-    replication: int,
-    row: int,
-    rows: Vector,
-    columns: Vector,
-    facts: Vector,
-    theta: Vector,
-    table: Vector,
-    key: tuple[int, int],
-    stops: Vector,
-    alphas: Vector,
-    regularization: float,
-    censoring_factor: float,
-    matrices: Vector,
-    vectors: Vector,
-    lists: Vector,
-    spent: Vector,
-    regret: Vector,
-    pulls: NDArray[Any],
-    observations: NDArray[Any],
-    potential: Vector,
-    optimism_failed: NDArray[Any],
-    censoring_failed: NDArray[Any],
-    spread_track: Vector,
-    eigenvalues: Vector,
+    replication: int, row: int, world: FixedWorld, work: FixedWorkspace, track: LinearTrack
 ) -> None:
-    """Play one replication in the room given: 6 matrices, 6 vectors, 11 numbers an action."""
-    actions, d = rows.shape
-    inverse, factor, design = matrices[0], matrices[1], matrices[2]
-    other, scratch, axes = matrices[3], matrices[4], matrices[5]
-    estimate, target, inverse_values = vectors[0], vectors[1], vectors[2]
-    v, noise, shake = vectors[3], vectors[4], vectors[5]
-    means, widths, g, shifts, values = lists[0], lists[1], lists[2], lists[3], lists[4]
-    counts, sums, pulled, seen = lists[5], lists[6], lists[7], lists[8]
-    wait, reward = lists[9], lists[10]
+    """Play one replication using preallocated workspace."""
+    constants, alphas, stops = world.arm_constants, world.alphas, world.stops
+    lists, potential, stopped = work.lists, work.potential, work.stop
+    widths, pulled, seen, wait = lists[WIDTHS], lists[PULLED], lists[OBSERVED], lists[WAITING]
+    rewards, values, axes = lists[REWARDS], work.vectors[EIGENVALUES], work.matrices[BASIS]
     horizon = stops[stops.size - 1]
-    powers = False
-    for k in range(alphas.size):
-        powers = powers or alphas[k] != 1.0
-    best = -np.inf
-    for k in range(actions):
-        if facts[k, MEAN] > best:
-            best = facts[k, MEAN]
-    world = (key[0], key[1], replication, ENVIRONMENT)
-    mind = (key[0], key[1], replication, POLICY)
-    for i in range(d):
-        estimate[i] = 0.0
-        for j in range(d):
-            inverse[i, j] = 1.0 / regularization if i == j else 0.0
-    refresh_actions(columns, inverse, estimate, means, widths)
-    for k in range(actions):
-        counts[k] = 0.0
-        sums[k] = 0.0
-        pulled[k] = 0.0
-        seen[k] = 0.0
-        reward[k], wait[k] = feedback(facts, k, 0, GAUSSIAN, world)
-    for k in range(alphas.size):
-        spent[k] = 0.0
-    lost = 0.0
-    spread = 0.0
-    miss = 0.0  # |theta_hat - theta|^2 in the norm of the design
-    for i in range(d):
-        miss += regularization * theta[i] ** 2
+    slack = world.regularization * (1.0 - 1.0 / world.censoring_factor)
+    powers = has_powers(alphas)
+    environment_stream = (world.key[0], world.key[1], replication, ENVIRONMENT)
+    policy_stream = (world.key[0], world.key[1], replication, POLICY)
+    best = begin(world, work)
+    reset(world, work)
+    for k in range(wait.size):
+        rewards[k], wait[k] = feedback(constants, k, 0, environment_stream)
+    regret = 0.0
     deficit = 0.0
-    learned = 0
-    due = next_refactor(0, d)
     optimism = 0
     censoring = 0
     clock = 0.0
@@ -177,31 +107,15 @@ def play_once(
     chosen = 0
 
     while clock < horizon:
-        if changed:
-            if powers:
-                for i in range(d):
-                    for j in range(i + 1):
-                        scratch[i, j] = inverse[i, j]
-                        scratch[j, i] = inverse[i, j]
-                eigen(scratch, inverse_values, axes)
-            if SAMPLES:
-                lower_factor(inverse, factor)
+        if POLLS and stopped[0] != 0:
+            return
+        if changed and powers:
+            decompose(work)
         if SAMPLES:
-            fill_normals(mind, int(clock) + 1, 0, noise)
-            for i in range(d):
-                total = 0.0
-                for j in range(i + 1):
-                    total += factor[i, j] * noise[j]
-                shake[i] = total
-            for k in range(actions):
-                total = 0.0
-                for i in range(d):
-                    total += rows[k, i] * shake[i]
-                shifts[k] = total
+            shake(work, policy_stream, int(clock) + 1)
+            project_rows(world.rows, work)
         if changed or not JUMPS:
-            chosen = largest_index(
-                means, widths, spread, shifts, int(clock) + 1, mind, table, values
-            )
+            chosen = choose(work, int(clock) + 1, policy_stream, world.policy_constants)
         changed = False
 
         span = wait[chosen] if JUMPS else 1.0
@@ -211,95 +125,84 @@ def play_once(
         clock += span
         for k in range(alphas.size):
             if alphas[k] == 1.0:
-                spent[k] += span * widths[chosen]
+                potential[k] += span * widths[chosen]
             else:
-                spent[k] += span * powered_width(rows[chosen], inverse_values, axes, alphas[k])
-        lost += span * (best - facts[chosen, MEAN])
+                potential[k] += span * powered_width(world.rows[chosen], values, axes, alphas[k])
+        regret += span * (best - constants[chosen, MEAN])
         wait[chosen] -= span
         observed = wait[chosen] == 0.0
 
-        rate = 2.0 * facts[chosen, HALF_RATE] / censoring_factor
+        rate = 2.0 * constants[chosen, HALF_RATE] / world.censoring_factor
         before = shortage(rate, pulled[chosen], seen[chosen])
         pulled[chosen] += span - 1.0 if observed else span  # a reward seen counts further down
         after = shortage(rate, pulled[chosen], seen[chosen])
         deficit += after - before
-        if deficit > regularization * (1.0 - 1.0 / censoring_factor) and censoring == 0:
-            gather_both(columns, facts, pulled, seen, regularization, design, other, target, g)
-            if not exceeds(design, other, 1.0 / censoring_factor, 0.0, factor):
-                censoring = 1
-            changed = changed or SAMPLES
+        if deficit > slack and censoring == 0:
+            censoring = falls_short(world, work)
         if observed:
             pulled[chosen] += 1.0
             seen[chosen] += 1.0
             deficit += shortage(rate, pulled[chosen], seen[chosen]) - after
 
         if observed or IMPUTES:
-            gained = reward[chosen] if observed else 0.0
-            x = rows[chosen]
-            off = means[chosen] - facts[chosen, MEAN]
-            error = gained - facts[chosen, MEAN]
-            s = observe_action(inverse, x, v)
-            step = (gained - means[chosen]) / (1.0 + s)
-            update_actions(columns, v, s, step, g, means, widths)
-            spread += math.log(1.0 + s)
-            miss += error * (2.0 * off + error * s) - (off + error * s) ** 2 / (1.0 + s)
-            counts[chosen] += 1.0
-            sums[chosen] += gained
-            learned += 1
-            if learned == due:
-                gather(columns, counts, sums, regularization, design, target)
-                spread = refactor(design, target, factor, inverse, estimate) - d * math.log(
-                    regularization
-                )
-                refresh_actions(columns, inverse, estimate, means, widths)
-                due = next_refactor(learned, d)
-                miss = 0.0
-                for i in range(d):
-                    miss += regularization * (estimate[i] - theta[i]) ** 2
-                for k in range(actions):
-                    miss += counts[k] * (means[k] - facts[k, MEAN]) ** 2
+            learn(world, work, chosen, rewards[chosen] if observed else 0.0)
             changed = True
-            if HAS_RADIUS and miss > ROUNDING * radius(spread, table) ** 2:
+            if HAS_RADIUS and optimism == 0 and misses(world, work):
                 optimism = 1
         if observed:
-            reward[chosen], wait[chosen] = feedback(
-                facts, chosen, int(seen[chosen]), GAUSSIAN, world
-            )
+            gained, left = feedback(constants, chosen, int(seen[chosen]), environment_stream)
+            rewards[chosen] = gained
+            wait[chosen] = left
 
         if clock == stop:
-            regret[row, checkpoint] = lost
-            optimism_failed[row, checkpoint] = optimism if HAS_RADIUS else -1
-            censoring_failed[row, checkpoint] = censoring
-            for k in range(alphas.size):
-                potential[row, checkpoint, k] = spent[k]
-            for k in range(actions):
-                pulls[row, checkpoint, k] = int(pulled[k])
-                observations[row, checkpoint, k] = int(seen[k])
-            gather_both(columns, facts, pulled, seen, regularization, design, other, target, g)
-            record_designs(
-                design,
-                other,
-                regularization,
-                scratch,
-                spread_track[row, checkpoint],
-                eigenvalues[row, checkpoint],
-            )
+            place, failed = (row, checkpoint), optimism if HAS_RADIUS else -1
+            record(track, place, regret, failed, censoring, pulled, seen)
+            record_potential(track, place, potential)
+            record_both(world, work, track, row, checkpoint)
             checkpoint += 1
 
 
-def largest_index(
-    means: Vector,
-    widths: Vector,
-    spread: float,
-    shifts: Vector,
-    now: int,
-    mind: Stream,
-    table: Vector,
-    values: Vector,
-) -> int:
+@shared
+def begin(world: FixedWorld, work: FixedWorkspace) -> float:
+    """Forget everything and return the largest mean."""
+    inverse, estimate, lists, numbers = (
+        work.matrices[INVERSE],
+        work.vectors[ESTIMATE],
+        work.lists,
+        work.numbers,
+    )
+    d = estimate.size
+    for i in range(d):
+        estimate[i] = 0.0
+        for j in range(d):
+            inverse[i, j] = 1.0 / world.regularization if i == j else 0.0
+    refresh_actions(world.columns, inverse, estimate, lists[MEANS], lists[WIDTHS])
+    for which in (COUNTS, SUMS, PULLED, OBSERVED, SHIFTS):
+        cleared(lists[which])
+    cleared(work.potential)
+    cleared(numbers)
+    numbers[DUE] = next_refactor(0, d)
+    numbers[STALE] = 1.0
+    best = -np.inf
+    for k in range(lists.shape[1]):
+        if world.arm_constants[k, MEAN] > best:
+            best = world.arm_constants[k, MEAN]
+    return best
+
+
+@inline
+def choose(work: FixedWorkspace, now: int, stream: Stream, policy_constants: Vector) -> int:
     """Return the action with the largest index, the first among equals."""
+    means, widths, values = work.lists[MEANS], work.lists[WIDTHS], work.lists[VALUES]
+    shifts, spread = work.lists[SHIFTS], work.numbers[SPREAD]
+    exploring = EXPLORES and work.numbers[EXPLORING] > 0.0
     for k in range(means.size):
-        values[k] = index(means[k], widths[k], spread, shifts[k], k, now, mind, table)
+        if exploring:
+            values[k] = widths[k]
+        else:
+            values[k] = index(
+                means[k], widths[k], spread, shifts[k], k, now, stream, policy_constants
+            )
     chosen = 0
     top = values[0]
     for k in range(1, means.size):
@@ -307,3 +210,60 @@ def largest_index(
             top = values[k]
             chosen = k
     return chosen
+
+
+def project_rows(rows: Vector, work: FixedWorkspace) -> None:
+    """Write the product of every action with the random shift."""
+    moved, shifts = work.vectors[SHAKE], work.lists[SHIFTS]
+    for k in range(shifts.size):
+        total = 0.0
+        for i in range(moved.size):
+            total += rows[k, i] * moved[i]
+        shifts[k] = total
+
+
+@shared
+def decompose(work: FixedWorkspace) -> None:
+    """Write the eigenvalues and eigenvectors of the inverse."""
+    inverse, scratch = work.matrices[INVERSE], work.matrices[SCRATCH]
+    for i in range(inverse.shape[0]):
+        for j in range(i + 1):
+            scratch[i, j] = inverse[i, j]
+            scratch[j, i] = inverse[i, j]
+    eigen(scratch, work.vectors[EIGENVALUES], work.matrices[BASIS])
+
+
+def gather_designs(world: FixedWorld, work: FixedWorkspace) -> None:
+    """Write the observed and the expected design."""
+    columns, lam, lists = world.columns, world.regularization, work.lists
+    matrices, target, g = work.matrices, work.vectors[TARGET], lists[G]
+    gather(columns, lists[OBSERVED], lists[OBSERVED], lam, matrices[DESIGN], target)
+    gather_expected(
+        columns, world.arm_constants, lists[PULLED], lam, matrices[EXPECTED_DESIGN], target, g
+    )
+
+
+@shared
+def falls_short(world: FixedWorld, work: FixedWorkspace) -> int:
+    """Return 1 if the observed design falls below its share of the expected one."""
+    gather_designs(world, work)
+    work.numbers[STALE] = 1.0  # the factor is scratch here
+    observed, expected = work.matrices[DESIGN], work.matrices[EXPECTED_DESIGN]
+    share = 1.0 / world.censoring_factor
+    return 0 if exceeds(observed, expected, share, 0.0, work.matrices[FACTOR]) else 1
+
+
+@shared
+def record_both(
+    world: FixedWorld, work: FixedWorkspace, track: LinearTrack, row: int, checkpoint: int
+) -> None:
+    """Write log det W - d log lambda and the eigenvalues of both designs."""
+    gather_designs(world, work)
+    record_designs(
+        work.matrices[DESIGN],
+        work.matrices[EXPECTED_DESIGN],
+        world.regularization,
+        work.matrices[SCRATCH],
+        track.spread[row, checkpoint],
+        track.eigenvalues[row, checkpoint],
+    )

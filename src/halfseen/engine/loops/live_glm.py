@@ -16,24 +16,36 @@ from typing import TYPE_CHECKING
 
 from halfseen.checks import Vector
 from halfseen.draws import POLICY
-from halfseen.engine.loops.designs import exceeds, lower_factor
-from halfseen.engine.loops.glm_steps import form, shake_by_curve, without_ridge
-from halfseen.engine.loops.live_linear import (
+from halfseen.engine.arguments import (
+    CURVE,
     DESIGN,
     DUE,
     ESTIMATE,
+    EXPLORING,
+    FITTED_AT,
+    GLM_SIZES,
+    GRADIENT,
+    HESSIAN,
     INVERSE,
     LEARNED,
+    LIMIT,
     NOISE,
+    OLDER,
+    OTHER,
+    PRIOR,
     REGULARIZATION,
+    REPLICATION,
     REST,
     SCRATCH,
     SHAKE,
     SPREAD,
     TARGET,
     TARGET_REST,
+    TOLD,
     V,
 )
+from halfseen.engine.loops.designs import exceeds, lower_factor
+from halfseen.engine.loops.glm_steps import form, shake_by_curve, without_ridge
 from halfseen.engine.specialise import fitted
 from halfseen.glm_fit import maximiser
 from halfseen.kernels.ridge import accumulate, next_refactor, observe_action, refactor
@@ -47,10 +59,7 @@ if TYPE_CHECKING:
 
 SAMPLES = False
 EXPLORES = False
-OLDER, HESSIAN, CURVE, PRIOR, OTHER = range(4, 9)  # matrices (9, d, d)
-GRADIENT = 6  # vectors (7, d)
-TOLD, FITTED_AT, EXPLORING, LIMIT, REPLICATION = range(4, 9)  # numbers
-MATRICES, VECTORS, NUMBERS = 9, 7, 9
+MATRICES, VECTORS = GLM_SIZES
 
 
 def reset_glm(matrices: Vector, vectors: Vector, numbers: Vector) -> None:

@@ -11,6 +11,22 @@ from typing import TYPE_CHECKING
 
 from halfseen.checks import Vector
 from halfseen.draws import POLICY
+from halfseen.engine.arguments import (
+    DESIGN,
+    DUE,
+    ESTIMATE,
+    INVERSE,
+    LEARNED,
+    NOISE,
+    REGULARIZATION,
+    REST,
+    SCRATCH,
+    SHAKE,
+    SPREAD,
+    TARGET,
+    TARGET_REST,
+    V,
+)
 from halfseen.engine.loops.designs import lower_factor
 from halfseen.kernels.ridge import (
     accumulate,
@@ -26,9 +42,6 @@ if TYPE_CHECKING:
     from halfseen.policies.lin_ucb import index
 
 SAMPLES = False
-INVERSE, DESIGN, REST, SCRATCH = range(4)  # matrices (4, d, d)
-ESTIMATE, TARGET, TARGET_REST, V, NOISE, SHAKE = range(6)  # vectors (6, d)
-SPREAD, LEARNED, DUE, REGULARIZATION = range(4)  # numbers
 
 
 def reset(matrices: Vector, vectors: Vector, numbers: Vector) -> None:
