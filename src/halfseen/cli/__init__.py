@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from halfseen.errors import HalfseenError, InvalidInput
+from halfseen.interrupts import STOPPED, heard_once, leave_at_once
 
 if TYPE_CHECKING:
     from halfseen.study import Study
@@ -77,7 +79,7 @@ def study(
         "out": out,
     }
     try:
-        with progress_bar() as progress:
+        with heard_once(), progress_bar() as progress:
             if summary:
                 from halfseen.summary import summarize
 
@@ -89,7 +91,7 @@ def study(
             f"\nStopped. What is finished is kept in {out}; run the same command to go on.",
             file=sys.stderr,
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     if summary:
         present_summary(left, out, as_json)
     else:
@@ -209,11 +211,11 @@ def verify(
     if out is not None and out.exists() and not out.is_dir():
         raise InvalidInput("--out", "must be a folder", str(out), "Choose another name.")
     try:
-        with progress_bar() as progress:
+        with heard_once(), progress_bar() as progress:
             findings = run_claims(claim or None, quick=quick, seed=seed, progress=progress)
     except KeyboardInterrupt:
         print("\nStopped. Nothing was written.", file=sys.stderr)
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     present_verdicts(findings, out, as_json, details=bool(claim))
     if not all(finding.as_recorded for finding in findings):
         raise typer.Exit(1)
@@ -247,11 +249,17 @@ def main() -> NoReturn:
     """Run the command; bad input ends it with a sentence and exit code 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name that cannot be shown is no error
         sys.stdout.reconfigure(errors="replace")
+    leave_at_once()
     try:
         app()
     except HalfseenError as error:
         print(f"halfseen: {error}", file=sys.stderr)
         sys.exit(2)
+    except SystemExit as ended:
+        if ended.code == STOPPED:  # without waiting for threads that still compile or play
+            sys.stdout.flush()
+            os._exit(STOPPED)
+        raise
     sys.exit(0)
 
 

@@ -6,11 +6,14 @@ import math
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
+
+import numpy as np
 
 from halfseen.engine.arguments import Track
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.crew import Crew
 from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled
 
@@ -35,34 +38,40 @@ def run(
     """Play the replications from `start` on into the track, as many as it has rows.
 
     Replications go to the workers in chunks of about a quarter of a second, so that progress
-    shows and an interruption is heard. No number depends on the workers or the chunks.
+    shows. An interruption is heard at once, also inside a replication and while compiling. No
+    number depends on the workers or the chunks.
     """
-    play = player(cell, compiled)
+    stop = np.zeros(1, np.uint8)
     replications = len(track.regret)
+    crew = Crew(workers)
 
-    def chunk(first: int, last: int) -> tuple[int, float]:
+    def chunk(play: Callable[..., None], first: int, last: int) -> tuple[int, float]:
         started = time.perf_counter()
         play(start + first, start + last, track, start)
         return last - first, time.perf_counter() - started
 
-    ahead = min(2, replications)
-    for row in range(ahead):  # the first compiles, the second tells the speed
-        done, seconds = chunk(row, row + 1)
-        report(done)
-    with ThreadPoolExecutor(workers) as pool:
-        running: set[Future[tuple[int, float]]] = set()
-        try:
-            while ahead < replications or running:
-                size = max(1, math.floor(CHUNK_SECONDS * done / max(seconds, 1e-9)))
-                size = min(size, max(1, math.ceil((replications - ahead) / workers)))
-                while ahead < replications and len(running) < 2 * workers:
-                    last = min(ahead + size, replications)
-                    running.add(pool.submit(chunk, ahead, last))
-                    ahead = last
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    done, seconds = future.result()
-                    report(done)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    try:
+        crew.submit(partial(player, cell, compiled, stop=stop))
+        play = crew.result()
+        ahead = min(2, replications)
+        for row in range(ahead):  # the first compiles, the second tells the speed
+            crew.submit(partial(chunk, play, row, row + 1))
+            done, seconds = crew.result()
+            report(done)
+        running = 0
+        while ahead < replications or running:
+            size = max(1, math.floor(CHUNK_SECONDS * done / max(seconds, 1e-9)))
+            size = min(size, max(1, math.ceil((replications - ahead) / workers)))
+            while ahead < replications and running < 2 * workers:
+                last = min(ahead + size, replications)
+                crew.submit(partial(chunk, play, ahead, last))
+                ahead = last
+                running += 1
+            done, seconds = crew.result()
+            running -= 1
+            report(done)
+    except BaseException:
+        stop[0] = 1
+        raise
+    finally:
+        crew.close()

@@ -2,6 +2,10 @@
 
 In double precision a GPU makes the choices the other engines make; sums may differ in their last
 bits, since it multiplies and adds in one rounding.
+
+A launch cannot be interrupted: what was launched runs to its end on the GPU unless the process
+ends. Launches and copies are made in another thread, so that the main thread hears Ctrl-C, and the
+command, which then ends, takes the launch with it.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from halfseen.engine.arguments import Track
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.crew import stepwise
 from halfseen.engine.player import blank_track
 from halfseen.engine.reduce import Fold, Part, Span
 from halfseen.errors import InvalidInput
@@ -82,6 +87,17 @@ def run(
     No number depends on how many are played at a time, at most `most_rows`.
     """
     device()
+    precision = "double"
+    for rows, used in stepwise(_played(cell, track, start, single, most_rows)):
+        precision = used
+        report(rows)
+    return precision
+
+
+def _played(
+    cell: Cell | LinearCell, track: Track, start: int, single: bool, most_rows: int
+) -> Iterator[tuple[int, str]]:
+    """Play into a track; yield how many replications were played and in which precision."""
     from halfseen.engine.cuda.kernels import launch
 
     plan = launch(cell, single)
@@ -95,8 +111,7 @@ def run(
                 source[:rows].copy_to_host(target)
             else:
                 target[...] = source[:rows].copy_to_host()
-        report(rows)
-    return plan.precision
+        yield rows, plan.precision
 
 
 def played_part(
@@ -110,15 +125,24 @@ def played_part(
 ) -> tuple[Part, str]:
     """Play some replications, reduce them on the device; return that and the precision used."""
     device()
+    fold, precision = Fold(), "double"
+    for rows, used in stepwise(_folded(cell, (first, last), fold, single, most_rows)):
+        precision = used
+        report(rows)
+    return Part(fold.moments, fold.histograms), precision
+
+
+def _folded(
+    cell: Cell | LinearCell, span: Span, fold: Fold, single: bool, most_rows: int
+) -> Iterator[tuple[int, str]]:
+    """Play and reduce; yield how many replications were played and in which precision."""
     from halfseen.engine.cuda.kernels import launch
     from halfseen.engine.cuda.reduce import part_of
 
-    plan, fold = launch(cell, single), Fold()
-    like = blank_track(cell, 1)
-    for begin, rows, played in _launched(plan, (first, last), like, most_rows):
+    plan = launch(cell, single)
+    for begin, rows, played in _launched(plan, span, blank_track(cell, 1), most_rows):
         fold.add(part_of(played._asdict(), begin, rows))
-        report(rows)
-    return Part(fold.moments, fold.histograms), plan.precision
+        yield rows, plan.precision
 
 
 def _launched(
