@@ -178,12 +178,16 @@ censorships.all = { kind = "uniform", observe = 1.0 }
 policies.ucb = { kind = "ucb" }
 """,
     "fixed": """
-problems.two = { kind = "linear", theta = [0.6, 0.5], actions = { kind = "finite", actions = [[1, 0], [0, 1]] } }
+problems.two.kind = "linear"
+problems.two.theta = [0.6, 0.5]
+problems.two.actions = { kind = "finite", actions = [[1, 0], [0, 1]] }
 censorships.all = { kind = "uniform", observe = 1.0 }
 policies.ucb = { kind = "lin-ucb" }
 """,
     "changing": """
-problems.two = { kind = "linear", theta = [0.6, 0.5], actions = { kind = "random-actions", count = 2, dimension = 2 } }
+problems.two.kind = "linear"
+problems.two.theta = [0.6, 0.5]
+problems.two.actions = { kind = "random-actions", count = 2, dimension = 2 }
 censorships.all = { kind = "uniform", observe = 1.0 }
 policies.ucb = { kind = "lin-ucb" }
 """,

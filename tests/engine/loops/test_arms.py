@@ -227,3 +227,19 @@ def test_common_random_numbers_across_policies_and_censorships():
         for world in worlds
     ]
     assert rewards[0] == rewards[1]
+
+
+@pytest.mark.parametrize("engine", ["reference", "cpu"])
+@pytest.mark.parametrize("scale", [1.0, 1e100, 1e-100])
+def test_without_noise_the_confidence_interval_never_fails(engine, scale):
+    """The mean then lies exactly on the edge of the interval, up to rounding."""
+    means = scale * np.array([0.6, 0.5, 0.1, -0.3])
+    problem = ArmedBandit(means, noise=0.0)
+    run = Study(problem, PerArm([1.0, 0.5, 0.7, 0.9]), UCB(0.7), 3_000, 2, baseline=False)
+    assert simulate(run, engine=engine).tracks["optimism_failed"].max() == 0
+
+
+def test_an_interval_that_misses_the_mean_by_more_than_rounding_fails():
+    problem = ArmedBandit([0.6, 0.5], noise=0.0)
+    run = Study(problem, PerArm([1.0, 1.0]), UCB(0.7, bound=0.59), 500, 1, baseline=False)
+    assert simulate(run, engine="reference").tracks["optimism_failed"].max() == 1

@@ -18,6 +18,7 @@ from halfseen.draws import ENVIRONMENT, POLICY
 from halfseen.engine.arguments import ArmTrack, ArmWorld
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN, PATIENCE, discount, feedback
 from halfseen.engine.loops.record import record
+from halfseen.kernels.ties import outside
 from halfseen.policies.policy import COUNT
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ def leap(
                 clock = int(stop - left)
                 value = index(state, arm, clock, policy_stream, policy_constants)
                 if HAS_WIDTH:
-                    below = value - 2.0 * width(state, arm, clock, policy_constants)
-                    if constants[arm, MEAN] > value or constants[arm, MEAN] < below:
+                    reach = width(state, arm, clock, policy_constants)
+                    if outside(constants[arm, MEAN], value, reach):
                         optimism = 1
                 for k in range(ARMS):  # no address depends on the arm: the values stay in registers
                     values[k] = value if k == arm else values[k]

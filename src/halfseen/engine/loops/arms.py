@@ -26,6 +26,7 @@ from halfseen.engine.loops.feedback import (
     write_playable,
 )
 from halfseen.engine.loops.record import cleared, record, record_potential
+from halfseen.kernels.ties import outside
 from halfseen.kernels.tournament import build, climb, inner_nodes
 
 if TYPE_CHECKING:
@@ -126,8 +127,8 @@ def play_once(
         if (observed or FILLS) and (WAITS or HAS_WIDTH):
             value = index(state, arm, int(clock), policy_stream, policy_constants)
             if HAS_WIDTH:
-                below = value - 2.0 * width(state, arm, int(clock), policy_constants)
-                if constants[arm, MEAN] > value or constants[arm, MEAN] < below:
+                reach = width(state, arm, int(clock), policy_constants)
+                if outside(constants[arm, MEAN], value, reach):
                     optimism = 1
             if JUMPS:
                 chosen = climb(values, winners, leaves, arm, value)
