@@ -24,11 +24,13 @@ from halfseen.engine.cuda.overrides import lower_halves, ridge_in_registers
 from halfseen.engine.loops import changing_set
 from halfseen.engine.loops.drawn import shake
 from halfseen.engine.specialise import OpenNames, fitted
+from halfseen.kernels.ties import tie_edge
 from halfseen.problems.contexts import SECOND, fill_normals
 
 if TYPE_CHECKING:
+    from halfseen.kernels.ties import tie_edge
     from halfseen.policies.lin_ucb import index
-    from halfseen.problems.contexts import sphere_scale as scale
+from halfseen.problems.contexts import sphere_scale as scale
 
 DRAWN = True
 SAMPLES = False
@@ -83,7 +85,7 @@ def choose_in_turn(
                 half[i * (i + 1) // 2 + j] = inverse[i, j]
     line = (now - 1) % offered.shape[0]
     chosen = 0
-    top, best = -np.inf, -np.inf
+    edge, best = -np.inf, -np.inf
     truth, width = 0.0, 0.0
     for k in range(world.offers):
         if DRAWN:
@@ -113,8 +115,8 @@ def choose_in_turn(
         square = 2.0 * square if square > 0.0 else 0.0
         best = max(best, reality)
         value = index(mean, square, spread, shift, k, now, policy_stream, constants)
-        if value > top:
-            top = value
+        if value > edge:
+            edge = tie_edge(value)
             chosen = k
             truth = reality
             width = square

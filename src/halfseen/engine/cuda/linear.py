@@ -29,6 +29,7 @@ from halfseen.engine.loops.designs import ROUNDING, exceeds, gather_expected, sh
 from halfseen.engine.loops.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
 from halfseen.engine.loops.record import record
 from halfseen.kernels.ridge import gather, next_refactor, refactor, refresh_actions
+from halfseen.kernels.ties import tie_edge
 
 if TYPE_CHECKING:
     from halfseen.policies.lin_ucb import index, radius
@@ -243,13 +244,14 @@ def largest_index(
 ) -> int:
     """Return the action with the largest index, the first among equals."""
     chosen = 0
-    top = index(means[0, lane], widths[0, lane], spread, 0.0, 0, now, stream, policy_constants)
+    first = index(means[0, lane], widths[0, lane], spread, 0.0, 0, now, stream, policy_constants)
+    edge = tie_edge(first)
     for k in range(1, actions):
         value = index(
             means[k, lane], widths[k, lane], spread, 0.0, k, now, stream, policy_constants
         )
-        if value > top:
-            top = value
+        if value > edge:
+            edge = tie_edge(value)
             chosen = k
     return chosen
 
@@ -276,10 +278,11 @@ def choose_in_registers(
     """Return what `fixed_set.choose` does, without keeping the indices."""
     means, widths, shifts = work.lists[MEANS], work.lists[WIDTHS], work.lists[SHIFTS]
     spread, chosen = work.numbers[SPREAD], 0
-    top = index(means[0], widths[0], spread, shifts[0], 0, now, stream, policy_constants)
+    first = index(means[0], widths[0], spread, shifts[0], 0, now, stream, policy_constants)
+    edge = tie_edge(first)
     for k in range(1, means.size):
         value = index(means[k], widths[k], spread, shifts[k], k, now, stream, policy_constants)
-        if value > top:
-            top = value
+        if value > edge:
+            edge = tie_edge(value)
             chosen = k
     return chosen

@@ -57,6 +57,7 @@ from halfseen.kernels.ridge import (
     square_widths,
     update_estimate,
 )
+from halfseen.kernels.ties import tie_edge
 from halfseen.problems.contexts import fill_normals
 from halfseen.problems.round_draws import draw_round, scale_columns
 
@@ -126,7 +127,7 @@ def choose(
     if SAMPLES:
         project(columns, work.vectors[SHAKE], shifts)
     square_widths(columns, work.matrices[INVERSE], work.g, squares)
-    top = -np.inf
+    edge = -np.inf
     best = -np.inf
     chosen = 0
     spread, constants = work.numbers[SPREAD], world.policy_constants
@@ -134,8 +135,8 @@ def choose(
         if truths[k] > best:
             best = truths[k]
         value = index(means[k], squares[k], spread, shifts[k], k, now, policy_stream, constants)
-        if value > top:
-            top = value
+        if value > edge:
+            edge = tie_edge(value)
             chosen = k
     for i in range(d):
         x[i] = columns[i, chosen]

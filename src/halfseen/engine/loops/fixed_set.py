@@ -54,6 +54,7 @@ from halfseen.engine.loops.record import cleared, has_powers, record, record_pot
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
 from halfseen.kernels.ridge import gather, next_refactor, refresh_actions
+from halfseen.kernels.ties import tie_edge
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import FixedWorkspace, FixedWorld, LinearTrack
@@ -204,10 +205,10 @@ def choose(work: FixedWorkspace, now: int, stream: Stream, policy_constants: Vec
                 means[k], widths[k], spread, shifts[k], k, now, stream, policy_constants
             )
     chosen = 0
-    top = values[0]
+    edge = tie_edge(values[0])
     for k in range(1, means.size):
-        if values[k] > top:
-            top = values[k]
+        if values[k] > edge:
+            edge = tie_edge(values[k])
             chosen = k
     return chosen
 

@@ -49,6 +49,7 @@ from halfseen.engine.loops.glm_steps import form, shake_by_curve, without_ridge
 from halfseen.engine.specialise import fitted
 from halfseen.glm_fit import maximiser
 from halfseen.kernels.ridge import accumulate, next_refactor, observe_action, refactor
+from halfseen.kernels.ties import tie_edge
 from halfseen.policies.glm_policy import GROWTH, SEEN_ONCE, GLMKernels
 from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.links import LinkKernels
@@ -106,7 +107,7 @@ def choose_glm(
     exploring = numbers[EXPLORING] > 0.0
     inverse = matrices[INVERSE] if exploring else matrices[OLDER]
     chosen = 0
-    top = -math.inf
+    edge = -math.inf
     for k in range(count):
         length = 0.0
         mean = 0.0
@@ -121,8 +122,8 @@ def choose_glm(
         value = form(inverse, rows[k])
         if not exploring:
             value = index(mean, value, numbers[TOLD], shift, k, clock, stream, table)
-        if value > top:
-            top = value
+        if value > edge:
+            edge = tie_edge(value)
             chosen = k
     return chosen
 

@@ -35,6 +35,7 @@ from halfseen.kernels.ridge import (
     refactor,
     update_estimate,
 )
+from halfseen.kernels.ties import tie_edge
 from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.contexts import fill_normals
 
@@ -80,7 +81,7 @@ def select_action(
                 total += matrices[SCRATCH, i, j] * vectors[NOISE, j]
             vectors[SHAKE, i] = total
     chosen = 0
-    top = -math.inf
+    edge = -math.inf
     for k in range(count):
         length = 0.0
         mean = 0.0
@@ -98,8 +99,8 @@ def select_action(
         if not length <= (1.0 + SLACK) * (1.0 + SLACK):
             return -1 - k
         value = index(mean, square, numbers[SPREAD], shift, k, clock, stream, table)
-        if value > top:
-            top = value
+        if value > edge:
+            edge = tie_edge(value)
             chosen = k
     return chosen
 
