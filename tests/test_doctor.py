@@ -24,7 +24,7 @@ def test_doctor(monkeypatch):
     assert found["cache_bytes"] > 1000
     assert found["rounds_per_second"]["cpu"] > 1e4
     text = str(doctor.examine())
-    for word in ("engine cuda", "cores", "GPU", "compiled loops", "rounds/s"):
+    for word in ("engine cuda", "cores", "GPU", "compiled code", "rounds/s"):
         assert word in text
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from halfseen import checks
 from halfseen.engine import cluster, cpu, cuda, reference
 from halfseen.engine.cell import Track
+from halfseen.engine.specialise import watching
 from halfseen.errors import InvalidInput
 from halfseen.result import PRECISIONS, Position, Result, claim
 from halfseen.storage import CELLS, PARTS, read_cell, write_cell
@@ -100,6 +101,10 @@ def simulate(
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
+    def compiling(position: Position) -> None:
+        if progress is not None:
+            progress(done, total, f"compiling {cell_name(study, position)}")
+
     def finish(digest: str, track: Track, used: str | None = None) -> None:
         nonlocal started
         now = time.perf_counter()
@@ -128,7 +133,8 @@ def simulate(
         report(0, position)
         started = time.perf_counter()
         track = result.track(position, cell)
-        used = run(cell, track, report=partial(report, position=position), workers=threads)
+        with watching(partial(compiling, position)):
+            used = run(cell, track, report=partial(report, position=position), workers=threads)
         finish(digest, track, used)
     return result
 

@@ -22,6 +22,7 @@ from halfseen.draft import Draft, draft_of
 from halfseen.engine import cluster, cuda
 from halfseen.engine.fold import BINNED, BINS, Fold, Part, Span, quantile_of
 from halfseen.engine.player import blank_track
+from halfseen.engine.specialise import watching
 from halfseen.errors import StorageError
 from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
@@ -150,6 +151,10 @@ def summarize(
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
+    def compiling(position: Position) -> None:
+        if progress is not None:
+            progress(done, total, f"compiling {cell_name(study, position)}")
+
     def finish(position: Position, draft: Draft) -> None:
         nonlocal started
         now = time.perf_counter()
@@ -184,7 +189,8 @@ def summarize(
                 keep = partial(_keep, draft, noted)
                 jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
                 continue
-            _play(draft, lacks, play, room, noted)
+            with watching(partial(compiling, position)):
+                _play(draft, lacks, play, room, noted)
             finish(position, draft)
         cluster.run_all(jobs, scheduler, threads)
     except BaseException:

@@ -25,6 +25,7 @@ from halfseen.engine.designs import (
     squared_error,
 )
 from halfseen.engine.jacobi import eigen
+from halfseen.kernels.compile_hints import inline
 from halfseen.problems.contexts import fill_normals
 from halfseen.problems.round_draws import Places, draw_round, round_places, scale_columns
 from halfseen.ridge import (
@@ -132,6 +133,7 @@ def play_contexts(
         )
 
 
+@inline
 def play_once(
     replication: int,
     row: int,
@@ -310,6 +312,7 @@ def play_once(
             checkpoint += 1
 
 
+@inline
 def pick(
     doors: Stream,
     mind: Stream,

@@ -7,6 +7,7 @@ import math
 from halfseen.checks import Vector
 from halfseen.engine.feedback import HALF_RATE
 from halfseen.engine.tridiagonal import write_eigenvalues
+from halfseen.kernels.compile_hints import inline, shared
 from halfseen.ridge import gather
 
 OBSERVED, EXPECTED = 0, 1
@@ -33,6 +34,7 @@ def record_design(
     return spread
 
 
+@shared
 def record_designs(
     observed: Vector,
     expected: Vector,
@@ -46,6 +48,7 @@ def record_designs(
     spreads[EXPECTED] = record_design(expected, regularization, scratch, eigenvalues[EXPECTED])
 
 
+@inline
 def gather_both(
     columns: Vector,
     facts: Vector,
@@ -64,12 +67,14 @@ def gather_both(
     gather(columns, g, g, regularization, expected, target)
 
 
+@inline
 def shortage(rate: float, pulled: float, seen: float) -> float:
     """Return by how much an action was seen less often than `rate` per pull."""
     missing = rate * pulled - seen
     return missing if missing > 0.0 else 0.0
 
 
+@shared
 def restart(
     regularization: float,
     inverse: Vector,
@@ -115,6 +120,7 @@ def squared_error(design: Vector, estimate: Vector, theta: Vector, scratch: Vect
     return total
 
 
+@shared
 def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vector) -> bool:
     """Tell whether left - share * right - slack * I is positive definite, by Cholesky."""
     d = left.shape[0]
@@ -134,6 +140,7 @@ def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vec
     return True
 
 
+@shared
 def lower_factor(matrix: Vector, factor: Vector) -> None:
     """Write the Cholesky factor of a positive definite matrix; entries above it are not read."""
     d = matrix.shape[0]

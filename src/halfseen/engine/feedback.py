@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, exponential_from, normal_from, uniform, unit, words
+from halfseen.kernels.compile_hints import inline
 
 MEAN, NOISE, HALF_RATE, WAIT_SCALE, PATIENCE = range(5)  # columns of an arm's facts
 GAUSSIAN, BERNOULLI, UNIFORM, RADEMACHER = range(4)  # laws of the rewards
@@ -16,6 +17,7 @@ FIXED, RANDOM, SEQUENCE = range(3)  # kinds of action sets
 LONGEST_WAIT = 2.0**52
 
 
+@inline
 def feedback(facts: Vector, arm: int, count: int, law: int, stream: Stream) -> tuple[float, float]:
     """Return the arm's observation number `count` and the number of pulls until it is seen.
 
@@ -35,6 +37,7 @@ def feedback(facts: Vector, arm: int, count: int, law: int, stream: Stream) -> t
     return reward, waiting(facts[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
 
 
+@inline
 def waiting(scale: float, high: int, low: int, stream: Stream, count: int, arm: int) -> float:
     """Return the number of pulls until an observation; `scale` is -1/log(1-p), 0 where p = 1."""
     if not scale > 0.0:

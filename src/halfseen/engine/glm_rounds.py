@@ -30,6 +30,7 @@ from halfseen.engine.designs import (
 from halfseen.engine.feedback import HALF_RATE, MEAN, NOISE, WAIT_SCALE, waiting
 from halfseen.engine.glm_steps import shake_by_curve, squared_error
 from halfseen.engine.jacobi import eigen
+from halfseen.kernels.compile_hints import inline
 from halfseen.policies.glm_policy import SEEN_ONCE
 from halfseen.ridge import (
     gather,
@@ -113,6 +114,7 @@ def play_glm(
         )
 
 
+@inline
 def play_once(
     replication: int,
     row: int,

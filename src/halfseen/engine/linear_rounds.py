@@ -27,6 +27,7 @@ from halfseen.engine.designs import (
 )
 from halfseen.engine.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
 from halfseen.engine.jacobi import eigen
+from halfseen.kernels.compile_hints import inline
 from halfseen.problems.contexts import fill_normals
 from halfseen.ridge import (
     gather,
@@ -103,6 +104,7 @@ def play_linear(
         )
 
 
+@inline
 def play_once(
     replication: int,
     row: int,

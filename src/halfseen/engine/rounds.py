@@ -27,6 +27,7 @@ from halfseen.engine.feedback import (
     open_menu,
 )
 from halfseen.engine.tournament import build, climb, inner_nodes
+from halfseen.kernels.compile_hints import inline
 
 if TYPE_CHECKING:
     from halfseen.policies.impute import zero as fill
@@ -102,6 +103,7 @@ def play(
         )
 
 
+@inline
 def play_once(
     replication: int,
     row: int,
