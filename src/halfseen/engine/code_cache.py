@@ -155,7 +155,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
             path = self._folder / self._name(sig, target_context.codegen())
             try:
                 result = self._read(path, sig, target_context)
-            except FileNotFoundError:
+            except (FileNotFoundError, PermissionError):
                 pass
             except Exception as error:  # whatever a damaged file makes pickle or LLVM raise
                 log.info("halfseen: %s is damaged (%s) and is compiled again", path, error)

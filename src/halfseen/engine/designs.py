@@ -120,7 +120,6 @@ def squared_error(design: Vector, estimate: Vector, theta: Vector, scratch: Vect
     return total
 
 
-@shared
 def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vector) -> bool:
     """Tell whether left - share * right - slack * I is positive definite, by Cholesky."""
     d = left.shape[0]
