@@ -142,7 +142,7 @@ class GLMAgent(LinearAgent):
         kept, paid = np.array(saved.kept).reshape(-1, d), np.array(saved.paid)
         if len(kept) != learned or len(paid) != learned:
             raise ValueError("rounds")
-        if not all(map(_of_unit_length, kept)) or np.any(np.abs(paid) > LARGEST):
+        if not _of_unit_length(kept) or np.any(np.abs(paid) > LARGEST):
             raise ValueError("rounds")
         size = len(self._rounds[1])
         while size < learned:

@@ -347,8 +347,12 @@ class LinearAgent:
         )
 
 
-def _of_unit_length(action: Vector) -> bool:
-    return bool(np.sum(action * action) <= (1.0 + SLACK) ** 2 * (1.0 + 1e-12))
+def _of_unit_length(rows: Vector) -> bool:
+    """Tell whether no row is longer than an action may be."""
+    longest = (1.0 + SLACK) ** 2 * (1.0 + 1e-12)
+    if np.any(np.abs(rows) > longest):  # their squares might overflow
+        return False
+    return bool(np.all(np.sum(rows * rows, axis=-1) <= longest))
 
 
 def _rows(actions: Sequence[Any]) -> Vector:
