@@ -109,3 +109,31 @@ def test_policies_go_with_their_agent():
         GLMAgent(GLMUCB(), 2, link="cubic")
     with pytest.raises(InvalidInput, match=r"GLMAgent\.dimension"):
         GLMAgent(GLMUCB(), 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("kept", (12, 0), -1e308),
+        ("kept", (0, 1), 1.5),
+        ("paid", (3,), 1e308),
+        ("numbers", (5,), 1e308),  # where the likelihood was maximised last
+        ("numbers", (6,), 2.0),  # whether it explores
+        ("numbers", (7,), 1e308),  # the limit
+        ("matrices", (7, 0, 0), 1e308),  # the prior
+        ("matrices", (5, 1, 1), 1e308),  # the curvature
+        ("vectors", (6, 0), -1e308),  # the gradient
+    ],
+)
+def test_a_state_out_of_range_is_refused(used, tmp_path, name, place, value):
+    from halfseen.storage import sealed
+
+    content = json.loads(used[1].read_text())
+    part = content[name]
+    for k in place[:-1]:
+        part = part[k]
+    part[place[-1]] = value
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(sealed(content)))
+    with pytest.raises(StorageError, match="altered"):
+        GLMAgent.load(other)

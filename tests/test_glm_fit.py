@@ -159,3 +159,16 @@ def test_bad_rounds_are_refused():
         fit([[1.0]], [1, 0])
     with pytest.raises(InvalidInput, match="must be one of"):
         fit([[1.0]], [1], "logit")
+
+
+@pytest.mark.parametrize("huge", [1e200, -1e308, math.inf, math.nan])
+def test_the_solver_ends_on_numbers_that_overflow(huge):
+    """It returns how many steps it took, or -1; it does not go on for ever."""
+    rows, d = np.array([[huge, 1.0], [0.5, 0.5]]), 2
+    scratch = (np.zeros(2), np.zeros(d), np.zeros(d), np.zeros((d, d)), np.zeros((d, d)))
+    evidence = (np.ones(2), np.array([1.0, 0.0]))
+    with np.errstate(all="ignore"):
+        taken = maximiser(LINKS["logistic"].kernels)(
+            rows, 2, *evidence, 5.0, np.eye(d), np.zeros(d), *scratch
+        )
+    assert -1 <= taken <= 100

@@ -10,21 +10,25 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.engine.arguments import (
     EXPLORING,
+    FITTED_AT,
     GLM_NUMBERS,
     GLM_SIZES,
     LEARNED,
     LIMIT,
     PRIOR,
     REGULARIZATION,
+    REPLICATION,
+    TOLD,
 )
 from halfseen.engine.loops import live_glm as live
 from halfseen.engine.loops.glm_steps import longer
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
 from halfseen.glm_fit import maximiser
-from halfseen.linear_agent import LinearAgent, _Saved
+from halfseen.linear_agent import LinearAgent, _of_unit_length, _Saved
 from halfseen.policies import GLMPolicy
 from halfseen.policies.glm_policy import GLMSetting
+from halfseen.problems.arms import LARGEST
 from halfseen.problems.links import link_named
 
 
@@ -134,10 +138,23 @@ class GLMAgent(LinearAgent):
         return {"kept": kept[:learned].tolist(), "paid": paid[:learned].tolist()}
 
     def _restore(self, saved: _Saved, seen: Any) -> None:
+        fixed = [LIMIT, REPLICATION]
+        prior, limits = self._matrices[PRIOR].copy(), self._numbers[fixed]
         super()._restore(saved, seen)
+        spread = [TOLD, FITTED_AT]
+        longest = self._longest_spread()
+        if not (
+            np.array_equal(self._matrices[PRIOR], prior)
+            and np.array_equal(self._numbers[fixed], limits)
+            and np.all(np.abs(self._numbers[spread]) <= longest)
+            and self._numbers[EXPLORING] in ((0.0, 1.0) if self.policy.explores else (0.0,))
+        ):
+            raise ValueError("state")
         learned, d = int(self._numbers[LEARNED]), self.setting.dimension
         kept, paid = np.array(saved.kept).reshape(-1, d), np.array(saved.paid)
         if len(kept) != learned or len(paid) != learned:
+            raise ValueError("rounds")
+        if not _of_unit_length(kept) or np.any(np.abs(paid) > LARGEST):
             raise ValueError("rounds")
         size = len(self._rounds[1])
         while size < learned:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-16  # squared distance to the maximum, in standard errors, at which steps end
 MOST_STEPS = 100
+MOST_JITTERS = 40  # from 1e-12 of the trace, tenfold each time
 KEEP = 0.01  # the same factor serves again when a step left less than this of the gradient
 
 
@@ -71,7 +72,7 @@ def maximise(
     Cholesky factor of the last curvature computed. A step is halved until it ends where the
     objective no longer falls along it by more than a quarter of its rise at the start. Where the
     gradient shrank a hundredfold the same factor serves for the next step. Returns -1 where
-    `MOST_STEPS` were not enough.
+    `MOST_STEPS` were not enough or the curvature is not finite.
     """
     d = theta.size
     for k in range(size):
@@ -132,7 +133,11 @@ def maximise(
                             for j in range(i + 1):
                                 hessian[i, j] += scaled * rows[k, j]
                 jitter = 0.0
+                tries = 0
                 while not exceeds(hessian, hessian, 0.0, -jitter, factor):
+                    if tries == MOST_JITTERS:
+                        return -1
+                    tries += 1
                     trace = 0.0
                     for i in range(d):
                         trace += hessian[i, i]

@@ -16,6 +16,7 @@ from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
 from halfseen.engine.backends import dask as cluster
 from halfseen.engine.cuda import run as cuda
+from halfseen.engine.specialise import watching
 from halfseen.errors import InvalidInput
 from halfseen.result import PRECISIONS, Position, Result, claim
 from halfseen.storage import CELLS, PARTS, read_cell, write_cell
@@ -102,6 +103,10 @@ def simulate(
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
+    def compiling(position: Position) -> None:
+        if progress is not None:
+            progress(done, total, f"compiling {cell_name(study, position)}")
+
     def finish(digest: str, track: Track, used: str | None = None) -> None:
         nonlocal started
         now = time.perf_counter()
@@ -130,7 +135,8 @@ def simulate(
         report(0, position)
         started = time.perf_counter()
         track = result.track(position, cell)
-        used = run(cell, track, report=partial(report, position=position), workers=threads)
+        with watching(partial(compiling, position)):
+            used = run(cell, track, report=partial(report, position=position), workers=threads)
         finish(digest, track, used)
     return result
 

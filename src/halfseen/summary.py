@@ -23,6 +23,7 @@ from halfseen.engine.backends import dask as cluster
 from halfseen.engine.cuda import run as cuda
 from halfseen.engine.player import blank_track
 from halfseen.engine.reduce import BINNED, BINS, Fold, Part, Span, quantile_of
+from halfseen.engine.specialise import watching
 from halfseen.errors import StorageError
 from halfseen.result import Position, claim, read_study
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
@@ -151,6 +152,10 @@ def summarize(
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
+    def compiling(position: Position) -> None:
+        if progress is not None:
+            progress(done, total, f"compiling {cell_name(study, position)}")
+
     def finish(position: Position, draft: Draft) -> None:
         nonlocal started
         now = time.perf_counter()
@@ -185,7 +190,8 @@ def summarize(
                 keep = partial(_keep, draft, noted)
                 jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
                 continue
-            _play(draft, lacks, play, room, noted)
+            with watching(partial(compiling, position)):
+                _play(draft, lacks, play, room, noted)
             finish(position, draft)
         cluster.run_all(jobs, scheduler, threads)
     except BaseException:

@@ -68,7 +68,7 @@ print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 
 def test_second_process_compiles_nothing(tmp_path):
     """The first run in an empty cache compiles; the second finds everything on disk."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = os.environ | {"HALFSEEN_CACHE_DIR": str(tmp_path)}
     outputs = [
         subprocess.run(
             [sys.executable, "-c", SCRIPT],

@@ -222,12 +222,17 @@ def verify(
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", help="Delete all compiled code instead.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Print what this machine can run, and how fast: engines, versions, cores, GPU, cache."""
     from halfseen.console import print_json
-    from halfseen.doctor import examine
+    from halfseen.doctor import clear, examine
 
-    found = examine()
+    found = clear() if clear_cache else examine()
     if as_json:
         print_json(found.to_dict())
     else:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 from halfseen.checks import Vector
+from halfseen.kernels.compile_hints import shared
 
 MOST_SWEEPS = 60
 NEGLIGIBLE = 1e-18  # of the diagonal: a hundredth of its rounding
 
 
+@shared
 def eigen(matrix: Vector, values: Vector, vectors: Vector) -> None:
     """Write the eigenvalues, ascending, and the eigenvectors, one per column; spoils `matrix`."""
     d = values.size

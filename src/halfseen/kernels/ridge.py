@@ -29,10 +29,12 @@ from __future__ import annotations
 import math
 
 from halfseen.checks import Vector
+from halfseen.kernels.compile_hints import inline, shared
 
 REFACTOR_SPACING = 64  # times the dimension: a refactor then costs under 2% of the updates
 
 
+@inline
 def observe_action(inverse: Vector, x: Vector, v: Vector) -> float:
     r"""Add one observed action to the design and return how wide it was.
 
@@ -57,6 +59,7 @@ def observe_action(inverse: Vector, x: Vector, v: Vector) -> float:
     return s
 
 
+@inline
 def update_estimate(theta: Vector, x: Vector, v: Vector, s: float, reward: float) -> float:
     r"""Add one reward to the estimate and return the step taken along `v`.
 
@@ -71,6 +74,7 @@ def update_estimate(theta: Vector, x: Vector, v: Vector, s: float, reward: float
     return step
 
 
+@inline
 def update_actions(
     columns: Vector, v: Vector, s: float, step: float, g: Vector, means: Vector, widths: Vector
 ) -> None:
@@ -94,6 +98,7 @@ def update_actions(
         widths[k] = left if left > 0.0 else 0.0
 
 
+@inline
 def accumulate(
     design: Vector,
     design_rest: Vector,
@@ -120,6 +125,7 @@ def accumulate(
             design[i, j] = total
 
 
+@inline
 def gather(
     columns: Vector,
     counts: Vector,
@@ -148,6 +154,7 @@ def gather(
             design[j, i] = total
 
 
+@shared
 def refactor(
     design: Vector, target: Vector, factor: Vector, inverse: Vector, theta: Vector
 ) -> float:
@@ -194,6 +201,7 @@ def refactor(
     return logdet
 
 
+@inline
 def refresh_actions(
     columns: Vector, inverse: Vector, theta: Vector, means: Vector, widths: Vector
 ) -> None:
@@ -212,6 +220,7 @@ def refresh_actions(
         widths[k] = widths[k] if widths[k] > 0.0 else 0.0
 
 
+@inline
 def project(columns: Vector, vector: Vector, out: Vector) -> None:
     """Write the product of every action with a vector, in O(K d)."""
     for k in range(out.size):
@@ -222,6 +231,7 @@ def project(columns: Vector, vector: Vector, out: Vector) -> None:
             out[k] += columns[i, k] * weight
 
 
+@inline
 def project_both(
     columns: Vector, vector: Vector, other: Vector, out: Vector, other_out: Vector
 ) -> None:
@@ -239,6 +249,7 @@ def project_both(
             other_out[k] = (other_out[k] + x * other[i]) + y * other[i + 1]
 
 
+@inline
 def square_widths(columns: Vector, inverse: Vector, g: Vector, widths: Vector) -> None:
     r"""Write the squared width of every action, in O(K d^2); `g` (2, K) is scratch.
 
@@ -257,6 +268,7 @@ def square_widths(columns: Vector, inverse: Vector, g: Vector, widths: Vector) -
         widths[k] = 2.0 * widths[k] if widths[k] > 0.0 else 0.0
 
 
+@inline
 def add_two_rows(columns: Vector, inverse: Vector, i: int, g: Vector, widths: Vector) -> None:
     """Add the rows i and i + 1, of i even, to half the squared widths."""
     first, second = 0.5 * inverse[i, i], 0.5 * inverse[i + 1, i + 1]
@@ -271,6 +283,7 @@ def add_two_rows(columns: Vector, inverse: Vector, i: int, g: Vector, widths: Ve
         widths[k] = (widths[k] + g[0, k] * x) + (g[1, k] + second * x) * columns[i + 1, k]
 
 
+@inline
 def add_two_terms(columns: Vector, inverse: Vector, i: int, j: int, g: Vector) -> None:
     """Add the terms j and j + 1 of the rows i and i + 1 of the inverse times every action."""
     a, b = inverse[i, j], inverse[i, j + 1]
@@ -282,6 +295,7 @@ def add_two_terms(columns: Vector, inverse: Vector, i: int, j: int, g: Vector) -
         g[1, k] = (g[1, k] + p * x) + q * y
 
 
+@inline
 def add_row(columns: Vector, inverse: Vector, i: int, g: Vector, widths: Vector) -> None:
     """Add the row i to half the squared widths."""
     for k in range(widths.size):
@@ -293,6 +307,7 @@ def add_row(columns: Vector, inverse: Vector, i: int, g: Vector, widths: Vector)
         widths[k] += g[0, k] * columns[i, k]
 
 
+@inline
 def next_refactor(observed: int, dimension: int) -> int:
     """Return the number of observations at which to compute the state afresh next.
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+from halfseen.kernels.compile_hints import inline
+
 TIE = 1e-12  # relative difference up to which two indices are equal
 ROUNDING_ERROR = 1e-9  # relative error of a sum of many rewards
 
 
+@inline
 def tie_edge(top: float) -> float:
     """Return the number that an index must exceed to be larger than `top`.
 
@@ -20,6 +23,7 @@ def tie_edge(top: float) -> float:
     return top + TIE * abs(top) if top > -math.inf else top
 
 
+@inline
 def outside(mean: float, upper: float, width: float) -> bool:
     """Return whether a mean lies outside ``[upper - 2 width, upper]`` by more than rounding.
 

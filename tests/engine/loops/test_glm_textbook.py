@@ -35,6 +35,11 @@ THETA = (0.9, -0.7)
 OBSERVE = PerAction([0.9, 0.3, 0.5, 1.0, 0.2, 0.6])
 
 
+def first_largest(values):
+    """Return the place of the largest value, the first of those that rounding may tell apart."""
+    return int(np.flatnonzero(values >= values.max() - 1e-12 * abs(values.max()))[0])
+
+
 def estimate(cell, actions, rewards, penalty):
     """Solve the score equation, continued by tangents beyond the limit, by a hybrid method."""
     kernels, limit = cell.problem.curve.kernels, cell.policy.limit(cell.setting)
@@ -119,10 +124,10 @@ def textbook(cell, key, replication):
         inverse = np.linalg.inv(design)
         widths = np.einsum("ki,ij,kj->k", offer, inverse, offer)
         if exploring:
-            k = int(np.argmax(widths))
+            k = first_largest(widths)
         else:
             older = np.einsum("ki,ij,kj->k", offer, used, offer)
-            k = int(np.argmax(offer @ guess + beta * np.sqrt(older)))
+            k = first_largest(offer @ guess + beta * np.sqrt(older))
         x = offer[k]
         potential += widths[k]
         regret += cell.problem.means(offer).max() - cell.problem.means(x[None])[0]

@@ -53,7 +53,8 @@ def coin_flips(problem, censorship, horizon, runs, rng):
         beta = problem.noise * np.sqrt(np.linalg.slogdet(designs)[1] + 2 * math.log(horizon))
         beta += np.linalg.norm(theta)
         values = np.einsum("rki,ri->rk", offer, estimates) + beta[:, None] * np.sqrt(widths)
-        chosen = values.argmax(axis=1)
+        tops = values.max(axis=1, keepdims=True)
+        chosen = (values >= tops - 1e-12 * abs(tops)).argmax(axis=1)  # the first among equals
         x = offer[every, chosen]
         means = offer @ theta
         regret += means.max(axis=1) - means[every, chosen]

@@ -114,6 +114,11 @@ class ChangingWorld:
         return self.cell.censorship.region(x[None])[0] if many else 0
 
 
+def first_largest(values):
+    """Return the place of the largest value, the first of those that rounding may tell apart."""
+    return int(np.flatnonzero(values >= values.max() - 1e-12 * abs(values.max()))[0])
+
+
 def squares(inverse, rows):
     """Return a' M a of each row, added up in the order of plain loops, so that ties stay ties."""
     total = np.zeros(len(rows))
@@ -144,7 +149,7 @@ def textbook(cell, key, replication, factor):
         spread = np.linalg.slogdet(learned)[1] - d * math.log(lam)
         beta = sigma * math.sqrt(spread + 2 * math.log(1 / delta))
         beta += math.sqrt(lam) * np.linalg.norm(theta)
-        k = int(np.argmax(offer @ (inverse @ b) + beta * np.sqrt(squares(inverse, offer))))
+        k = first_largest(offer @ (inverse @ b) + beta * np.sqrt(squares(inverse, offer)))
         x = offer[k]
         values, vectors = np.linalg.eigh(learned)
         potential += [((vectors.T @ x) ** 2) @ values**-alpha for alpha in cell.alphas]

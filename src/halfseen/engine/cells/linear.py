@@ -39,7 +39,7 @@ from halfseen.engine.cells.arms import arm_constants
 from halfseen.engine.cells.own_actions import check_size, listed_rates, own_rounds
 from halfseen.engine.loops import ball, changing_set, drawn, fixed_linear, fixed_set
 from halfseen.engine.loops.feedback import gaussian_feedback
-from halfseen.engine.specialise import OpenNames, fitted
+from halfseen.engine.specialise import OpenNames, fitted, leaves_open
 from halfseen.errors import InvalidInput
 from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
 from halfseen.problems.contexts import (
@@ -326,4 +326,9 @@ def filled(
     functions: tuple[Callable[..., Any], ...], kernels: OpenNames, names: tuple[Any, ...]
 ) -> dict[str, FunctionType]:
     """Return functions by name, with a policy's kernels and other open names filled in."""
-    return {part.__name__: fitted(part, kernels, **dict(names)) for part in functions}
+    opened = {*kernels.names(), *dict(names)}
+    return {
+        part.__name__: fitted(part, kernels, **dict(names)) if leaves_open(part, opened) else part
+        for part in functions
+        if isinstance(part, FunctionType)
+    }

@@ -26,6 +26,7 @@ from halfseen.engine.loops.feedback import (
     write_playable,
 )
 from halfseen.engine.loops.record import cleared, record, record_potential
+from halfseen.kernels.compile_hints import inline
 from halfseen.kernels.ties import outside
 from halfseen.kernels.tournament import build, climb, inner_nodes
 
@@ -50,6 +51,7 @@ def play(first: int, last: int, world: ArmWorld, work: ArmWorkspace, track: ArmT
         play_once(replication, replication - first, world, work, track)
 
 
+@inline
 def play_once(
     replication: int, row: int, world: ArmWorld, work: ArmWorkspace, track: ArmTrack
 ) -> None:

@@ -6,6 +6,7 @@ import math
 
 from halfseen.checks import Vector
 from halfseen.engine.loops.feedback import HALF_RATE
+from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.ridge import gather
 from halfseen.kernels.tridiagonal import write_eigenvalues
 
@@ -33,6 +34,7 @@ def record_design(
     return spread
 
 
+@shared
 def record_designs(
     observed: Vector,
     expected: Vector,
@@ -61,12 +63,14 @@ def gather_expected(
     gather(columns, g, g, regularization, design, target)
 
 
+@inline
 def shortage(rate: float, pulled: float, seen: float) -> float:
     """Return by how much an action was seen less often than `rate` per pull."""
     missing = rate * pulled - seen
     return missing if missing > 0.0 else 0.0
 
 
+@shared
 def restart(
     regularization: float,
     inverse: Vector,
@@ -131,6 +135,7 @@ def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vec
     return True
 
 
+@shared
 def lower_factor(matrix: Vector, factor: Vector) -> None:
     """Write the Cholesky factor of a positive definite matrix; entries above it are not read."""
     d = matrix.shape[0]

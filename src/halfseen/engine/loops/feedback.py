@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, exponential_from, normal_from, uniform, unit, words
+from halfseen.kernels.compile_hints import inline
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ArmWorld
@@ -20,6 +21,7 @@ FIXED, RANDOM, SEQUENCE = range(3)  # kinds of action sets
 LONGEST_WAIT = 2.0**52
 
 
+@inline
 def feedback(
     constants: Vector, arm: int, count: int, law: int, stream: Stream
 ) -> tuple[float, float]:
@@ -41,6 +43,7 @@ def feedback(
     return reward, waiting(constants[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
 
 
+@inline
 def gaussian_feedback(
     constants: Vector, action: int, count: int, stream: Stream
 ) -> tuple[float, float]:
@@ -48,6 +51,7 @@ def gaussian_feedback(
     return feedback(constants, action, count, GAUSSIAN, stream)
 
 
+@inline
 def link_feedback(
     constants: Vector, action: int, count: int, stream: Stream
 ) -> tuple[float, float]:
@@ -58,6 +62,7 @@ def link_feedback(
     return gained, wait
 
 
+@inline
 def waiting(scale: float, high: int, low: int, stream: Stream, count: int, arm: int) -> float:
     """Return the number of pulls until an observation; `scale` is -1/log(1-p), 0 where p = 1."""
     if not scale > 0.0:
@@ -84,6 +89,7 @@ def write_playable(world: ArmWorld, clock: int, stream: Stream, row: NDArray[Any
             row[arm] = world.available[line, arm]
 
 
+@inline
 def discount(weight: float, alpha: float) -> float:
     """Return weight to the power alpha, without a power function where it can be avoided."""
     if alpha == 1.0:
