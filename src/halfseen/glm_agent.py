@@ -22,9 +22,9 @@ from halfseen.engine.arguments import (
 )
 from halfseen.engine.loops import live_glm as live
 from halfseen.engine.loops.glm_steps import longer
+from halfseen.engine.loops.live_glm import maximiser
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
-from halfseen.glm_fit import maximiser
 from halfseen.linear_agent import LinearAgent, _of_unit_length, _Saved
 from halfseen.policies import GLMPolicy
 from halfseen.policies.glm_policy import GLMSetting

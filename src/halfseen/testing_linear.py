@@ -15,6 +15,7 @@ from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import fitted
+from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.policies import LinearPolicy
 from halfseen.policies.linear_policy import LinearSetting
 from halfseen.problems import (
@@ -25,7 +26,6 @@ from halfseen.problems import (
     UnitBall,
 )
 from halfseen.problems.action_arrays import SLACK
-from halfseen.theory.ellipsoid import SCRATCH_ROWS
 
 _THETA = (0.5, -0.3, 0.6)
 _DIRECTION = (1.0, 0.5, -0.2)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.kernels.tournament import inner_nodes
 from halfseen.problems.round_draws import Places, round_places
-from halfseen.theory.ellipsoid import SCRATCH_ROWS
 
 Shape = tuple[tuple[int, ...], Any]  # of an array, and the type of its elements
 Shapes = dict[str, Shape]

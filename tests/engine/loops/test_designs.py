@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from halfseen.engine.loops.designs import exceeds, lower_factor, powered_width, record_design
+from halfseen.engine.loops.designs import powered_width, record_design
+from halfseen.kernels.cholesky import exceeds, lower_factor
 from halfseen.kernels.jacobi import eigen
 
 RNG = np.random.default_rng(2)

@@ -11,8 +11,8 @@ from halfseen.checks import Vector
 from halfseen.engine.cells.linear import LinearCell, filled
 from halfseen.engine.loops import drawn_glm, fixed_glm
 from halfseen.engine.loops.feedback import link_feedback
-from halfseen.engine.loops.live_glm import choose_glm, learn_glm, reset_glm, with_link
-from halfseen.glm_fit import maximiser, unreachable
+from halfseen.engine.loops.live_glm import choose_glm, learn_glm, maximiser, reset_glm, with_link
+from halfseen.kernels.glm_newton import unreachable
 from halfseen.policies.glm_policy import GLMPolicy, GLMSetting
 from halfseen.problems.action_arrays import row_blocks
 from halfseen.problems.contexts import FiniteActions, SequenceOfActions

@@ -25,9 +25,10 @@ from halfseen.engine.arguments import (
     FixedWorld,
     LinearTrack,
 )
-from halfseen.engine.loops.designs import ROUNDING, exceeds, gather_expected, shortage
+from halfseen.engine.loops.designs import ROUNDING, gather_expected, shortage
 from halfseen.engine.loops.feedback import GAUSSIAN, HALF_RATE, MEAN, feedback
 from halfseen.engine.loops.record import record
+from halfseen.kernels.cholesky import exceeds
 from halfseen.kernels.ridge import gather, next_refactor, refactor, refresh_actions
 from halfseen.kernels.ties import tie_edge
 

@@ -24,9 +24,10 @@ from halfseen.engine.arguments import (
     SHOWN,
     History,
 )
-from halfseen.engine.loops.designs import add_square, exceeds, powered_width, record_designs
+from halfseen.engine.loops.designs import add_square, powered_width, record_designs
 from halfseen.engine.loops.glm_steps import longer
 from halfseen.engine.loops.record import cleared, has_powers, record, record_potential
+from halfseen.kernels.cholesky import exceeds
 from halfseen.kernels.compile_hints import inline
 
 if TYPE_CHECKING:

@@ -38,13 +38,8 @@ from halfseen.engine.arguments import (
     TRUTHS,
     V,
 )
-from halfseen.engine.loops.designs import (
-    ROUNDING,
-    correlate,
-    lower_factor,
-    restart,
-    squared_error,
-)
+from halfseen.engine.loops.designs import ROUNDING, restart, squared_error
+from halfseen.kernels.cholesky import correlate, lower_factor
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
 from halfseen.kernels.ridge import (

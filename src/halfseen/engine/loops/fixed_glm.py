@@ -33,8 +33,9 @@ from halfseen.engine.arguments import (
     G,
     V,
 )
-from halfseen.engine.loops.designs import ROUNDING, exceeds, lower_factor
+from halfseen.engine.loops.designs import ROUNDING
 from halfseen.engine.loops.glm_steps import shake_by_curve, squared_error
+from halfseen.kernels.cholesky import exceeds, lower_factor
 from halfseen.kernels.compile_hints import shared
 from halfseen.kernels.ridge import (
     gather,
@@ -48,7 +49,7 @@ from halfseen.policies.glm_policy import SEEN_ONCE
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import FixedWorkspace, FixedWorld
-    from halfseen.glm_fit import maximise as fit
+    from halfseen.kernels.glm_newton import maximise as fit
     from halfseen.policies.lin_ucb import radius
 
 SAMPLES = False

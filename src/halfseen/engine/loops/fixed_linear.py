@@ -29,8 +29,9 @@ from halfseen.engine.arguments import (
     G,
     V,
 )
-from halfseen.engine.loops.designs import ROUNDING, correlate, lower_factor
+from halfseen.engine.loops.designs import ROUNDING
 from halfseen.engine.loops.feedback import MEAN
+from halfseen.kernels.cholesky import correlate, lower_factor
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.ridge import (
     gather,

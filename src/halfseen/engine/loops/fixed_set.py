@@ -42,15 +42,10 @@ from halfseen.engine.arguments import (
     WIDTHS,
     G,
 )
-from halfseen.engine.loops.designs import (
-    exceeds,
-    gather_expected,
-    powered_width,
-    record_designs,
-    shortage,
-)
+from halfseen.engine.loops.designs import gather_expected, powered_width, record_designs, shortage
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN
 from halfseen.engine.loops.record import cleared, has_powers, record, record_potential
+from halfseen.kernels.cholesky import exceeds
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
 from halfseen.kernels.ridge import gather, next_refactor, refresh_actions

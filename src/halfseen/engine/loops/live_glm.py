@@ -44,10 +44,10 @@ from halfseen.engine.arguments import (
     TOLD,
     V,
 )
-from halfseen.engine.loops.designs import exceeds, lower_factor
 from halfseen.engine.loops.glm_steps import form, shake_by_curve, without_ridge
 from halfseen.engine.specialise import fitted
-from halfseen.glm_fit import maximiser
+from halfseen.kernels.cholesky import exceeds, lower_factor
+from halfseen.kernels.glm_newton import maximise
 from halfseen.kernels.ridge import accumulate, next_refactor, observe_action, refactor
 from halfseen.kernels.ties import tie_edge
 from halfseen.policies.glm_policy import GROWTH, SEEN_ONCE, GLMKernels
@@ -55,7 +55,7 @@ from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.links import LinkKernels
 
 if TYPE_CHECKING:
-    from halfseen.glm_fit import maximise as fit
+    from halfseen.kernels.glm_newton import maximise as fit
     from halfseen.policies.lin_ucb import index
 
 SAMPLES = False
@@ -195,3 +195,9 @@ def learn_glm(
 def with_link(function: FunctionType, kernels: GLMKernels, link: LinkKernels) -> FunctionType:
     """Return one of these functions with a policy's and a link's own filled in."""
     return fitted(function, kernels, fit=maximiser(link))
+
+
+@cache
+def maximiser(kernels: LinkKernels) -> FunctionType:
+    """Return `maximise` with a link's functions filled in."""
+    return fitted(maximise, kernels)

@@ -27,7 +27,7 @@ from halfseen.engine.arguments import (
     TARGET_REST,
     V,
 )
-from halfseen.engine.loops.designs import lower_factor
+from halfseen.kernels.cholesky import lower_factor
 from halfseen.kernels.ridge import (
     accumulate,
     next_refactor,
