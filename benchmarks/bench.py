@@ -1,11 +1,12 @@
 """Every figure of speed and memory, measured in one run and printed as one table.
 
 `make bench` runs all of it; name some of the parts to run only those:
-loop, arms, linear, glm, command, memory, live, logs, peers, linear-peers.
+loop, arms, linear, glm, command, cold, memory, live, logs, peers, linear-peers.
 """
 
 import sys
 
+import cold
 import command
 import decisions
 import glm
@@ -69,6 +70,7 @@ PARTS = {
     "linear": linear.against_c,
     "glm": glm.generalized,
     "command": command.startup,
+    "cold": cold.first_runs,
     "memory": command.memory,
     "live": decisions.live,
     "logs": logs.audit,

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
-from halfseen.engine import cluster, player
+from halfseen.engine import player
+from halfseen.engine.backends import dask as cluster
 
 WAYS = {
     "cpu, 1 thread": ("cpu", 1),
@@ -32,9 +33,9 @@ def study(replications):
     return Study(problem, Uniform(0.5), UCB(), 100_000, replications)
 
 
-def noting(cell, fit):
+def noting(cell, fit, **options):
     """Return the player of a cell that notes its processor seconds."""
-    play = player.player(cell, fit)
+    play = player.player(cell, fit, **options)
 
     def noted(*arguments):
         before = time.thread_time()

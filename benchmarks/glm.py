@@ -16,6 +16,7 @@ from halfseen import (
     Study,
     Uniform,
 )
+from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled
 from halfseen.result import Result
 
@@ -38,10 +39,9 @@ def played(horizon, observe=1.0, replications=1, changing=False):
     study = Study(bandit(changing), Uniform(observe), policy, horizon, replications, baseline=False)
     position, cell = next(study.cells())
     track = Result.empty(study).track(position, cell)
-    loop = compiled(cell.loop, cell.policy.kernels(), **cell.open_names)
-    arguments = cell.arguments()
+    play = player(cell, compiled)
     started = time.perf_counter()
-    loop(0, replications, *arguments, *track.rows(0, replications))
+    play(0, replications, track)
     return (time.perf_counter() - started) / (horizon * replications), track.regret[:, -1]
 
 

@@ -43,8 +43,9 @@ from halfseen import (
     Study,
     Uniform,
 )
-from halfseen.engine import cpu, cuda
-from halfseen.engine.fold import Fold
+from halfseen.engine.backends import cpu
+from halfseen.engine.cuda import run as cuda
+from halfseen.engine.reduce import Fold
 
 
 @cache
@@ -121,7 +122,7 @@ def timing(name, study, single=False):
     """Print the best of three whole runs, transfers to the host included, and of the kernel."""
     from numba import cuda as device
 
-    from halfseen.engine.cuda_kernels import launch
+    from halfseen.engine.cuda.kernels import launch
 
     if options().only not in name:
         return

@@ -16,6 +16,7 @@ from halfseen import (
     Study,
     Uniform,
 )
+from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled
 from halfseen.result import Result
 
@@ -50,11 +51,10 @@ def engine_seconds(kind, observe, replications, horizon, alphas=(1.0,)):
     )
     position, cell = next(study.cells())
     track = Result.empty(study).track(position, cell)
-    loop = compiled(cell.loop, cell.policy.kernels(), **cell.open_names)
-    arguments = cell.arguments()
-    loop(0, 1, *arguments, *track.rows(0, 1))
+    play = player(cell, compiled)
+    play(0, 1, track)
     started = time.perf_counter()
-    loop(0, replications, *arguments, *track.rows(0, replications))
+    play(0, replications, track)
     return time.perf_counter() - started, float(track.regret[:, -1].mean())
 
 

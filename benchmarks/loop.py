@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from halfseen import UCB, ArmedBandit, Study, Uniform
+from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled
 from halfseen.result import Result
 
@@ -22,11 +23,10 @@ def engine_seconds(arms, observe, replications, alphas, horizon=HORIZON):
     )
     position, cell = next(study.cells())
     track = Result.empty(study).track(position, cell)
-    loop = compiled(cell.loop, cell.policy.kernels(), **cell.open_names)
-    arguments = cell.arguments()
-    loop(0, 1, *arguments, *track.rows(0, 1))
+    play = player(cell, compiled)
+    play(0, 1, track)
     started = time.perf_counter()
-    loop(0, replications, *arguments, *track.rows(0, replications))
+    play(0, replications, track)
     return time.perf_counter() - started, float(track.regret[:, -1].mean())
 
 

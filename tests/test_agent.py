@@ -1,6 +1,9 @@
 """The live agent: feedback late, out of order, twice or never; bad input changes nothing."""
 
+import copy
 import math
+import sys
+import threading
 from decimal import Decimal
 
 import numpy as np
@@ -267,3 +270,38 @@ def test_any_order_of_calls_keeps_the_books(steps):
     assert agent.pending == {n: arm for n, arm in made.items() if n not in settled}
     assert agent.observations.tolist() == seen.tolist()
     assert agent._state.tolist() == np.column_stack([seen, seen * 0.5]).tolist()
+
+
+def test_threads_that_share_an_agent_lose_no_decision(tmp_path):
+    agent, each = Agent(UCB(), arms=3, noise=0.5), 2_000
+    numbers = [[] for _ in range(4)]
+
+    def use(own):
+        for k in range(each):
+            decision = agent.choose()
+            own.append(decision.number)
+            agent.observe(decision, 0.5) if k % 2 else agent.miss(decision)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=use, args=(own,)) for own in numbers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert sorted(n for own in numbers for n in own) == list(range(1, 4 * each + 1))
+    assert agent.observations.sum() == 2 * each
+    agent.save(tmp_path / "agent.json")
+    assert Agent.load(tmp_path / "agent.json").decisions == 4 * each
+
+
+def test_an_agent_can_be_copied():
+    agent = Agent(UCB(), arms=2)
+    agent.observe(agent.choose(), 1.0)
+    other = copy.deepcopy(agent)
+    assert other.choose() == agent.choose()
+    other.miss(2)
+    assert agent.pending == {2: 1}

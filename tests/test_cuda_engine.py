@@ -29,7 +29,7 @@ from halfseen import (
     UnitBall,
     simulate,
 )
-from halfseen.engine import cuda
+from halfseen.engine.cuda import run as cuda
 from halfseen.simulation import choose_engine
 
 SIMULATED = r"""
@@ -45,8 +45,13 @@ from halfseen import (
     Study, Uniform, simulate, summarize
 )
 from halfseen.doctor import examine
-from halfseen.engine import cuda, cuda_contexts, cuda_fold, cuda_kernels, cuda_launch, reference
-from halfseen.engine.fold import Fold, Part
+from halfseen.engine.cuda import run as cuda
+from halfseen.engine.cuda import contexts as cuda_contexts
+from halfseen.engine.cuda import reduce as cuda_fold
+from halfseen.engine.cuda import kernels as cuda_kernels
+from halfseen.engine.cuda import launch as cuda_launch
+from halfseen.engine.backends import reference
+from halfseen.engine.reduce import Fold, Part
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES
 
 

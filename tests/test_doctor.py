@@ -24,9 +24,21 @@ def test_doctor(monkeypatch):
     assert found["cache_bytes"] > 1000
     assert found["rounds_per_second"]["cpu"] > 1e4
     text = str(doctor.examine())
-    for word in ("engine cuda", "cores", "GPU", "compiled loops", "rounds/s"):
+    for word in ("engine cuda", "cores", "GPU", "compiled code", "rounds/s"):
         assert word in text
 
 
 def test_an_absent_package_has_no_version():
     assert doctor._version("no-such-package") is None
+
+
+def test_the_cache_is_cleared_on_demand(monkeypatch, tmp_path):
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
+    (tmp_path / "one.code").write_bytes(bytes(2**20))
+    (tmp_path / "other").write_text("stays")
+    runner = CliRunner()
+    ended = runner.invoke(app, ["doctor", "--clear-cache"])
+    assert ended.output == f"Deleted 1 compiled functions (1.0 MiB) from {tmp_path}.\n"
+    ended = runner.invoke(app, ["doctor", "--clear-cache", "--json"])
+    assert json.loads(ended.output) == {"cache": str(tmp_path), "entries": 0, "cache_bytes": 0}
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]

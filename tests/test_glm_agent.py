@@ -17,7 +17,8 @@ from halfseen import (
     Uniform,
 )
 from halfseen.draws import AVAILABILITY, ENVIRONMENT, unit, words
-from halfseen.engine.glm_cell import GLMCell
+from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 from halfseen.glm_fit import fit
 
@@ -28,10 +29,8 @@ def used(tmp_path_factory):
     problem = GeneralizedLinearBandit([0.7, -0.6], "logistic", RandomActions(4, 2))
     cell = GLMCell(problem, Uniform(0.6), GLMUCB(), 150, 2, np.array([150]), np.array([1.0]))
     track = cell.blank(1, cell.groups, 2)
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
-    arguments = cell.arguments()
-    loop(0, 1, *arguments, *track.rows(0, 1))
-    key = next(part for part in arguments if isinstance(part, tuple))
+    player(cell, fitted)(0, 1, track)
+    key = cell.key
     agent = GLMAgent(GLMUCB(), 2, bound=problem.norm, horizon=150)
     regret, rounds = 0.0, ([], [])
     for clock in range(1, 151):
@@ -110,3 +109,31 @@ def test_policies_go_with_their_agent():
         GLMAgent(GLMUCB(), 2, link="cubic")
     with pytest.raises(InvalidInput, match=r"GLMAgent\.dimension"):
         GLMAgent(GLMUCB(), 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("kept", (12, 0), -1e308),
+        ("kept", (0, 1), 1.5),
+        ("paid", (3,), 1e308),
+        ("numbers", (5,), 1e308),  # where the likelihood was maximised last
+        ("numbers", (6,), 2.0),  # whether it explores
+        ("numbers", (7,), 1e308),  # the limit
+        ("matrices", (7, 0, 0), 1e308),  # the prior
+        ("matrices", (5, 1, 1), 1e308),  # the curvature
+        ("vectors", (6, 0), -1e308),  # the gradient
+    ],
+)
+def test_a_state_out_of_range_is_refused(used, tmp_path, name, place, value):
+    from halfseen.storage import sealed
+
+    content = json.loads(used[1].read_text())
+    part = content[name]
+    for k in place[:-1]:
+        part = part[k]
+    part[place[-1]] = value
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(sealed(content)))
+    with pytest.raises(StorageError, match="altered"):
+        GLMAgent.load(other)

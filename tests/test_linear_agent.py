@@ -2,6 +2,8 @@
 
 import json
 import math
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from halfseen import (
     simulate,
 )
 from halfseen.draws import ENVIRONMENT, normal_from, unit, words
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.policies import LINEAR_POLICIES
 from halfseen.storage import sealed
 
@@ -73,7 +75,7 @@ def test_agent_makes_the_choices_of_the_engine(kind, observe):
     tracks = simulate(study).tracks
     cell = next(study.cells())[1]
     assert isinstance(cell, LinearCell)
-    key = cell.arguments()[9]
+    key = cell.key
     agent = LinearAgent(policy, 3, noise=0.2, bound=problem.norm, horizon=150)
     agent._key = key
     world, regret, seen = (*key, 0, ENVIRONMENT), 0.0, 0
@@ -227,3 +229,68 @@ def test_altered_files_are_refused(change, tmp_path):
 def test_bad_parameters_are_named(arguments, field):
     with pytest.raises(InvalidInput, match=f"LinearAgent.{field}"):
         LinearAgent(**({"policy": LinUCB(), "dimension": 3} | arguments))
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("matrices", (0, 1, 1)),  # the inverse
+        ("matrices", (1, 0, 0)),  # the design
+        ("matrices", (3, 0, 0)),  # scratch
+        ("vectors", (0, 0)),  # the estimate
+        ("vectors", (1, 2)),  # the sums of rewards
+        ("numbers", (0,)),  # the logarithm of the determinant
+        ("numbers", (2,)),  # when to compute the state afresh
+        ("pending", (0, 2, 0)),  # an action that waits
+    ],
+)
+@pytest.mark.parametrize("value", [1e308, -1e308])
+def test_a_state_out_of_range_is_refused(name, place, value, tmp_path):
+    agent, path = LinearAgent(LinUCB(), 3), tmp_path / "agent.json"
+    play(agent, 20)
+    agent.choose(np.eye(3))
+    agent.save(path)
+    assert LinearAgent.load(path).decisions == agent.decisions
+    content = json.loads(path.read_text())
+    part = content[name]
+    for k in place[:-1]:
+        part = part[k]
+    part[place[-1]] = value
+    path.write_text(json.dumps(sealed(content)))
+    with pytest.raises(StorageError, match="altered"):
+        LinearAgent.load(path)
+
+
+def test_large_rewards_stay_within_the_range_of_a_saved_state(tmp_path):
+    agent, path = LinearAgent(LinUCB(regularization=1e-3), 2), tmp_path / "agent.json"
+    for k in range(200):
+        agent.observe(agent.choose(np.eye(2)), 1e100 if k % 3 else -1e100)
+        agent.save(path)
+        if k % 20 == 0:
+            assert LinearAgent.load(path).estimate.tolist() == agent.estimate.tolist()
+
+
+def test_threads_that_share_a_linear_agent_lose_no_decision(tmp_path):
+    agent, each = LinearAgent(LinUCB(), 2), 500
+    numbers = [[] for _ in range(4)]
+
+    def use(own):
+        for _ in range(each):
+            decision = agent.choose(np.eye(2))
+            own.append(decision.number)
+            agent.observe(decision, 0.5)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=use, args=(own,)) for own in numbers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert sorted(n for own in numbers for n in own) == list(range(1, 4 * each + 1))
+    assert agent.observations == 4 * each
+    agent.save(tmp_path / "agent.json")
+    assert LinearAgent.load(tmp_path / "agent.json").observations == 4 * each

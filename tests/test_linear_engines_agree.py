@@ -20,7 +20,7 @@ from halfseen import (
     Uniform,
     UnitBall,
 )
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.policies import LINEAR_POLICIES
 from halfseen.testing_linear import check_linear_cell, check_linear_policy
 

@@ -8,8 +8,17 @@ import pytest
 from example_studies import broad_study, small_study
 
 import halfseen
-from halfseen import UCB, ArmedBandit, InvalidInput, Result, StorageError, Uniform, simulate
-from halfseen.engine import cpu
+from halfseen import (
+    UCB,
+    ArmedBandit,
+    InvalidInput,
+    Result,
+    StorageError,
+    Study,
+    Uniform,
+    simulate,
+)
+from halfseen.engine.backends import cpu
 from halfseen.simulation import ENGINES
 
 
@@ -179,3 +188,19 @@ def test_long_horizons_have_room_to_count():
     pulls = simulate(study, engine="reference").tracks["pulls"]
     assert pulls.dtype == np.int64
     assert np.all(pulls[..., -1, :].sum(axis=-1) == 2**33)
+
+
+def test_progress_says_when_a_loop_is_compiled(monkeypatch, tmp_path):
+    from halfseen.engine.specialise import compiled
+
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
+    compiled.cache_clear()
+    calls = []
+    study = Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), 50, 3, baseline=False)
+    simulate(study, progress=lambda *call: calls.append(call))
+    labels = [label for _, _, label in calls]
+    assert labels[1] == f"compiling {labels[0]}"
+    assert not any(label.startswith("compiling") for label in labels[2:])
+    calls.clear()
+    simulate(study, progress=lambda *call: calls.append(call))
+    assert not any(label.startswith("compiling") for _, _, label in calls)

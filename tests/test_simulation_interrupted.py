@@ -169,3 +169,63 @@ def test_control_c_in_the_command(tmp_path, played):
     resumed = simulate(study, out=tmp_path / "out")
     assert len(played) == CELLS - kept
     assert same(resumed, simulate(study))
+
+
+ENDLESS = {
+    "arms": """
+problems.two = { kind = "arms", means = [0.6, 0.5] }
+censorships.all = { kind = "uniform", observe = 1.0 }
+policies.ucb = { kind = "ucb" }
+""",
+    "fixed": """
+problems.two.kind = "linear"
+problems.two.theta = [0.6, 0.5]
+problems.two.actions = { kind = "finite", actions = [[1, 0], [0, 1]] }
+censorships.all = { kind = "uniform", observe = 1.0 }
+policies.ucb = { kind = "lin-ucb" }
+""",
+    "changing": """
+problems.two.kind = "linear"
+problems.two.theta = [0.6, 0.5]
+problems.two.actions = { kind = "random-actions", count = 2, dimension = 2 }
+censorships.all = { kind = "uniform", observe = 1.0 }
+policies.ucb = { kind = "lin-ucb" }
+""",
+}
+STOPS = "What is finished is kept in out; run the same command to go on."
+
+
+def stop_after(process, seconds, times):
+    """Interrupt a command `times` times; return the seconds it took to end and its errors."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=seconds)
+        pytest.fail("ended before it was stopped")
+    started = time.monotonic()
+    for _ in range(times):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+    _, errors = process.communicate(timeout=60)
+    return time.monotonic() - started, errors
+
+
+@pytest.mark.parametrize("loop", sorted(ENDLESS))
+@pytest.mark.parametrize("times", [1, 3])
+def test_control_c_stops_inside_one_endless_replication(tmp_path, loop, times):
+    study = f"horizon = {10**12}\nreplications = 1\ncheckpoints = 3\n{ENDLESS[loop]}"
+    (tmp_path / "study.toml").write_text(study)
+    process = run_command(tmp_path)
+    _, errors = stop_after(process, 8, times)
+    assert process.returncode == 130, errors
+    assert STOPS in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("extra", [(), ("--summary",)])
+def test_control_c_at_any_moment_of_the_start_prints_no_traceback(tmp_path, extra):
+    (tmp_path / "study.toml").write_text(to_toml(small_study(horizon=10**9)))
+    for delay in (0.15, 0.5, 1.0, 1.6):
+        process = run_command(tmp_path, extra=extra)
+        _, errors = stop_after(process, delay, 2)
+        assert process.returncode in (130, -signal.SIGINT), errors
+        if delay > 0.2:  # before, Python itself is still starting
+            assert "Traceback" not in errors

@@ -26,7 +26,7 @@ from halfseen import (
 from halfseen import summary as module
 from halfseen.cli import app
 from halfseen.draft import draft_of
-from halfseen.engine import fold
+from halfseen.engine import reduce as fold
 from halfseen.spec import to_toml
 
 SHARES = (0.0, 0.05, 0.5, 0.95, 1.0)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from threading import RLock
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from halfseen import checks
 from halfseen.draws import stream_key
-from halfseen.engine.decide import absorb, pass_over, select
+from halfseen.engine.loops.live import absorb, pass_over, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.policies import Policy
@@ -60,9 +61,13 @@ class _Saved(BaseModel):
         counts = state[:, COUNT]
         if not np.all(counts >= seen if kernels.fill else counts == seen):
             return False
-        if not agent._binary or kernels.learn is not count_and_sum:
+        if not np.all(np.abs(state) <= LARGEST * LARGEST * (1.0 + counts[:, None])):
+            return False
+        if kernels.learn is not count_and_sum:
             return True
         totals = state[:, TOTAL]
+        if not agent._binary:
+            return bool(np.all(np.abs(totals) <= LARGEST * counts * (1.0 + 1e-9)))
         return bool(np.all((totals >= 0.0) & (totals <= counts * (1.0 + 1e-9))))
 
 
@@ -98,7 +103,7 @@ class Agent:
 
     Notes
     -----
-    Not for use from several threads at once without a lock.
+    Several threads may use one agent: each call is finished before the next one begins.
 
     Examples
     --------
@@ -151,11 +156,19 @@ class Agent:
         self._seen = [0] * arms
         self._everything = np.ones(arms, np.uint8)
         self._key = stream_key(self.seed, "agent")
+        self._lock = RLock()
         self._clock = 0
         self._pending: dict[int, int] = {}
         self._best: int | None = None
         self._select(self._state, self._everything, 1, *self._key, self._table)
         self._absorb(self._state.copy(), 0, 0.0, self._table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = RLock()
 
     @property
     def decisions(self) -> int:
@@ -165,29 +178,34 @@ class Agent:
     @property
     def pending(self) -> dict[int, int]:
         """The number and arm of every decision that is not settled."""
-        return dict(self._pending)
+        with self._lock:
+            return dict(self._pending)
 
     @property
     def observations(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """How many rewards of each arm were observed."""
-        return np.array(self._seen)
+        with self._lock:
+            return np.array(self._seen)
 
     def choose(self, available: Iterable[int] | None = None) -> Decision:
         """Choose an arm, among `available` if it is given, and remember the decision."""
-        clock = self._clock + 1
-        if available is None:
-            arm = self._best
-            if arm is None:
-                arm = self._select(self._state, self._everything, clock, *self._key, self._table)
-                if self._waits:
-                    self._best = arm
-        else:
-            arm = self._select(
-                self._state, self._playable(available), clock, *self._key, self._table
-            )
-        self._clock = clock
-        self._pending[clock] = arm
-        return Decision(clock, arm)
+        with self._lock:
+            clock = self._clock + 1
+            if available is None:
+                arm = self._best
+                if arm is None:
+                    arm = self._select(
+                        self._state, self._everything, clock, *self._key, self._table
+                    )
+                    if self._waits:
+                        self._best = arm
+            else:
+                arm = self._select(
+                    self._state, self._playable(available), clock, *self._key, self._table
+                )
+            self._clock = clock
+            self._pending[clock] = arm
+            return Decision(clock, arm)
 
     def observe(self, decision: Decision | int, reward: float | None) -> None:
         """Learn the reward of a decision; None or NaN is the same as `miss`."""
@@ -198,30 +216,35 @@ class Agent:
             raise InvalidInput(
                 "reward", "must be 0 or 1 for Bernoulli rewards", reward, "Declare another law."
             )
-        arm = settle(self._pending, self._clock, decision)
-        self._absorb(self._state, arm, value, self._table)
-        self._seen[arm] += 1
-        self._best = None
-        return None
+        with self._lock:
+            arm = settle(self._pending, self._clock, decision)
+            self._absorb(self._state, arm, value, self._table)
+            self._seen[arm] += 1
+            self._best = None
+            return None
 
     def miss(self, decision: Decision | int) -> None:
         """Settle a decision whose reward will not come."""
-        arm = settle(self._pending, self._clock, decision)
-        if self._pass_over is not None:
-            self._pass_over(self._state, arm, self._table)
-            self._best = None
+        with self._lock:
+            arm = settle(self._pending, self._clock, decision)
+            if self._pass_over is not None:
+                self._pass_over(self._state, arm, self._table)
+                self._best = None
 
     def expire(self, age: int) -> int:
         """Miss every unsettled decision made at least `age` decisions ago; return how many."""
-        limit = self._clock - checks.whole("age", age, at_least=0)
-        old = [number for number in self._pending if number <= limit]
-        for number in old:
-            self.miss(number)
-        return len(old)
+        with self._lock:
+            limit = self._clock - checks.whole("age", age, at_least=0)
+            old = [number for number in self._pending if number <= limit]
+            for number in old:
+                self.miss(number)
+            return len(old)
 
     def save(self, path: Path | str) -> None:
         """Write the whole state as JSON; `load` continues from it bit for bit."""
-        write_text(Path(path), json.dumps(sealed(self._content()), indent=1) + "\n")
+        with self._lock:
+            content = self._content()
+        write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
 
     @staticmethod
     def load(path: Path | str) -> Agent:
@@ -264,7 +287,7 @@ class Agent:
             },
             "seed": self.seed,
             "decisions": self._clock,
-            "observations": self._seen,
+            "observations": list(self._seen),
             "state": self._state.tolist(),
             "pending": [list(entry) for entry in self._pending.items()],
         }

@@ -7,13 +7,13 @@ import time
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from halfseen.censorship import Uniform
-from halfseen.engine import cpu, cuda
-from halfseen.engine.specialise import compiled
-from halfseen.errors import InvalidInput
+from halfseen.engine.backends import cpu
+from halfseen.engine.code_cache import cache_folder, clear_cache, kept
+from halfseen.engine.cuda import run as cuda
+from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import UCB
 from halfseen.problems import ArmedBandit
 from halfseen.study import Study
@@ -38,7 +38,7 @@ class Examination:
     gpu
         Name of the GPU, or None.
     cache
-        Folder of the compiled loops.
+        Folder of the compiled code, None if the user has no home.
     cache_bytes
         Size of what is in it.
     rounds_per_second
@@ -62,11 +62,49 @@ class Examination:
         lines += [(name, version or "not installed") for name, version in self.versions.items()]
         lines += [("cores", str(self.cores)), ("GPU", self.gpu or "none found")]
         size = f"{self.cache_bytes / 2**20:.1f} MiB"
-        lines += [("compiled loops", f"{self.cache}, {size}" if self.cache else "not kept on disk")]
+        lines += [("compiled code", f"{self.cache}, {size}" if self.cache else "not kept on disk")]
         for engine, speed in self.rounds_per_second.items():
             lines.append((f"speed of {engine}", f"{speed:.2g} rounds/s (UCB, 10 arms, all seen)"))
         width = max(len(name) for name, _ in lines)
         return "\n".join(f"{name:<{width}}  {text}" for name, text in lines)
+
+
+@dataclass(frozen=True)
+class Cleared:
+    """What `clear` deleted.
+
+    Attributes
+    ----------
+    cache
+        Folder of the compiled code.
+    entries
+        How many compiled functions it held.
+    cache_bytes
+        Their size.
+    """
+
+    cache: str | None
+    entries: int
+    cache_bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        if self.cache is None:
+            return "No compiled code is kept: there is no home folder."
+        size = f"{self.cache_bytes / 2**20:.1f} MiB"
+        return f"Deleted {self.entries} compiled functions ({size}) from {self.cache}."
+
+
+def clear() -> Cleared:
+    """Delete all compiled code that is kept on disk."""
+    folder = cache_folder()
+    try:
+        return Cleared(None if folder is None else str(folder), *clear_cache())
+    except OSError as error:
+        raise StorageError(f"{folder} could not be cleared: {error.strerror}.")
 
 
 def examine() -> Examination:
@@ -82,19 +120,17 @@ def examine() -> Examination:
         engines["dask"] = "not here: install halfseen[dask]"
     means = [0.5 - 0.05 * arm for arm in range(10)]
     study = Study(ArmedBandit(means), Uniform(1.0), UCB(), HORIZON, checkpoints=1)
-    cell = next(study.cells())[1]
     speeds = {"cpu": _speed(cpu.run, study, 8)}
     if gpu not in (None, "simulated"):
         speeds["cuda"] = _speed(cuda.run, study, 1 << 18)
-    kept = compiled(cell.loop, cell.policy.kernels(), **cell.open_names).stats.cache_path  # type: ignore[attr-defined]
-    files = list(Path(kept).glob("*.nb[ic]")) if kept else []
+    folder = cache_folder()
     return Examination(
         engines=engines,
         versions={name: _version(name) for name in ("python", *PACKAGES)},
         cores=cpu.cores(),
         gpu=gpu,
-        cache=str(kept) if kept else None,
-        cache_bytes=sum(file.stat().st_size for file in files),
+        cache=None if folder is None else str(folder),
+        cache_bytes=kept().size,
         rounds_per_second=speeds,
     )
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from halfseen.engine.fold import Fold, Part
 from halfseen.engine.player import blank_track
+from halfseen.engine.reduce import Fold, Part
 from halfseen.storage import CELLS, PARTS, read_cell, read_facts, readable, write_cell
 from halfseen.study import AnyCell
 

@@ -20,6 +20,7 @@ import math
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.kernels.compile_hints import inline
 
 Stream = tuple[int, int, int, int]
 
@@ -36,6 +37,7 @@ def stream_key(seed: int, label: str) -> tuple[int, int]:
     return int.from_bytes(digest[:4], "little"), int.from_bytes(digest[4:8], "little")
 
 
+@inline
 def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
     """Return the four 32-bit words of Philox4x32-10.
 
@@ -52,6 +54,7 @@ def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, i
     return c0 & WORD, c1 & WORD, c2 & WORD, c3 & WORD
 
 
+@inline
 def words(stream: Stream, count: int, arm: int) -> tuple[int, int, int, int]:
     """Return the four words at a place of a stream."""
     key0, key1, replication, purpose = stream
@@ -65,6 +68,7 @@ def mantissa(high: int, low: int) -> int:
     return ((high >> 11) << 32) | low
 
 
+@inline
 def unit(high: int, low: int) -> float:
     """Return a multiple of 2**-53 in [0, 1[ from two words."""
     return mantissa(high, low) * _UNIT
@@ -82,6 +86,7 @@ def normal(stream: Stream, count: int, arm: int) -> float:
     return normal_from(first, second, stream, count, arm)
 
 
+@inline
 def normal_from(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
     """Return a standard normal number from two words; rarely draws more at the same place."""
     layer = high & 255
@@ -92,6 +97,7 @@ def normal_from(high: int, low: int, stream: Stream, count: int, arm: int) -> fl
     return _normal_outside(layer, x, sign, stream, count, arm)
 
 
+@inline
 def exponential_from(high: int, low: int, stream: Stream, count: int, arm: int) -> float:
     """Return a standard exponential number from two words; rarely draws more."""
     layer = high & 255

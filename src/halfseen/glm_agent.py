@@ -8,15 +8,27 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.engine import decide_glm as live
-from halfseen.engine.decide_linear import LEARNED, REGULARIZATION
-from halfseen.engine.glm_steps import longer
+from halfseen.engine.arguments import (
+    EXPLORING,
+    FITTED_AT,
+    GLM_NUMBERS,
+    GLM_SIZES,
+    LEARNED,
+    LIMIT,
+    PRIOR,
+    REGULARIZATION,
+    REPLICATION,
+    TOLD,
+)
+from halfseen.engine.loops import live_glm as live
+from halfseen.engine.loops.glm_steps import longer
+from halfseen.engine.loops.live_glm import maximiser
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
-from halfseen.glm_fit import maximiser
-from halfseen.linear_agent import LinearAgent, _Saved
+from halfseen.linear_agent import LinearAgent, _of_unit_length, _Saved
 from halfseen.policies import GLMPolicy
 from halfseen.policies.glm_policy import GLMSetting
+from halfseen.problems.arms import LARGEST
 from halfseen.problems.links import link_named
 
 
@@ -97,19 +109,20 @@ class GLMAgent(LinearAgent):
         self._select = compiled(live.choose_glm, kernels)
         self._absorb = compiled(live.learn_glm, kernels, fit=maximiser(curve.kernels))
         self._forget = compiled(live.reset_glm, kernels)
-        self._matrices = np.zeros((live.MATRICES, d, d))
-        self._vectors, self._numbers = np.zeros((live.VECTORS, d)), np.zeros(live.NUMBERS)
+        matrices, vectors = GLM_SIZES
+        self._matrices, self._vectors = np.zeros((matrices, d, d)), np.zeros((vectors, d))
+        self._numbers = np.zeros(GLM_NUMBERS)
         self._numbers[REGULARIZATION] = policy.regularization
-        self._numbers[live.LIMIT] = policy.limit(self.setting)
+        self._numbers[LIMIT] = policy.limit(self.setting)
         if not policy.explores:
-            self._matrices[live.PRIOR] = policy.penalty(self.setting) * np.eye(d)
+            self._matrices[PRIOR] = policy.penalty(self.setting) * np.eye(d)
         self._rounds = (np.zeros((64, d)), np.zeros(64), np.ones(64), np.zeros(64))
         self._begin(seed)
 
     @property
     def exploring(self) -> bool:
         """True until every direction was seen once, for policies that wait for it."""
-        return bool(self._numbers[live.EXPLORING])
+        return bool(self._numbers[EXPLORING])
 
     def _reset(self) -> None:
         self._forget(*self._state)
@@ -125,10 +138,23 @@ class GLMAgent(LinearAgent):
         return {"kept": kept[:learned].tolist(), "paid": paid[:learned].tolist()}
 
     def _restore(self, saved: _Saved, seen: Any) -> None:
+        fixed = [LIMIT, REPLICATION]
+        prior, limits = self._matrices[PRIOR].copy(), self._numbers[fixed]
         super()._restore(saved, seen)
+        spread = [TOLD, FITTED_AT]
+        longest = self._longest_spread()
+        if not (
+            np.array_equal(self._matrices[PRIOR], prior)
+            and np.array_equal(self._numbers[fixed], limits)
+            and np.all(np.abs(self._numbers[spread]) <= longest)
+            and self._numbers[EXPLORING] in ((0.0, 1.0) if self.policy.explores else (0.0,))
+        ):
+            raise ValueError("state")
         learned, d = int(self._numbers[LEARNED]), self.setting.dimension
         kept, paid = np.array(saved.kept).reshape(-1, d), np.array(saved.paid)
         if len(kept) != learned or len(paid) != learned:
+            raise ValueError("rounds")
+        if not _of_unit_length(kept) or np.any(np.abs(paid) > LARGEST):
             raise ValueError("rounds")
         size = len(self._rounds[1])
         while size < learned:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
+from threading import RLock
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
@@ -14,11 +16,22 @@ from halfseen import checks
 from halfseen.agent import reward_value, settle
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
-from halfseen.engine import decide_linear as live
+from halfseen.engine.arguments import (
+    DESIGN,
+    DUE,
+    ESTIMATE,
+    INVERSE,
+    LEARNED,
+    REGULARIZATION,
+    SPREAD,
+    TARGET,
+)
+from halfseen.engine.loops import live_linear as live
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import GLMPolicy, LinearPolicy
 from halfseen.policies.linear_policy import LinearSetting
+from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.arms import LARGEST
 from halfseen.spec import describe, linear_policy_from
 from halfseen.storage import read_json, sealed, write_text
@@ -75,7 +88,7 @@ class LinearAgent:
 
     Notes
     -----
-    Not for use from several threads at once without a lock.
+    Several threads may use one agent: each call is finished before the next one begins.
 
     Examples
     --------
@@ -136,6 +149,7 @@ class LinearAgent:
         self._imputes = self.policy.imputes
         self._table = np.ascontiguousarray(self.policy.table(self.setting), dtype=float)
         self._key = stream_key(self.seed, "agent")
+        self._lock = RLock()
         self._clock = 0
         self._pending: dict[int, tuple[int, Vector]] = {}
         self._seen = 0
@@ -144,6 +158,13 @@ class LinearAgent:
         self._select(np.zeros((1, d)), *self._state, 1, *self._key, self._table)
         self._learn(np.zeros(d), 0.0)
         self._reset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = RLock()
 
     def _reset(self) -> None:
         live.reset(self._matrices, self._vectors, self._numbers)
@@ -168,12 +189,14 @@ class LinearAgent:
     @property
     def pending(self) -> dict[int, Vector]:
         """The number and the action of every decision that is not settled."""
-        return {number: action.copy() for number, (_, action) in self._pending.items()}
+        with self._lock:
+            return {number: action.copy() for number, (_, action) in self._pending.items()}
 
     @property
     def estimate(self) -> Vector:
         """The estimate of the unknown vector."""
-        return self._vectors[live.ESTIMATE].copy()
+        with self._lock:
+            return self._vectors[ESTIMATE].copy()
 
     def choose(self, actions: Any) -> LinearDecision:
         """Choose one of the rows of `actions`, an array (K, d), and remember the decision."""
@@ -187,63 +210,68 @@ class LinearAgent:
                 f"shape {rows.shape}",
                 "Offer at least one action of the right dimension.",
             )
-        clock = self._clock + 1
-        chosen = self._select(
-            rows, self._matrices, self._vectors, self._numbers, clock, *self._key, self._table
-        )
-        if chosen < 0:
-            place = -1 - chosen
-            raise InvalidInput(
-                f"actions[{place}]",
-                "must be finite and of length at most 1",
-                rows[place].tolist(),
-                "Divide it by its length, or leave it out.",
+        with self._lock:
+            clock = self._clock + 1
+            chosen = self._select(
+                rows, self._matrices, self._vectors, self._numbers, clock, *self._key, self._table
             )
-        self._clock = clock
-        self._pending[clock] = (chosen, rows[chosen].copy())
-        return LinearDecision(clock, chosen)
+            if chosen < 0:
+                place = -1 - chosen
+                raise InvalidInput(
+                    f"actions[{place}]",
+                    "must be finite and of length at most 1",
+                    rows[place].tolist(),
+                    "Divide it by its length, or leave it out.",
+                )
+            self._clock = clock
+            self._pending[clock] = (chosen, rows[chosen].copy())
+            return LinearDecision(clock, chosen)
 
     def observe(self, decision: LinearDecision | int, reward: float | None) -> None:
         """Learn the reward of a decision; None or NaN is the same as `miss`."""
         value = reward_value(reward)
         if value is None:
             return self.miss(decision)
-        _, action = settle(self._pending, self._clock, decision)
-        self._learn(action, value)
-        self._seen += 1
-        return None
+        with self._lock:
+            _, action = settle(self._pending, self._clock, decision)
+            self._learn(action, value)
+            self._seen += 1
+            return None
 
     def miss(self, decision: LinearDecision | int) -> None:
         """Settle a decision whose reward will not come."""
-        _, action = settle(self._pending, self._clock, decision)
-        if self._imputes:
-            self._learn(action, 0.0)
+        with self._lock:
+            _, action = settle(self._pending, self._clock, decision)
+            if self._imputes:
+                self._learn(action, 0.0)
 
     def expire(self, age: int) -> int:
         """Miss every unsettled decision made at least `age` decisions ago; return how many."""
-        limit = self._clock - checks.whole("age", age, at_least=0)
-        old = [number for number in self._pending if number <= limit]
-        for number in old:
-            self.miss(number)
-        return len(old)
+        with self._lock:
+            limit = self._clock - checks.whole("age", age, at_least=0)
+            old = [number for number in self._pending if number <= limit]
+            for number in old:
+                self.miss(number)
+            return len(old)
 
     def save(self, path: Path | str) -> None:
         """Write the whole state as JSON; `load` continues from it bit for bit."""
-        content = {
-            "format": FORMAT,
-            "policy": describe(self.policy),
-            "setting": self._told,
-            "seed": self.seed,
-            "decisions": self._clock,
-            "observations": self._seen,
-            "matrices": self._matrices.tolist(),
-            "vectors": self._vectors.tolist(),
-            "numbers": self._numbers.tolist(),
-            "pending": [
-                [number, chosen, action.tolist()]
-                for number, (chosen, action) in self._pending.items()
-            ],
-        } | self._history()
+        with self._lock:
+            content = {
+                "format": FORMAT,
+                "policy": describe(self.policy),
+                "setting": self._told,
+                "seed": self.seed,
+                "decisions": self._clock,
+                "observations": self._seen,
+                "matrices": self._matrices.tolist(),
+                "vectors": self._vectors.tolist(),
+                "numbers": self._numbers.tolist(),
+                "pending": [
+                    [number, chosen, action.tolist()]
+                    for number, (chosen, action) in self._pending.items()
+                ],
+            } | self._history()
         write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
 
     def _history(self) -> dict[str, Any]:
@@ -279,15 +307,15 @@ class LinearAgent:
             if stored.shape != array.shape:
                 raise ValueError(name)
             array[...] = stored
-        learned = self._numbers[live.LEARNED]
-        inverse = self._matrices[live.INVERSE]
+        learned = self._numbers[LEARNED]
+        inverse = self._matrices[INVERSE]
         pending = {
             number: (chosen, np.array(action, dtype=float))
             for number, chosen, action in saved.pending
         }
         settled = saved.decisions - len(pending)
         fits = (
-            self._numbers[live.REGULARIZATION] == self.policy.regularization
+            self._numbers[REGULARIZATION] == self.policy.regularization
             and float(learned).is_integer()
             and type(seen) is int
             and 0 <= seen <= learned <= settled
@@ -298,12 +326,43 @@ class LinearAgent:
                 chosen >= 0 and action.shape == (self.setting.dimension,)
                 for chosen, action in pending.values()
             )
+            and all(_of_unit_length(action) for _, action in pending.values())
             and np.array_equal(inverse, inverse.T)
             and bool(np.all(np.diag(inverse) > 0.0))
+            and self._in_range()
         )
         if not fits:
             raise ValueError("state")
         self._clock, self._seen, self._pending = saved.decisions, seen, pending
+
+    def _longest_spread(self) -> float:
+        """Return a number no logarithm of a determinant of a design exceeds."""
+        learned, lam = self._numbers[LEARNED], self.policy.regularization
+        return self.setting.dimension * (math.log1p(2.0 * learned / lam) + abs(math.log(lam)) + 1.0)
+
+    def _in_range(self) -> bool:
+        """Tell whether the state could come from actions and rewards that are not too long."""
+        learned, lam = self._numbers[LEARNED], self.policy.regularization
+        d, due = self.setting.dimension, self._numbers[DUE]
+        width = 2.0 * max(1.0, 1.0 / lam)
+        gained = LARGEST * (1.0 + learned)
+        return bool(
+            np.all(np.abs(self._matrices[DESIGN]) <= (lam + learned) * (1.0 + 1e-6))
+            and np.all(np.abs(self._matrices[INVERSE]) <= width)
+            and np.all(np.abs(self._matrices) <= gained * max(lam, width))
+            and np.all(np.abs(self._vectors[TARGET]) <= gained)
+            and np.all(np.abs(self._vectors) <= gained * max(1.0, d * width))
+            and abs(self._numbers[SPREAD]) <= self._longest_spread()
+            and learned < due <= 2.0**53
+        )
+
+
+def _of_unit_length(rows: Vector) -> bool:
+    """Tell whether no row is longer than an action may be."""
+    longest = (1.0 + SLACK) ** 2 * (1.0 + 1e-12)
+    if np.any(np.abs(rows) > longest):  # their squares might overflow
+        return False
+    return bool(np.all(np.sum(rows * rows, axis=-1) <= longest))
 
 
 def _rows(actions: Sequence[Any]) -> Vector:

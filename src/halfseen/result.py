@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.engine.cell import Track
-from halfseen.engine.linear_cell import LinearCell, LinearTrack
+from halfseen.engine.arguments import ArmTrack, LinearTrack, Track
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
 from halfseen.storage import SUMMARIES, read_cell, readable, write_cell
@@ -97,7 +97,7 @@ class Result:
         if isinstance(cell, LinearCell):
             parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
             return LinearTrack(**parts)
-        return Track(**parts)
+        return ArmTrack(**parts)
 
     @property
     def data(self) -> xr.Dataset:

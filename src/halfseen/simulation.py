@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from halfseen import checks
-from halfseen.engine import cluster, cpu, cuda, reference
-from halfseen.engine.cell import Track
+from halfseen.engine.arguments import Track
+from halfseen.engine.backends import cpu, reference
+from halfseen.engine.backends import dask as cluster
+from halfseen.engine.cuda import run as cuda
+from halfseen.engine.specialise import watching
 from halfseen.errors import InvalidInput
 from halfseen.result import Result
 from halfseen.storage import CELLS, PARTS, read_cell, readable, write_cell
@@ -116,6 +119,10 @@ def _fill(
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
+    def compiling(position: Position) -> None:
+        if progress is not None:
+            progress(done, total, f"compiling {cell_name(study, position)}")
+
     def finish(digest: str, track: Track, used: str | None = None) -> None:
         nonlocal started
         now = time.perf_counter()
@@ -143,7 +150,8 @@ def _fill(
         report(0, position)
         started = time.perf_counter()
         track = result.track(position, cell)
-        used = run(cell, track, report=partial(report, position=position), workers=threads)
+        with watching(partial(compiling, position)):
+            used = run(cell, track, report=partial(report, position=position), workers=threads)
         finish(digest, track, used)
 
 
@@ -175,7 +183,7 @@ def _on_cluster(
             position: Position = position,
         ) -> None:
             arrays = found.arrays()
-            for name, target in track.part(first, last).items():
+            for name, target in track.rows(first, last).arrays().items():
                 target[...] = arrays[name]
             if parts is not None:
                 write_cell(parts, cluster.chunk_name(first, last), arrays, {})
@@ -190,7 +198,7 @@ def _on_cluster(
 
         for first, last in found:
             assert parts is not None
-            read_cell(parts, cluster.chunk_name(first, last), track.part(first, last))
+            read_cell(parts, cluster.chunk_name(first, last), track.rows(first, last).arrays())
         lacks = cluster.lacking(len(track.regret), found)
         report(sum(last - first for first, last in found), position)
         if lacks:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.censorship import Censorship, LinearCensorship, Uniform
-from halfseen.engine.cell import Cell
-from halfseen.engine.glm_cell import GLMCell
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput
 from halfseen.fingerprint import NoFingerprint, fingerprint
 from halfseen.policies import GLMPolicy, LinearPolicy, Policy

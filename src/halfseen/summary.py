@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.draft import Draft, draft_of
-from halfseen.engine import cluster, cuda
-from halfseen.engine.fold import BINNED, BINS, Fold, Part, Span, quantile_of
+from halfseen.engine.backends import dask as cluster
+from halfseen.engine.cuda import run as cuda
 from halfseen.engine.player import blank_track
+from halfseen.engine.reduce import BINNED, BINS, Fold, Part, Span, quantile_of
+from halfseen.engine.specialise import watching
 from halfseen.errors import StorageError
 from halfseen.simulation import Progress, cell_name, chosen_engine, thread_count, versions
 from halfseen.storage import SUMMARIES, read_cell, write_cell
@@ -168,6 +170,10 @@ def _fill(
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
+    def compiling(position: Position) -> None:
+        if progress is not None:
+            progress(done, total, f"compiling {cell_name(study, position)}")
+
     def finish(position: Position, draft: Draft) -> None:
         nonlocal started
         now = time.perf_counter()
@@ -201,7 +207,8 @@ def _fill(
                 keep = partial(_keep, draft, noted)
                 jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
                 continue
-            play(draft, lacks, noted)
+            with watching(partial(compiling, position)):
+                play(draft, lacks, noted)
             finish(position, draft)
         if on_cluster is not None:
             cluster.run_all(jobs, *on_cluster)

@@ -11,10 +11,11 @@ import numpy as np
 from halfseen.agent import Agent
 from halfseen.censorship import PerArm, Uniform
 from halfseen.draws import ENVIRONMENT
-from halfseen.engine import cpu, reference
-from halfseen.engine.cell import Cell, Track
-from halfseen.engine.feedback import feedback
-from halfseen.engine.rounds import play
+from halfseen.engine.arguments import Track
+from halfseen.engine.backends import cpu, reference
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.loops.feedback import feedback
+from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
@@ -108,9 +109,9 @@ def _check_kernels(policy: Policy) -> None:
 
 
 def _check_rounds(cell: Cell, expected: Track) -> None:
-    loop = fitted(play, cell.policy.kernels(), JUMPS=False)
+    loop = fitted(cell.loop, cell.policy.kernels(), JUMPS=False)
     track = _blank(cell)
-    loop(0, _REPLICATIONS, *cell.arguments(), *track.rows(0, _REPLICATIONS))
+    loop(0, _REPLICATIONS, cell.world(), cell.workspace(), track)
     for name, array in track.arrays().items():
         assert np.allclose(array, expected.arrays()[name], rtol=1e-9, atol=1e-9), (
             f"{name}: jumping and playing every round differ for {cell.policy}"
@@ -118,7 +119,8 @@ def _check_rounds(cell: Cell, expected: Track) -> None:
 
 
 def _check_agent(cell: Cell, expected: Track) -> None:
-    _, facts, law, _, menu, _, _, key, *_ = cell.arguments()
+    game = cell.world()
+    constants, law, key = game.arm_constants, game.law, game.key
     setting = cell.problem.setting(cell.horizon)
     agent = Agent(
         cell.policy,
@@ -129,10 +131,10 @@ def _check_agent(cell: Cell, expected: Track) -> None:
         reward=setting.reward,
     )
     agent._key = key
-    world = (*key, 0, ENVIRONMENT)
-    upcoming = [feedback(facts, arm, 0, law, world) for arm in range(setting.arms)]
+    stream = (*key, 0, ENVIRONMENT)
+    upcoming = [feedback(constants, arm, 0, law, stream) for arm in range(setting.arms)]
     seen, pulls = [0] * setting.arms, [0] * setting.arms
-    available = np.flatnonzero(menu[0]).tolist()
+    available = np.flatnonzero(game.available[0]).tolist()
     for _ in range(cell.horizon):
         decision = agent.choose(available if len(available) < setting.arms else None)
         arm = decision.arm
@@ -143,14 +145,13 @@ def _check_agent(cell: Cell, expected: Track) -> None:
             agent.miss(decision)
         else:
             seen[arm] += 1
-            upcoming[arm] = feedback(facts, arm, seen[arm], law, world)
+            upcoming[arm] = feedback(constants, arm, seen[arm], law, stream)
             agent.observe(decision, reward)
     assert pulls == expected.pulls[0, -1].tolist(), f"agent and engine differ for {cell.policy}"
 
 
 def _blank(cell: Cell) -> Track:
-    sizes = (_REPLICATIONS, len(cell.checkpoints), cell.problem.arms, len(cell.alphas))
-    return Track.empty(*sizes, cell.horizon)
+    return blank_track(cell, _REPLICATIONS)
 
 
 def _same(expected: Track, found: Track, what: str, cell: Cell) -> None:

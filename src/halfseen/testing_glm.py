@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from halfseen.engine.glm_cell import GLMCell
+from halfseen.engine.cells.glm import GLMCell
 from halfseen.policies import GLMPolicy
 from halfseen.problems import GeneralizedLinearBandit, Link
 from halfseen.testing_linear import check_kernels, check_linear_cell, looks, playgrounds

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
 from halfseen.checks import Vector
-from halfseen.engine import cpu, reference
-from halfseen.engine.cell import Track
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.arguments import Track
+from halfseen.engine.backends import cpu, reference
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import fitted
+from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.policies import LinearPolicy
 from halfseen.policies.linear_policy import LinearSetting
 from halfseen.problems import (
@@ -25,7 +26,6 @@ from halfseen.problems import (
     UnitBall,
 )
 from halfseen.problems.action_arrays import SLACK
-from halfseen.theory.ellipsoid import SCRATCH_ROWS
 
 _THETA = (0.5, -0.3, 0.6)
 _DIRECTION = (1.0, 0.5, -0.2)
@@ -176,9 +176,9 @@ def _check_ball(policy: LinearPolicy) -> None:
 
 
 def _check_rounds(cell: LinearCell, expected: Track) -> None:
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names | {"JUMPS": False})
+    loop = fitted(cell.loop, cell.policy.kernels(), **cell.names(jumps=False))
     track = _blank(cell)
-    loop(0, _REPLICATIONS, *cell.arguments(), *track.rows(0, _REPLICATIONS))
+    loop(0, _REPLICATIONS, cell.world(), cell.workspace(), track)
     for name, array in track.arrays().items():
         right = expected.arrays()[name]
         close = (

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from halfseen import UCB
-from halfseen.engine.decide import select
-from halfseen.engine.rounds import play
+from halfseen.engine.loops.arms import play
+from halfseen.engine.loops.live import select
 from halfseen.engine.specialise import _walk, compiled, fitted
 from halfseen.policies import UCB1
 
@@ -58,7 +58,7 @@ SCRIPT = """
 import sys
 import numpy as np
 from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
-from halfseen.engine.rounds import play
+from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import compiled
 simulate(Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), 50, 3))
 stats = compiled(play, UCB().kernels(), JUMPS=True).stats
@@ -68,7 +68,7 @@ print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 
 def test_second_process_compiles_nothing(tmp_path):
     """The first run in an empty cache compiles; the second finds everything on disk."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = os.environ | {"HALFSEEN_CACHE_DIR": str(tmp_path)}
     outputs = [
         subprocess.run(
             [sys.executable, "-c", SCRIPT],

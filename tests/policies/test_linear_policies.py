@@ -28,7 +28,8 @@ from halfseen import (
     Uniform,
     simulate,
 )
-from halfseen.engine.linear_cell import LinearCell
+from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 from halfseen.policies.linear_policy import LinearSetting
 
@@ -136,8 +137,7 @@ def test_the_shift_has_the_inverse_design_as_its_covariance(actions):
     runs = 800
     track = cell.blank(runs, cell.groups, 3)
     NOTES.clear()
-    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
-    loop(0, runs, *cell.arguments(), *track.rows(0, runs))
+    player(cell, fitted)(0, runs, track)
     shifts = np.array([shift for _, _, shift in NOTES]).reshape(runs, 6, 4)
     design = 0.5 * np.eye(3)
     for clock in range(1, 7):

@@ -10,8 +10,9 @@ from numba import njit
 from scipy import optimize
 
 from halfseen.errors import InvalidInput
-from halfseen.theory import ellipsoid
-from halfseen.theory.ellipsoid import farthest_point, solve_secular, write_farthest
+from halfseen.kernels import ellipsoid
+from halfseen.kernels.ellipsoid import solve_secular, write_farthest
+from halfseen.theory.ellipsoid import farthest_point
 
 
 def objective(actions, center, values, vectors, radius):

@@ -23,7 +23,8 @@ from halfseen import (
     simulate,
     theory,
 )
-from halfseen.engine.glm_cell import GLMCell
+from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 
 RNG = np.random.default_rng(8)
@@ -131,8 +132,7 @@ def test_exploration_of_a_fixed_set_is_exact():
     policy, looks = GLMUCB(), np.arange(1, len(sequence) + 1)
     cell = GLMCell(problem, Uniform(1.0), policy, len(sequence), 1, looks, np.array([1.0]))
     track = cell.blank(1, cell.groups, 3)
-    loop = fitted(cell.loop, policy.kernels(), **cell.open_names)
-    loop(0, 1, *cell.arguments(), *track.rows(0, 1))
+    player(cell, fitted)(0, 1, track)
     assert np.diff(track.pulls[0], axis=0, prepend=0).argmax(axis=1).tolist() == sequence
     assert track.eigenvalues[0, -2, 0, 0] < 2 <= track.eigenvalues[0, -1, 0, 0] + 1e-9
 

@@ -11,6 +11,7 @@ import typer
 
 from halfseen.cli.ending import Commands, ended
 from halfseen.errors import InvalidInput
+from halfseen.interrupts import STOPPED, heard_once, leave_at_once
 
 if TYPE_CHECKING:
     from halfseen.study import Study
@@ -80,7 +81,7 @@ def study(
         "out": out,
     }
     try:
-        with progress_bar() as progress:
+        with heard_once(), progress_bar() as progress:
             if summary:
                 from halfseen.summary import summarize
 
@@ -92,7 +93,7 @@ def study(
             f"\nStopped. What is finished is kept in {out}; run the same command to go on.",
             file=sys.stderr,
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     if summary:
         present_summary(left, out, as_json)
     else:
@@ -215,23 +216,28 @@ def verify(
     if out is not None:
         check_folder(out)
     try:
-        with progress_bar() as progress:
+        with heard_once(), progress_bar() as progress:
             findings = run_claims(claim or None, quick=quick, seed=seed, progress=progress)
     except KeyboardInterrupt:
         print("\nStopped. Nothing was written.", file=sys.stderr)
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     present_verdicts(findings, out, as_json, details=bool(claim))
     if not all(finding.as_recorded for finding in findings):
         raise typer.Exit(1)
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    clear_cache: Annotated[
+        bool, typer.Option("--clear-cache", help="Delete all compiled code instead.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Print what this machine can run, and how fast: engines, versions, cores, GPU, cache."""
     from halfseen.console_streams import print_json
-    from halfseen.doctor import examine
+    from halfseen.doctor import clear, examine
 
-    found = examine()
+    found = clear() if clear_cache else examine()
     if as_json:
         print_json(found.to_dict())
     else:
@@ -271,7 +277,11 @@ def main() -> NoReturn:
     Exit code 2: bad input, or files that cannot be used. 1: an error in halfseen itself, or a claim
     whose verdict is not the one recorded. 130: stopped with Ctrl-C. 141: nobody reads the output.
     """
-    sys.exit(ended(app))
+    leave_at_once()
+    code = ended(app)
+    if code == STOPPED:  # without waiting for threads that still compile or play
+        os._exit(STOPPED)
+    sys.exit(code)
 
 
 def numbers(field: str, text: str | None) -> list[float] | None:

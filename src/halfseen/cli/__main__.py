@@ -1,5 +1,5 @@
 """`python -m halfseen.cli`."""
 
-from halfseen.cli import main
+from halfseen.__main__ import main
 
 main()

@@ -15,9 +15,10 @@ from typer.core import TyperGroup
 
 from halfseen.console_streams import output_to_nowhere
 from halfseen.errors import HalfseenError, sentence
+from halfseen.interrupts import STOPPED
 
 DEBUG = "HALFSEEN_DEBUG"  # set: errors are raised, with their traceback
-BUG, BAD_INPUT, STOPPED, NO_READER = 1, 2, 130, 141
+BUG, BAD_INPUT, NO_READER = 1, 2, 141
 
 
 class Commands(TyperGroup):

@@ -5,36 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from halfseen.engine.cell import Cell, Track
-from halfseen.engine.linear_cell import LinearCell
+from numpy.typing import NDArray
+
+from halfseen.engine.arguments import ChangingWorld, Track, World
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.cells.linear import LinearCell
+
+AnyCell = Cell | LinearCell
 
 
-def player(cell: Cell | LinearCell, fit: Callable[..., Callable[..., Any]]) -> Callable[..., None]:
+def player(
+    cell: AnyCell,
+    fit: Callable[..., Callable[..., Any]],
+    *,
+    stop: NDArray[Any] | None = None,
+    world: World | None = None,
+) -> Callable[..., None]:
     """Return what plays replications `first` to `last` (excluded) of a cell into its track.
 
     The track's first row belongs to replication `start`, 0 unless said otherwise. `fit` is
-    `fitted` or `compiled`. Replications with actions of their own are played one by one, so that
-    one replication's actions at a time are held in memory.
+    `fitted` or `compiled`, `world` the cell's own unless given. As soon as ``stop[0]`` is not 0 the
+    loops return, and what they were playing is left unfinished. Replications with actions of their
+    own are played one by one, so that one replication's actions at a time are held in memory.
     """
     loop = fit(cell.loop, cell.policy.kernels(), **cell.open_names)
-    arguments = cell.arguments()
+    given = cell.world() if world is None else world
 
     def play(first: int, last: int, track: Track, start: int = 0) -> None:
-        loop(first, last, *arguments, *track.rows(first - start, last - start))
-
-    if not (isinstance(cell, LinearCell) and cell.own_actions):
-        return play
-    draw = cell.fit_draw(fit)
-
-    def play_one_by_one(first: int, last: int, track: Track, start: int = 0) -> None:
+        work = cell.workspace() if stop is None else cell.workspace()._replace(stop=stop)
+        if not (isinstance(cell, LinearCell) and cell.own_actions):
+            loop(first, last, given, work, track.rows(first - start, last - start))
+            return
+        assert isinstance(given, ChangingWorld)
         for replication in range(first, last):
-            own = cell.own_arguments(replication, arguments, draw)
+            own = cell.own_world(replication, given, draw)
             row = replication - start
-            loop(replication, replication + 1, *own, *track.rows(row, row + 1))
+            loop(replication, replication + 1, own, work, track.rows(row, row + 1))
 
-    return play_one_by_one
+    if isinstance(cell, LinearCell) and cell.own_actions:
+        draw = cell.fit_draw(fit)
+    return play
 
 
-def blank_track(cell: Cell | LinearCell, rows: int) -> Track:
+def blank_track(cell: AnyCell, rows: int) -> Track:
     """Return an empty track with room for some replications of a cell."""
     return cell.blank(rows, cell.groups, getattr(cell.problem, "dimension", 0))

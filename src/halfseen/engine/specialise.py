@@ -1,23 +1,24 @@
 """Fit the loop with a policy's kernels, raw or compiled, and keep the compiled code on disk.
 
-A compiled function is found again by its name, its source file and its argument types. The names
-given here end in a fingerprint of everything the function can reach, so that editing any kernel,
-or a function it calls, or a constant, asks for a new compilation and nothing else does.
+A compiled function is found again by its argument types and a fingerprint of everything it can
+reach, so that editing any kernel, or a function it calls, or a constant, asks for a new compilation
+and nothing else does. What is inlined and what is shared by several loops, markers say:
+`halfseen.kernels.compile_hints`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 
-LONG = 700  # bytes of bytecode
-BODIES = ("play_once", "pick")  # of loops, as fast as if written in place
+from halfseen.kernels.compile_hints import INLINE, SHARED, hint
 
 
 class OpenNames(Protocol):
@@ -30,7 +31,7 @@ class OpenNames(Protocol):
 def fitted(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> FunctionType:
     """Return `function` with a policy's kernels in place of the names it leaves open.
 
-    Functions of the same module that it calls are fitted too.
+    Functions of the same module that it calls are fitted too, unless they are shared.
     """
     return _fitted(function, kernels.names() | others)
 
@@ -40,34 +41,91 @@ def _fitted(function: Callable[..., Any], open_names: dict[str, Any]) -> Functio
     names = function.__globals__ | open_names
     for name in set(function.__code__.co_names) - set(open_names):
         value = names.get(name)
-        if isinstance(value, FunctionType) and value.__module__ == function.__module__:
+        if not isinstance(value, FunctionType) or hint(value) == SHARED:
+            continue
+        if value.__module__ == function.__module__ and leaves_open(value, open_names):
             names[name] = _fitted(value, open_names)
-    return FunctionType(function.__code__, names, function.__name__)
+    result = FunctionType(function.__code__, names, function.__name__)
+    vars(result).update(vars(function))
+    return result
+
+
+def leaves_open(function: FunctionType, open_names: Container[str]) -> bool:
+    """Return whether a function, or one of its module that it calls, uses some open name.
+
+    Others are not copied for every policy, so that they are compiled once.
+    """
+    seen = {function}
+    ahead = [function]
+    while ahead:
+        current = ahead.pop()
+        for name in current.__code__.co_names:
+            if name in open_names:
+                return True
+            value = current.__globals__.get(name)
+            if isinstance(value, FunctionType) and value not in seen:
+                seen.add(value)
+                if value.__module__ == function.__module__:
+                    ahead.append(value)
+    return False
 
 
 @cache
 def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> Callable[..., Any]:
     """Return the fitted function compiled, from disk if it was compiled before."""
-    from numba import njit
-    from numba.extending import register_jitable
+    from halfseen.engine.one_module import register_part, register_shared, whole
 
     result = fitted(function, kernels, **others)
-    reached: dict[FunctionType, None] = {}
-    fingerprint = hashlib.sha256(f"{LONG}{BODIES}".encode())
-    _walk(result, reached, fingerprint.update)
-    result.__qualname__ = f"{function.__name__}_{fingerprint.hexdigest()[:16]}"
+    reached = reach(result)
+    own = list(kernels.names().values())
     for callee in reached:
-        if callee is not result and callee not in _registered:
-            # Long functions and rare detours, named with an underscore, only slow the compiler.
-            short = len(callee.__code__.co_code) <= LONG and not callee.__name__.startswith("_")
-            register_jitable(forceinline=short or callee.__name__ in BODIES)(callee)
-            _registered.add(callee)
-    # Code from a module that cannot be imported again cannot be loaded from disk again either.
-    keep = all(callee.__module__ in sys.modules for callee in reached)
-    return njit(cache=keep, nogil=True, error_model="numpy")(result)
+        if callee is result or callee in _registered:
+            continue
+        _registered.add(callee)
+        if hint(callee) == SHARED:
+            register_shared(callee, fingerprint(callee), _importable(reach(callee)))
+        else:
+            register_part(callee, inlined=hint(callee) == INLINE or callee in own)
+    return whole(result, fingerprint(result), _importable(reached))
 
 
 _registered: set[FunctionType] = set()
+_watchers: list[Callable[[], None]] = []
+
+
+@contextmanager
+def watching(watcher: Callable[[], None]) -> Iterator[None]:
+    """Call the watcher whenever a function is about to be compiled."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+def announce() -> None:
+    """Tell the watchers that a function is about to be compiled."""
+    for watcher in list(_watchers):
+        watcher()
+
+
+def _importable(functions: Iterable[FunctionType]) -> bool:
+    """Tell whether a new process can import all functions, so that it can load their code."""
+    return all(function.__module__ in sys.modules for function in functions)
+
+
+def reach(function: FunctionType) -> dict[FunctionType, None]:
+    """Return every function that a function can call through its globals, itself first."""
+    reached: dict[FunctionType, None] = {}
+    _walk(function, reached, lambda text: None)
+    return reached
+
+
+def fingerprint(function: FunctionType) -> str:
+    """Return a digest of all code and constants that a function can reach."""
+    digest = hashlib.sha256()
+    _walk(function, {}, digest.update)
+    return digest.hexdigest()
 
 
 def _walk(
@@ -77,7 +135,7 @@ def _walk(
     if function in reached:
         return
     reached[function] = None
-    note(str(function.__module__).encode())
+    note(f"{function.__module__} {hint(function)}".encode())
     for text in _contents(function.__code__):
         note(text.encode())
     free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

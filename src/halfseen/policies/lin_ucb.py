@@ -10,8 +10,8 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.kernels.ellipsoid import write_farthest
 from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
-from halfseen.theory.ellipsoid import write_farthest
 
 NOISE, TWO_LOG, SHRINKAGE = 0, 1, 2
 

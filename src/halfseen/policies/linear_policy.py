@@ -75,7 +75,7 @@ class LinearPolicy(ABC):
     """How to choose a vector from what has been seen.
 
     The engine owns the ridge regression on observed rounds and plays the action with the largest
-    index (the first among equals).
+    index (the first among equals, up to a relative 1e-12).
 
     Attributes
     ----------

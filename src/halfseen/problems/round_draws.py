@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import BOX_END, BOX_STEP, BOXES, WORD, Stream, mantissa, normal_from, words
+from halfseen.kernels.compile_hints import inline
 from halfseen.problems.contexts import SECOND
 
 LANES = 8  # numbers drawn at once by the widest vector instructions; a remainder is slow
@@ -44,6 +45,7 @@ def draw_round(
                 squares[k] += row[k] * row[k]
 
 
+@inline
 def draw_mantissas(
     stream: Stream,
     clock: int,
@@ -65,6 +67,7 @@ def draw_mantissas(
         mantissas[1, j] = mantissa(second_high, second_low)
 
 
+@inline
 def stretch_mantissas(
     stream: Stream,
     clock: int,
@@ -91,6 +94,7 @@ def stretch_mantissas(
             numbers[half, j] = normal_from(bits[half, j], low, stream, clock, place)
 
 
+@inline
 def scale_columns(columns: Vector, scales: Vector) -> None:
     """Multiply every column by its scale; one of scale 0, without direction, is the first axis."""
     for i in range(columns.shape[0]):

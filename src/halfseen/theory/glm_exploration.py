@@ -12,9 +12,7 @@ from halfseen import checks
 from halfseen.censorship import Uniform
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.policies.glm_policy import SEEN_ONCE
-from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActions
-from halfseen.ridge import (
+from halfseen.kernels.ridge import (
     gather,
     next_refactor,
     observe_action,
@@ -22,6 +20,8 @@ from halfseen.ridge import (
     refresh_actions,
     update_actions,
 )
+from halfseen.policies.glm_policy import SEEN_ONCE
+from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActions
 from halfseen.theory.linear_bounds import smallest_observe
 
 LONGEST = 2000  # observations of exploration that are followed one by one

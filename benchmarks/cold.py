@@ -1,0 +1,82 @@
+"""The first run of a newcomer: CPU seconds from an empty cache of compiled code."""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from command import SMALL
+
+LINEAR = """
+horizon = 1000
+replications = 1
+baseline = false
+[problems.contexts]
+kind = "linear"
+theta = [0.6, 0.3, 0.1]
+actions = { kind = "random-actions", count = 5, dimension = 3 }
+[censorships.half]
+kind = "uniform"
+observe = 0.5
+[policies.linucb]
+kind = "lin-ucb"
+"""
+
+
+def cpu_seconds(spec, cache):
+    """Return the CPU seconds of one study with the given cache."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "study.toml"
+        path.write_text(spec)
+        subprocess.run(
+            [sys.executable, "-c", PLAY, path],
+            env=os.environ | {"HALFSEEN_CACHE_DIR": str(cache)},
+            check=True,
+            capture_output=True,
+        )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+PLAY = """
+import sys
+from halfseen import simulate
+from halfseen.spec import read_spec
+simulate(read_spec(sys.argv[1]))
+"""
+
+
+def first_runs(repeats=3):
+    """Return a row each for arms, linear bandits and a second policy on the same loop."""
+    other = {
+        "arms": SMALL.replace(
+            '[policies.ucb]\nkind = "ucb"', '[policies.ts]\nkind = "gaussian-thompson"'
+        ),
+        "linear": LINEAR.replace('kind = "lin-ucb"', 'kind = "lin-thompson"'),
+    }
+    rows = []
+    for name, first, target in (("arms", SMALL, 3.0), ("linear", LINEAR, 6.0)):
+        cold, warm, second = [], [], []
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as cache:
+                cold.append(cpu_seconds(first, cache))
+                warm.append(cpu_seconds(first, cache))
+                second.append(cpu_seconds(other[name], cache))
+        for what, seconds, most in (
+            (f"first {name} study, empty cache", min(cold), target),
+            (f"another {name} policy on the compiled loop", min(second), None),
+            (f"{name} study, everything compiled", min(warm), None),
+        ):
+            rows.append(
+                {
+                    "benchmark": what,
+                    "halfseen": f"{seconds:.1f} s of CPU",
+                    "other": "",
+                    "ratio": None,
+                    "target": "" if most is None else f"< {most:g} s",
+                }
+            )
+    return rows

@@ -1,0 +1,298 @@
+"""What a loop is given, where it works and where it writes: three named tuples of arrays.
+
+A *world* is the same for every replication. A *workspace* is preallocated, so that loops allocate
+nothing; the functions named ``..._shapes`` say how large its arrays are, on a cpu and on a GPU. A
+*track* has one row per replication and one column per checkpoint.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.kernels.ellipsoid import SCRATCH_ROWS
+from halfseen.kernels.tournament import inner_nodes
+from halfseen.problems.round_draws import Places, round_places
+
+Shape = tuple[tuple[int, ...], Any]  # of an array, and the type of its elements
+Shapes = dict[str, Shape]
+FIRST_ROUNDS = 256  # observed rounds for which a history has room at first
+
+# Columns of `ArmWorkspace.arm_state`.
+PULLS, SEEN, WAIT, REWARD = range(4)
+# Matrices and vectors of an estimate, live or in a loop. Those of a generalized linear policy on
+# changing sets follow the first four; a fixed set keeps its expected design where others keep the
+# rests of their sums.
+INVERSE, DESIGN, REST, SCRATCH, FACTOR, BASIS = range(6)
+OLDER, HESSIAN, CURVE, PRIOR, OTHER = range(4, 9)
+EXPECTED_DESIGN = REST
+ESTIMATE, TARGET, TARGET_REST, V, NOISE, SHAKE, GRADIENT = range(7)
+EIGENVALUES = TARGET_REST
+# Numbers of an estimate. STALE is above 0 when the factor of the inverse is out of date, MISS is
+# the squared error in the norm of the design; SHOWN and LEFT are the observations made on the unit
+# ball and what is left of the wait for the next one.
+SPREAD, LEARNED, DUE, REGULARIZATION = range(4)
+TOLD, FITTED_AT, EXPLORING, LIMIT, REPLICATION = range(4, 9)
+STALE, MISS, SHOWN, LEFT = range(9, 13)
+LINEAR_SIZES, GLM_SIZES = (5, 6), (9, 7)  # matrices and vectors on changing sets
+GLM_NUMBERS, NUMBERS = 9, 13
+# Rows of `FixedWorkspace.lists`, numbers kept for every action, and its curvatures.
+MEANS, WIDTHS, G, SHIFTS, VALUES, COUNTS, SUMS, PULLED, OBSERVED, WAITING, REWARDS = range(11)
+CURVATURE, ROOT = range(2)
+# Of `ChangingWorkspace`: designs, lines and lists.
+EXPECTED, AXES, HONEST = range(3)
+ACTION, INVERSE_VALUES, LENGTHS = range(3)
+ESTIMATED, SQUARES, SHIFTED, TRUTHS = range(4)
+
+
+class ArmTrack(NamedTuple):
+    """What the loop over arms writes: one row per replication, one column per checkpoint."""
+
+    regret: Vector
+    pulls: NDArray[Any]
+    observations: NDArray[Any]
+    potential: Vector
+    optimism_failed: NDArray[np.int8]
+    censoring_failed: NDArray[np.int8]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return self._asdict()
+
+    def rows(self, first: int, last: int) -> ArmTrack:
+        """Return the part that belongs to some replications."""
+        return type(self)._make(array[first:last] for array in self)
+
+
+class LinearTrack(NamedTuple):
+    """A track with the two designs: log det W - d log lambda and the eigenvalues of W."""
+
+    regret: Vector
+    pulls: NDArray[Any]
+    observations: NDArray[Any]
+    potential: Vector
+    optimism_failed: NDArray[np.int8]
+    censoring_failed: NDArray[np.int8]
+    spread: Vector
+    eigenvalues: Vector
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return self._asdict()
+
+    def rows(self, first: int, last: int) -> LinearTrack:
+        """Return the part that belongs to some replications."""
+        return type(self)._make(array[first:last] for array in self)
+
+
+Track = ArmTrack | LinearTrack
+
+
+def blank_arms(rows: int, checkpoints: int, arms: int, alphas: int, horizon: int) -> ArmTrack:
+    """Return a track of zeros."""
+    shape = (rows, checkpoints)
+    whole = np.int32 if horizon < 2**31 else np.int64
+    return ArmTrack(
+        regret=np.zeros(shape),
+        pulls=np.zeros((*shape, arms), whole),
+        observations=np.zeros((*shape, arms), whole),
+        potential=np.zeros((*shape, alphas)),
+        optimism_failed=np.zeros(shape, np.int8),
+        censoring_failed=np.zeros(shape, np.int8),
+    )
+
+
+def blank_linear(arms: ArmTrack, dimension: int) -> LinearTrack:
+    """Return a track with room for the designs beside what `arms` has."""
+    shape = (*arms.regret.shape, 2)
+    return LinearTrack(*arms, np.zeros(shape), np.zeros((*shape, dimension)))
+
+
+class ArmWorld(NamedTuple):
+    """An armed bandit and its censorship, with a policy's constants."""
+
+    arm_constants: Vector
+    law: int
+    availability: int
+    available: NDArray[Any]
+    chances: Vector
+    policy_constants: Vector
+    key: tuple[int, int]
+    stops: Vector
+    alphas: Vector
+    regularization: float
+
+
+class ArmWorkspace(NamedTuple):
+    """Where the loop over arms works: a tournament, the policy's and the loop's state."""
+
+    values: Vector
+    winners: NDArray[Any]
+    state: Vector
+    arm_state: Vector
+    playable: NDArray[Any]
+    potential: Vector
+    stop: NDArray[Any]
+
+
+def arm_shapes(arms: int, statistics: int, orders: int) -> Shapes:
+    """Return the shape and type of every array of an `ArmWorkspace`."""
+    nodes = 4 * inner_nodes(arms) + 1
+    return _doubles(
+        values=(nodes,),
+        winners=((nodes,), np.uint32),
+        state=(arms, statistics),
+        arm_state=(arms, 4),
+        playable=((arms,), np.uint8),
+        potential=(max(orders, 1),),
+        stop=((1,), np.uint8),
+    )
+
+
+class FixedWorld(NamedTuple):
+    """A finite set of actions, by row and by column, its bandit and a policy's constants."""
+
+    rows: Vector
+    columns: Vector
+    arm_constants: Vector
+    theta: Vector
+    limit: float
+    prior: Vector
+    policy_constants: Vector
+    key: tuple[int, int]
+    stops: Vector
+    alphas: Vector
+    regularization: float
+    censoring_factor: float
+
+
+class FixedWorkspace(NamedTuple):
+    """Where the loop over a fixed set works; `curvatures` are those of a likelihood."""
+
+    matrices: Vector
+    vectors: Vector
+    lists: Vector
+    numbers: Vector
+    curvatures: Vector
+    potential: Vector
+    stop: NDArray[Any]
+
+
+def fixed_shapes(actions: int, dimension: int, orders: int, fits: bool) -> Shapes:
+    """Return the shape and type of every array of a `FixedWorkspace`."""
+    return _doubles(
+        matrices=(6, dimension, dimension),
+        vectors=(7, dimension),
+        lists=(11, actions),
+        numbers=(NUMBERS,),
+        curvatures=(2, dimension, dimension) if fits else (1, 1, 1),
+        potential=(max(orders, 1),),
+        stop=((1,), np.uint8),
+    )
+
+
+class ChangingWorld(NamedTuple):
+    """Actions that change from round to round, or the unit ball, and their bandit."""
+
+    offered: Vector
+    offers: int
+    rates: Vector
+    theta: Vector
+    noise_scale: float
+    direction: Vector
+    observe_table: Vector
+    cuts: Vector
+    limit: float
+    prior: Vector
+    policy_constants: Vector
+    key: tuple[int, int]
+    stops: Vector
+    alphas: Vector
+    regularization: float
+    censoring_factor: float
+
+
+class History(NamedTuple):
+    """Observed rounds: actions and rewards, as many ones, and scratch of the same length."""
+
+    kept: Vector
+    paid: Vector
+    ones: Vector
+    z: Vector
+
+
+class ChangingWorkspace(NamedTuple):
+    """Where the loop over changing sets works.
+
+    The estimate; what the loop keeps beside it; two numbers of each region; the actions of a round
+    by column and by row, with numbers of each; what it takes to draw them; scratch for the best
+    action of the ball; the observed rounds.
+    """
+
+    matrices: Vector
+    vectors: Vector
+    numbers: Vector
+    designs: Vector
+    lines: Vector
+    groups: Vector
+    potential: Vector
+    stop: NDArray[Any]
+    columns: Vector
+    actions: Vector
+    lists: Vector
+    g: Vector
+    places: Places
+    bits: Places
+    normals: Vector
+    ball: Vector
+    history: History
+
+
+def estimate_shapes(sizes: tuple[int, int], dimension: int, regions: int, orders: int) -> Shapes:
+    """Return the shapes of what a `ChangingWorkspace` needs however actions are offered.
+
+    `sizes` are the numbers of matrices and vectors of the estimate.
+    """
+    matrices, vectors = sizes
+    return _doubles(
+        matrices=(matrices, dimension, dimension),
+        vectors=(vectors, dimension),
+        numbers=(NUMBERS,),
+        designs=(3, dimension, dimension),
+        lines=(3, dimension),
+        groups=(2, regions),
+        potential=(max(orders, 1),),
+        stop=((1,), np.uint8),
+    )
+
+
+def changing_workspace(arrays: dict[str, Vector], count: int, dimension: int) -> ChangingWorkspace:
+    """Return a workspace for `count` actions a round; `arrays` have the `estimate_shapes`."""
+    places, size = round_places(count, dimension), FIRST_ROUNDS
+    return ChangingWorkspace(
+        **arrays,
+        columns=np.zeros((dimension, count)),
+        actions=np.zeros((count, dimension)),
+        lists=np.zeros((4, count)),
+        g=np.zeros((2, count)),
+        places=places,
+        bits=np.zeros((3, places.size), np.int64),
+        normals=np.zeros((2, places.size)),
+        ball=np.zeros((SCRATCH_ROWS, dimension)),
+        history=History(np.zeros((size, dimension)), np.zeros(size), np.ones(size), np.zeros(size)),
+    )
+
+
+World = ArmWorld | FixedWorld | ChangingWorld
+Workspace = ArmWorkspace | FixedWorkspace | ChangingWorkspace
+
+
+def _doubles(**shapes: Any) -> Shapes:
+    """Add the type float64 to every shape that comes without one."""
+    return {
+        name: shape if isinstance(shape[0], tuple) else (shape, np.float64)
+        for name, shape in shapes.items()
+    }

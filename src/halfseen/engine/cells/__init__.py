@@ -1,0 +1,1 @@
+"""Cells of a study: what is played, laid out as arrays."""

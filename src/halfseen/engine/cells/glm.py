@@ -1,0 +1,81 @@
+"""One cell of a study of generalized linear bandits, laid out as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.engine.cells.linear import LinearCell, filled
+from halfseen.engine.loops import drawn_glm, fixed_glm
+from halfseen.engine.loops.feedback import link_feedback
+from halfseen.engine.loops.live_glm import choose_glm, learn_glm, maximiser, reset_glm, with_link
+from halfseen.kernels.glm_newton import unreachable
+from halfseen.policies.glm_policy import GLMPolicy, GLMSetting
+from halfseen.problems.action_arrays import row_blocks
+from halfseen.problems.contexts import FiniteActions, SequenceOfActions
+from halfseen.problems.glm import GeneralizedLinearBandit
+
+FIXED_GLM = (fixed_glm.reset, fixed_glm.shake, fixed_glm.learn, fixed_glm.misses)
+DRAWN_GLM = (drawn_glm.reset, drawn_glm.choose, drawn_glm.learn, drawn_glm.misses)
+LIVE = (choose_glm, learn_glm, reset_glm)
+
+
+@dataclass(frozen=True)
+class GLMCell(LinearCell):
+    """What is played, and where along the way it is looked at."""
+
+    problem: GeneralizedLinearBandit
+    policy: GLMPolicy
+
+    fits: ClassVar[bool] = True
+
+    def names(self, jumps: bool) -> dict[str, Any]:
+        """Return what the loop's open names stand for, where it jumps or plays every round."""
+        link, kernels = self.problem.curve.kernels, self.policy.kernels()
+        if self.same_actions:
+            names = filled(FIXED_GLM, kernels, (("fit", maximiser(link)),))
+            law = filled((link_feedback,), kernels, (("reward", link.reward),))
+            return names | {"JUMPS": jumps, "feedback": law["link_feedback"]}
+        names = self._changing_names(jumps)
+        live = {part.__name__: with_link(part, kernels, link) for part in LIVE}
+        own = live | {"mean": link.mean, "draw": names["draw"], "DRAWN": names["DRAWN"]}
+        parts = filled(DRAWN_GLM, kernels, tuple(own.items()))
+        return names | parts | {"KEEPS": True, "reward": link.reward}
+
+    @property
+    def setting(self) -> GLMSetting:
+        """What the policy is told before the first round."""
+        problem = self.problem
+        return GLMSetting(
+            problem.dimension,
+            problem.noise,
+            problem.norm,
+            self.horizon,
+            problem.curve,
+            problem.reach,
+        )
+
+    def check_policy(self) -> None:
+        """Refuse constants no width can be made of."""
+        self.policy.table(self.setting)
+
+    def _likelihood(self, theta: Vector) -> tuple[Vector, float, Vector]:
+        """Return theta as far as actions reach it, and the limit and prior of the likelihood."""
+        missing = self._unreachable()
+        theta = theta - missing @ theta
+        penalty = self.policy.penalty(self.setting)
+        prior = missing if self.policy.explores else penalty * np.eye(len(theta))
+        return theta, float(self.policy.limit(self.setting)), prior
+
+    def _unreachable(self) -> Vector:
+        """Return the projection on the directions in which no action points."""
+        actions, d = self.problem.actions, self.problem.dimension
+        if isinstance(actions, FiniteActions):
+            return unreachable(actions.actions.T @ actions.actions)
+        if isinstance(actions, SequenceOfActions):
+            blocks = (block.reshape(-1, d) for block in row_blocks(actions.array))
+            return unreachable(sum((rows.T @ rows for rows in blocks), np.zeros((d, d))))
+        return np.zeros((d, d))

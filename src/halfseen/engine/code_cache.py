@@ -1,0 +1,224 @@
+"""Compiled code on disk, in the user's cache folder.
+
+An entry's name is a digest of the fingerprint of everything the function can reach, the argument
+types, the versions of Python, numba and LLVM and the instruction set of the machine: neither the
+place nor the age of a source file counts, so that clones, virtual environments and read-only
+installs share entries. An entry that is damaged is deleted and compiled again. Where nothing can
+be written, code is compiled for the process alone, and one line in the log says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import pickle
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite
+import numba
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from halfseen.engine.specialise import announce
+
+FORMAT = b"halfseen compiled code 1\n"
+LARGEST = 2**30  # bytes; beyond, the entries that were not used for longest are deleted
+ABANDONED = 3600  # seconds after which a draft belongs to no running process
+ENTRY, DRAFT = ".code", ".draft"
+VARIABLE = "HALFSEEN_CACHE_DIR"
+log = logging.getLogger("halfseen")
+Needs = list[tuple[str, tuple[Any, ...]]]
+
+
+def cache_folder() -> Path | None:
+    """Return the folder of compiled code: HALFSEEN_CACHE_DIR, or one in the user's cache folder.
+
+    None if the user has no home.
+    """
+    told = os.environ.get(VARIABLE)
+    if told:
+        return Path(told).expanduser()
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+        base = base if base.is_absolute() else home / ".cache"
+    return base / "halfseen" / "compiled"
+
+
+class Kept(NamedTuple):
+    """What the cache holds: the number of entries and their bytes."""
+
+    entries: int
+    size: int
+
+
+def kept(folder: Path | None = None) -> Kept:
+    """Return what the cache folder holds."""
+    found = _files(folder or cache_folder())
+    return Kept(len(found), sum(size for _, size, _ in found))
+
+
+def clear_cache(folder: Path | None = None) -> Kept:
+    """Delete all compiled code and return what there was; other files are left alone."""
+    entries, size = 0, 0
+    for _, found, path in _files(folder or cache_folder(), drafts=True):
+        path.unlink(missing_ok=True)
+        entries += path.suffix == ENTRY
+        size += found
+    return Kept(entries, size)
+
+
+def _files(folder: Path | None, drafts: bool = False) -> list[tuple[float, int, Path]]:
+    """Return when each entry was last used, its size and its path, the oldest first."""
+    found = []
+    endings = (ENTRY, DRAFT) if drafts else (ENTRY,)
+    with suppress(OSError):
+        for path in [] if folder is None else list(folder.iterdir()):
+            if path.suffix in endings:
+                with suppress(OSError):  # another process may have deleted it
+                    status = path.stat()
+                    found.append((status.st_mtime, status.st_size, path))
+    return sorted(found)
+
+
+def prune(folder: Path, largest: int = LARGEST) -> None:
+    """Delete abandoned drafts, and the entries unused for longest until the rest fits."""
+    found = _files(folder, drafts=True)
+    size = sum(bytes_ for _, bytes_, path in found if path.suffix == ENTRY)
+    now = time.time()
+    for used, bytes_, path in found:
+        old = now - used > ABANDONED if path.suffix == DRAFT else size > largest
+        if old:
+            with suppress(OSError):
+                path.unlink()
+            size -= bytes_ if path.suffix == ENTRY else 0
+
+
+_told: set[str] = set()
+
+
+def _tell_once(why: str) -> None:
+    if "unwritable" not in _told:
+        _told.add("unwritable")
+        log.warning(
+            "halfseen: compiled code cannot be kept on disk (%s), so that every process compiles"
+            " again. Set %s to a folder that can be written.",
+            why,
+            VARIABLE,
+        )
+
+
+class CodeCache(_Cache):  # type: ignore[misc]
+    """What numba asks of a cache, for one function.
+
+    Parameters
+    ----------
+    fingerprint
+        A digest of everything the function can reach.
+    provide
+        Called with the shared functions that an entry needs, before it is loaded.
+    keep
+        Whether to use the disk at all.
+    """
+
+    def __init__(self, fingerprint: str, provide: Callable[[Needs], None], *, keep: bool) -> None:
+        self._fingerprint = fingerprint
+        self._provide = provide
+        self._folder = cache_folder()
+        self._keep = keep
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder, or None if nothing is kept."""
+        return str(self._folder) if self._keep and self._folder is not None else None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function for some argument types, None if there is none."""
+        target_context.refresh()
+        result = None
+        if self._keep and self._folder is not None:
+            path = self._folder / self._name(sig, target_context.codegen())
+            try:
+                result = self._read(path, sig, target_context)
+            except (FileNotFoundError, PermissionError):
+                pass
+            except Exception as error:  # whatever a damaged file makes pickle or LLVM raise
+                log.info("halfseen: %s is damaged (%s) and is compiled again", path, error)
+                with suppress(OSError):
+                    path.unlink()
+        if result is None:
+            announce()
+        return result
+
+    def _read(self, path: Path, sig: Any, target_context: Any) -> Any:
+        content = path.read_bytes()
+        start = len(FORMAT) + 32
+        digest, body = content[len(FORMAT) : start], content[start:]
+        if not content.startswith(FORMAT) or hashlib.sha256(body).digest() != digest:
+            raise ValueError("its digest does not fit")
+        found, needs, reduced = pickle.loads(body)
+        if found != sig:
+            raise ValueError("it is of other types")
+        self._provide(needs)
+        result = CompileResult._rebuild(target_context, *reduced)
+        with suppress(OSError):
+            os.utime(path)  # as least recently used are deleted first
+        return result
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the compiled function; the draft takes the entry's name once it is complete."""
+        from halfseen.engine.one_module import needs
+
+        if not self._keep or data.library.has_dynamic_globals:
+            return
+        if self._folder is None:
+            _tell_once("there is no home folder")
+            return
+        body = dumps((sig, needs(data.library), data._reduce()))
+        path = self._folder / self._name(sig, data.codegen)
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, draft = tempfile.mkstemp(suffix=DRAFT, dir=self._folder)
+            try:
+                with open(handle, "wb") as file:
+                    file.write(FORMAT + hashlib.sha256(body).digest() + body)
+                os.replace(draft, path)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(draft)
+                raise
+            prune(self._folder)
+        except OSError as error:
+            _tell_once(f"{self._folder}: {error.strerror or error}")
+
+    def _name(self, sig: Any, codegen: Any) -> str:
+        versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__)
+        tag = sys.implementation.cache_tag
+        parts = (self._fingerprint, repr(sig), versions, tag, codegen.magic_tuple())
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:40] + ENTRY
+
+    def enable(self) -> None:
+        """Use the disk."""
+        self._keep = True
+
+    def disable(self) -> None:
+        """Use the disk no longer."""
+        self._keep = False
+
+    def flush(self) -> None:
+        """Do nothing: entries are found by content and never stale."""

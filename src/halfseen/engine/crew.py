@@ -1,0 +1,80 @@
+"""Work in other threads, so that the main thread hears Ctrl-C.
+
+Python tells the main thread alone of a Ctrl-C, and only between two steps of Python. A compiled
+loop, the compiler or a GPU may be busy for hours between two. So they work in threads of their own
+while the main thread waits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+PATIENCE = 0.2  # seconds that an interrupted task is given to end
+LOOK = 0.1  # seconds between two looks at the results
+Found = TypeVar("Found")
+_END: Any = object()
+
+
+class Crew:
+    """Threads that work off tasks and do not keep the process from ending."""
+
+    def __init__(self, workers: int) -> None:
+        self._tasks: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self._results: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(workers)]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            try:
+                self._results.put((task(), None))
+            except BaseException as error:
+                self._results.put((None, error))
+
+    def submit(self, task: Callable[[], Any]) -> None:
+        """Have a task done by the next thread that is free."""
+        self._tasks.put(task)
+
+    def result(self) -> Any:
+        """Wait for the next task to end; return what it returned or raise what it raised."""
+        while True:
+            try:
+                found, error = self._results.get(timeout=LOOK)
+            except Empty:
+                continue
+            if error is not None:
+                raise error
+            return found
+
+    def close(self, patience: float = PATIENCE) -> None:
+        """Drop the tasks not begun, and give those that were some seconds to end."""
+        while not self._tasks.empty():
+            try:
+                self._tasks.get_nowait()
+            except Empty:
+                break
+        for _ in self._threads:
+            self._tasks.put(None)
+        deadline = time.monotonic() + patience
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def stepwise(steps: Iterator[Found]) -> Iterator[Found]:
+    """Yield what an iterator does, every step of it taken in another thread."""
+    crew = Crew(1)
+    try:
+        while True:
+            crew.submit(partial(next, steps, _END))
+            found = crew.result()
+            if found is _END:
+                return
+            yield found
+    finally:
+        crew.close()

@@ -1,0 +1,108 @@
+"""A kernel with what it is given, and the sizes a GPU sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+from halfseen.engine.arguments import FixedWorkspace, Shapes, World
+
+SHARED = 48 * 1024  # bytes a block may declare
+LOCAL = 16 * 1024  # bytes a thread works on before the GPU's caches hold too few of them
+THREADS = 128
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel with what it is given.
+
+    Attributes
+    ----------
+    kernel
+        Called as ``kernel[blocks, threads](first, rows, given, room, tracks)``, without the room
+        if there is none.
+    threads
+        Threads a block.
+    given
+        The world, the same for every replication, with its arrays on the device.
+    room
+        Shape and type of every array one replication works in, by name.
+    workspace
+        The named tuple the kernel takes these arrays in.
+    precision
+        ``"double"`` or ``"single"``.
+    finish
+        Called with the number of rows and the tracks after the kernel, for what it left open.
+    """
+
+    kernel: Any
+    threads: int
+    given: Any
+    room: Shapes = field(default_factory=dict)
+    workspace: Any = None
+    precision: str = "double"
+    finish: Callable[[int, Any], None] | None = None
+
+    @property
+    def room_bytes(self) -> int:
+        """How much memory one replication works in."""
+        shapes = self.room.values()
+        return sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes)
+
+
+def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int = 32) -> int:
+    """Return how many threads of a block find room in shared memory, 0 if too few do.
+
+    A thread needs `own` numbers to itself and all of them `common` ones together.
+    """
+    for threads in (128, 64, 32, 16, 8):
+        if threads < fewest:
+            break
+        if (own * threads + common) * np.dtype(real).itemsize <= SHARED:
+            return threads
+    return 0
+
+
+def far_kernel(once: Any) -> Any:
+    """Return a kernel that plays one replication of a fixed set in the GPU's memory.
+
+    Arrays lie there with the thread as the last index. `once` is the loop of one replication, a
+    function of the device.
+    """
+
+    def kernel(first, rows, world, room, track):  # type: ignore[no-untyped-def]
+        row = cuda.grid(1)
+        if row < rows:
+            work = FixedWorkspace(
+                room.matrices[:, :, :, row],
+                room.vectors[:, :, row],
+                room.lists[:, :, row],
+                room.numbers[:, row],
+                room.curvatures[:, :, :, row],
+                room.potential[:, row],
+                room.stop[:, row],
+            )
+            once(first + row, row, world, work, track)
+
+    return cuda.jit(kernel)
+
+
+def sent_world(world: World, real: Any = np.float64) -> Any:
+    """Return a world with its arrays on the device, its numbers in the given precision."""
+    kind: Any = type(world)
+    return kind._make(_sent_part(part, real) for part in world)
+
+
+def _sent_part(part: Any, real: Any) -> Any:
+    if isinstance(part, np.ndarray):
+        return sent(part.astype(real) if part.dtype == np.float64 else part)
+    return real(part) if isinstance(part, float) else part
+
+
+def sent(array: Any) -> Any:
+    """Return an array on the device, laid out row by row."""
+    return cuda.to_device(np.ascontiguousarray(array))

@@ -1,0 +1,168 @@
+"""The cuda engine: the same kernels compiled for a GPU, one thread a replication.
+
+In double precision a GPU makes the choices the other engines make; sums may differ in their last
+bits, since it multiplies and adds in one rounding.
+
+A launch cannot be interrupted: what was launched runs to its end on the GPU unless the process
+ends. Launches and copies are made in another thread, so that the main thread hears Ctrl-C, and the
+command, which then ends, takes the launch with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen.engine.arguments import Track
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.crew import stepwise
+from halfseen.engine.player import blank_track
+from halfseen.engine.reduce import Fold, Part, Span
+from halfseen.errors import InvalidInput
+from halfseen.problems.contexts import RandomActions, SequenceOfActions
+
+if TYPE_CHECKING:
+    from halfseen.engine.cuda.launch import Launch
+
+MOST_ROWS = 1 << 20  # replications a launch
+SHARE = 0.5  # of the GPU's free memory
+
+
+def device() -> Any:
+    """Return numba's cuda module, or explain what is missing."""
+    vars(np).setdefault("row_stack", np.vstack)  # NumPy 2.5 lost it, numba-cuda 0.30 imports it
+    from numba import cuda
+
+    if not cuda.is_available():
+        raise InvalidInput(
+            "engine",
+            "needs an NVIDIA GPU with its driver, and the package numba-cuda",
+            "cuda",
+            "Install halfseen[cuda] on a machine with a GPU, or use the cpu engine.",
+        )
+    return cuda
+
+
+def refusal(cell: Cell | LinearCell) -> str | None:
+    """Return what this engine cannot play of a cell, or None."""
+    if not isinstance(cell, LinearCell) or cell.same_actions:
+        return None
+    actions = cell.problem.actions
+    if isinstance(cell, GLMCell):
+        return f"generalized linear bandits with {type(actions).__name__}"
+    if not isinstance(actions, RandomActions | SequenceOfActions):
+        return f"linear bandits with {type(actions).__name__}"
+    if cell.own_actions:
+        return f"{type(actions).__name__} under a censorship that is a Python function"
+    return None
+
+
+def check(cells: Iterable[Cell | LinearCell]) -> None:
+    """Refuse, before anything is played, what cannot be."""
+    for cell in cells:
+        what = refusal(cell)
+        if what is not None:
+            raise InvalidInput(
+                "engine", f"cannot play {what}", "cuda", "Use the cpu engine for this study."
+            )
+    device()
+
+
+def run(
+    cell: Cell | LinearCell,
+    track: Track,
+    *,
+    report: Callable[[int], None],
+    workers: int = 1,
+    start: int = 0,
+    single: bool = False,
+    most_rows: int = MOST_ROWS,
+) -> str:
+    """Play the replications from `start` on into the track and return the precision used.
+
+    No number depends on how many are played at a time, at most `most_rows`.
+    """
+    device()
+    precision = "double"
+    for rows, used in stepwise(_played(cell, track, start, single, most_rows)):
+        precision = used
+        report(rows)
+    return precision
+
+
+def _played(
+    cell: Cell | LinearCell, track: Track, start: int, single: bool, most_rows: int
+) -> Iterator[tuple[int, str]]:
+    """Play into a track; yield how many replications were played and in which precision."""
+    from halfseen.engine.cuda.kernels import launch
+
+    plan = launch(cell, single)
+    span = (start, start + len(track.regret))
+    for first, rows, played in _launched(plan, span, track, most_rows):
+        if plan.finish is not None:
+            plan.finish(rows, played)
+        targets: Any = track.rows(first - start, first - start + rows)
+        for source, target in zip(played, targets, strict=True):
+            if target.flags.c_contiguous and target.size:
+                source[:rows].copy_to_host(target)
+            else:
+                target[...] = source[:rows].copy_to_host()
+        yield rows, plan.precision
+
+
+def played_part(
+    cell: Cell | LinearCell,
+    first: int,
+    last: int,
+    *,
+    report: Callable[[int], None],
+    single: bool = False,
+    most_rows: int = MOST_ROWS,
+) -> tuple[Part, str]:
+    """Play some replications, reduce them on the device; return that and the precision used."""
+    device()
+    fold, precision = Fold(), "double"
+    for rows, used in stepwise(_folded(cell, (first, last), fold, single, most_rows)):
+        precision = used
+        report(rows)
+    return Part(fold.moments, fold.histograms), precision
+
+
+def _folded(
+    cell: Cell | LinearCell, span: Span, fold: Fold, single: bool, most_rows: int
+) -> Iterator[tuple[int, str]]:
+    """Play and reduce; yield how many replications were played and in which precision."""
+    from halfseen.engine.cuda.kernels import launch
+    from halfseen.engine.cuda.reduce import part_of
+
+    plan = launch(cell, single)
+    for begin, rows, played in _launched(plan, span, blank_track(cell, 1), most_rows):
+        fold.add(part_of(played._asdict(), begin, rows))
+        yield rows, plan.precision
+
+
+def _launched(
+    plan: Launch, span: Span, like: Track, most_rows: int
+) -> Iterator[tuple[int, int, Any]]:
+    """Play replications in batches that fit in the GPU's memory.
+
+    Yields the first of a batch, how many they are and their track on the device, which the next
+    batch writes over.
+    """
+    cuda = device()
+    arrays = like.arrays()
+    row_bytes = plan.room_bytes + sum(array[0].nbytes for array in arrays.values())
+    free = SHARE * cuda.current_context().get_memory_info().free
+    batch = int(max(1, min(most_rows, span[1] - span[0], free // row_bytes)))
+    room = {n: cuda.device_array((*shape, batch), k) for n, (shape, k) in plan.room.items()}
+    kind: Any = type(like)
+    track = kind._make(cuda.device_array((batch, *a.shape[1:]), a.dtype) for a in like)
+    given = (plan.given, plan.workspace(**room)) if room else (plan.given,)
+    for first in range(*span, batch):
+        rows = min(batch, span[1] - first)
+        plan.kernel[-(-rows // plan.threads), plan.threads](first, rows, *given, track)
+        yield first, rows, track

@@ -1,0 +1,1 @@
+"""The loops that play replications, and what they record."""

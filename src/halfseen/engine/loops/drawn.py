@@ -1,0 +1,201 @@
+"""Ridge regression on drawn or given actions, as `halfseen.engine.loops.changing_set` asks for it.
+
+``index``, ``radius``, ``draw``, ``scale`` and the constants in capitals are filled in. A round
+costs O(K d^2).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.draws import AVAILABILITY, POLICY, Stream, unit, words
+from halfseen.engine.arguments import (
+    ACTION,
+    AXES,
+    DESIGN,
+    DUE,
+    ESTIMATE,
+    ESTIMATED,
+    EXPECTED,
+    FACTOR,
+    INVERSE,
+    INVERSE_VALUES,
+    LEARNED,
+    NOISE,
+    REST,
+    SCRATCH,
+    SHAKE,
+    SHIFTED,
+    SPREAD,
+    SQUARES,
+    STALE,
+    TARGET,
+    TARGET_REST,
+    TRUTHS,
+    V,
+)
+from halfseen.engine.loops.designs import ROUNDING, restart, squared_error
+from halfseen.kernels.cholesky import correlate, lower_factor
+from halfseen.kernels.compile_hints import inline, shared
+from halfseen.kernels.jacobi import eigen
+from halfseen.kernels.ridge import (
+    accumulate,
+    next_refactor,
+    observe_action,
+    project,
+    project_both,
+    refactor,
+    square_widths,
+    update_estimate,
+)
+from halfseen.kernels.ties import tie_edge
+from halfseen.problems.contexts import fill_normals
+from halfseen.problems.round_draws import draw_round, scale_columns
+
+if TYPE_CHECKING:
+    from halfseen.engine.arguments import ChangingWorkspace, ChangingWorld, History
+    from halfseen.policies.lin_ucb import index, radius
+    from halfseen.problems.contexts import draw_action as draw
+    from halfseen.problems.contexts import sphere_scale as scale
+
+DRAWN = True  # actions are drawn, not read from a sequence
+SAMPLES = False  # the policy is given a random shift every round
+BALL = False
+
+
+def draw_rounds(stream: Stream, offered: Vector) -> None:
+    """Write the actions a replication is offered, those `choose` would draw."""
+    for clock in range(offered.shape[0]):
+        for k in range(offered.shape[1]):
+            draw(stream, clock + 1, k, offered[clock, k])
+
+
+def reset(world: ChangingWorld, work: ChangingWorkspace, replication: int) -> None:
+    """Forget everything."""
+    matrices, vectors, numbers = work.matrices, work.vectors, work.numbers
+    restart(
+        world.regularization,
+        matrices[INVERSE],
+        matrices[DESIGN],
+        matrices[REST],
+        work.designs[EXPECTED],
+        vectors[ESTIMATE],
+        vectors[TARGET],
+        vectors[TARGET_REST],
+    )
+    numbers[SPREAD] = 0.0
+    numbers[LEARNED] = 0.0
+    numbers[DUE] = next_refactor(0, world.theta.size)
+    numbers[STALE] = 1.0
+
+
+@inline
+def choose(
+    world: ChangingWorld, work: ChangingWorkspace, replication: int, now: int
+) -> tuple[int, float, float, float]:
+    """Write the action with the largest index, the first among equals.
+
+    Returns its place, the largest mean of all, its own mean and its squared width.
+    """
+    columns, squares, truths = work.columns, work.lists[SQUARES], work.lists[TRUTHS]
+    means, shifts, x = work.lists[ESTIMATED], work.lists[SHIFTED], work.lines[ACTION]
+    policy_stream = (world.key[0], world.key[1], replication, POLICY)
+    d, count = columns.shape
+    if SAMPLES:
+        shake(work, policy_stream, now)
+    if DRAWN:
+        availability_stream = (world.key[0], world.key[1], replication, AVAILABILITY)
+        draw_round(availability_stream, now, work.places, work.bits, work.normals, columns, squares)
+        for k in range(count):
+            squares[k] = scale(squares[k], d)
+        scale_columns(columns, squares)
+    else:
+        line = (now - 1) % world.offered.shape[0]
+        for k in range(count):
+            for i in range(d):
+                columns[i, k] = world.offered[line, k, i]
+    project_both(columns, work.vectors[ESTIMATE], world.theta, means, truths)
+    if SAMPLES:
+        project(columns, work.vectors[SHAKE], shifts)
+    square_widths(columns, work.matrices[INVERSE], work.g, squares)
+    edge = -np.inf
+    best = -np.inf
+    chosen = 0
+    spread, constants = work.numbers[SPREAD], world.policy_constants
+    for k in range(count):
+        if truths[k] > best:
+            best = truths[k]
+        value = index(means[k], squares[k], spread, shifts[k], k, now, policy_stream, constants)
+        if value > edge:
+            edge = tie_edge(value)
+            chosen = k
+    for i in range(d):
+        x[i] = columns[i, chosen]
+    return chosen, best, truths[chosen], squares[chosen]
+
+
+def shake(work: ChangingWorkspace, stream: Stream, now: int) -> None:
+    """Write a normal vector whose covariance is the inverse of the design."""
+    factor, vectors = work.matrices[FACTOR], work.vectors
+    if work.numbers[STALE] > 0.0:
+        lower_factor(work.matrices[INVERSE], factor)
+        work.numbers[STALE] = 0.0
+    fill_normals(stream, now, 0, vectors[NOISE])
+    correlate(factor, vectors[NOISE], vectors[SHAKE])
+
+
+def respond(numbers: Vector, rate: float, observed: bool, stream: Stream, now: int) -> float:
+    """Return 1 if the round is observed, else 2: a coin is flipped every round."""
+    _, _, high, low = words(stream, now, 0)
+    return 1.0 if unit(high, low) < rate else 2.0
+
+
+@inline
+def learn(world: ChangingWorld, work: ChangingWorkspace, history: History, gained: float) -> bool:
+    """Learn a reward of the action; True as the estimate is a new one."""
+    matrices, vectors, numbers = work.matrices, work.vectors, work.numbers
+    inverse, design, estimate = matrices[INVERSE], matrices[DESIGN], vectors[ESTIMATE]
+    target, x, v = vectors[TARGET], work.lines[ACTION], vectors[V]
+    s = observe_action(inverse, x, v)
+    update_estimate(estimate, x, v, s, gained)
+    accumulate(design, matrices[REST], target, vectors[TARGET_REST], x, gained)
+    numbers[SPREAD] += math.log(1.0 + s) if BALL else math.log1p(s)
+    numbers[LEARNED] += 1.0
+    numbers[STALE] = 1.0
+    if numbers[LEARNED] == numbers[DUE]:
+        logdet = refactor(design, target, matrices[SCRATCH], inverse, estimate)
+        numbers[SPREAD] = logdet - x.size * math.log(world.regularization)
+        numbers[DUE] = next_refactor(int(numbers[LEARNED]), x.size)
+    return True
+
+
+def misses(world: ChangingWorld, work: ChangingWorkspace) -> bool:
+    """Return whether theta lies outside the confidence ellipsoid."""
+    design, vectors = work.matrices[DESIGN], work.vectors
+    error = squared_error(design, vectors[ESTIMATE], world.theta, vectors[V])
+    edge = radius(work.numbers[SPREAD], world.policy_constants)
+    return error > ROUNDING * edge**2
+
+
+def decompose(work: ChangingWorkspace) -> None:
+    """Write the eigenvalues and eigenvectors of the inverse."""
+    decompose_inverse(
+        work.matrices[INVERSE],
+        work.matrices[SCRATCH],
+        work.lines[INVERSE_VALUES],
+        work.designs[AXES],
+    )
+
+
+@shared
+def decompose_inverse(inverse: Vector, scratch: Vector, values: Vector, axes: Vector) -> None:
+    """Write the eigenvalues and eigenvectors of a matrix of which the lower half is kept."""
+    for i in range(values.size):
+        for j in range(i + 1):
+            scratch[i, j] = inverse[i, j]
+            scratch[j, i] = inverse[i, j]
+    eigen(scratch, values, axes)

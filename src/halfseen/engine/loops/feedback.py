@@ -1,0 +1,99 @@
+"""What the world answers: rewards, waits for an observation, playable arms."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream, exponential_from, normal_from, uniform, unit, words
+from halfseen.kernels.compile_hints import inline
+
+if TYPE_CHECKING:
+    from halfseen.engine.arguments import ArmWorld
+    from halfseen.problems.links import draw_bernoulli as reward
+
+MEAN, NOISE, HALF_RATE, WAIT_SCALE, PATIENCE = range(5)  # columns of an arm's constants
+GAUSSIAN, BERNOULLI, UNIFORM, RADEMACHER = range(4)  # laws of the rewards
+FIXED, RANDOM, SEQUENCE = range(3)  # kinds of action sets
+LONGEST_WAIT = 2.0**52
+
+
+@inline
+def feedback(
+    constants: Vector, arm: int, count: int, law: int, stream: Stream
+) -> tuple[float, float]:
+    """Return the arm's observation number `count` and the number of pulls until it is seen.
+
+    The wait is geometric with the arm's probability of being observed: the integer part of an
+    exponential number divided by -log(1-p), plus one.
+    """
+    high, low, wait_high, wait_low = words(stream, count, arm)
+    mean = constants[arm, MEAN]
+    if law == GAUSSIAN:
+        reward = mean + constants[arm, NOISE] * normal_from(high, low, stream, count, arm)
+    elif law == BERNOULLI:
+        reward = 1.0 if unit(high, low) < mean else 0.0
+    elif law == UNIFORM:
+        reward = mean + constants[arm, NOISE] * (math.sqrt(3.0) * (2.0 * unit(high, low) - 1.0))
+    else:
+        reward = mean + constants[arm, NOISE] * (-1.0 if high & 1 else 1.0)
+    return reward, waiting(constants[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
+
+
+@inline
+def gaussian_feedback(
+    constants: Vector, action: int, count: int, stream: Stream
+) -> tuple[float, float]:
+    """Return what `feedback` does, of normal rewards."""
+    return feedback(constants, action, count, GAUSSIAN, stream)
+
+
+@inline
+def link_feedback(
+    constants: Vector, action: int, count: int, stream: Stream
+) -> tuple[float, float]:
+    """Return what `feedback` does; ``reward`` is filled in with the law of a link's rewards."""
+    _, _, high, low = words(stream, count, action)
+    wait = waiting(constants[action, WAIT_SCALE], high, low, stream, count, action)
+    gained = reward(constants[action, MEAN], constants[action, NOISE], stream, count, action)
+    return gained, wait
+
+
+@inline
+def waiting(scale: float, high: int, low: int, stream: Stream, count: int, arm: int) -> float:
+    """Return the number of pulls until an observation; `scale` is -1/log(1-p), 0 where p = 1."""
+    if not scale > 0.0:
+        return 1.0
+    missed = scale * exponential_from(high, low, stream, count, arm)
+    return LONGEST_WAIT if missed > LONGEST_WAIT else 1.0 + math.floor(missed)
+
+
+def write_playable(world: ArmWorld, clock: int, stream: Stream, row: NDArray[Any]) -> None:
+    """Write into `row` which arms are playable in round `clock`.
+
+    For random availability ``world.chances[a]`` holds the probability that arm a is playable, and
+    the same probability given that no earlier arm is and some arm must be.
+    """
+    if world.availability == RANDOM:
+        found = 0
+        for arm in range(row.size):
+            row[arm] = 1 if uniform(stream, clock, arm) < world.chances[arm, 1 - found] else 0
+            if row[arm] == 1:
+                found = 1
+    else:
+        line = (clock - 1) % world.available.shape[0]
+        for arm in range(row.size):
+            row[arm] = world.available[line, arm]
+
+
+@inline
+def discount(weight: float, alpha: float) -> float:
+    """Return weight to the power alpha, without a power function where it can be avoided."""
+    if alpha == 1.0:
+        return weight
+    if alpha == 0.5:
+        return math.sqrt(weight)
+    return weight**alpha

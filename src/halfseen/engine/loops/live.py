@@ -1,0 +1,46 @@
+"""One decision at a time: the loop's choice and learning steps on their own, for the live agent.
+
+As in `halfseen.engine.loops.arms`, ``index`` and ``learn`` are filled in with a policy's own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.draws import POLICY
+
+if TYPE_CHECKING:
+    from halfseen.policies.impute import zero as fill
+    from halfseen.policies.policy import count_and_sum as learn
+    from halfseen.policies.ucb import index
+
+
+def select(
+    state: Vector, playable: NDArray[Any], clock: int, key0: int, key1: int, table: Vector
+) -> int:
+    """Return the playable arm with the largest index, the lowest among equals."""
+    chosen = -1
+    top = -math.inf
+    for arm in range(playable.size):
+        if playable[arm] == 1:
+            value = index(state, arm, clock, (key0, key1, 0, POLICY), table)
+            if value > top or chosen < 0:
+                top = value
+                chosen = arm
+    return chosen
+
+
+def absorb(state: Vector, arm: int, reward: float, table: Vector) -> None:
+    """Learn one observed reward."""
+    learn(state, arm, reward, table)
+
+
+def pass_over(state: Vector, arm: int, table: Vector) -> None:
+    """Learn what the policy makes up for a missing reward."""
+    guess = fill(state, arm, table)
+    if guess == guess:
+        learn(state, arm, guess, table)

@@ -1,0 +1,126 @@
+"""One decision of a linear policy at a time, for the live agent.
+
+As in `halfseen.engine.loops.changing_set`, ``index`` and the constants in capitals are filled in
+with a policy's own. The state is three arrays, so that few arguments cross over to compiled code.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from halfseen.checks import Vector
+from halfseen.draws import POLICY
+from halfseen.engine.arguments import (
+    DESIGN,
+    DUE,
+    ESTIMATE,
+    INVERSE,
+    LEARNED,
+    NOISE,
+    REGULARIZATION,
+    REST,
+    SCRATCH,
+    SHAKE,
+    SPREAD,
+    TARGET,
+    TARGET_REST,
+    V,
+)
+from halfseen.kernels.cholesky import lower_factor
+from halfseen.kernels.ridge import (
+    accumulate,
+    next_refactor,
+    observe_action,
+    refactor,
+    update_estimate,
+)
+from halfseen.kernels.ties import tie_edge
+from halfseen.problems.action_arrays import SLACK
+from halfseen.problems.contexts import fill_normals
+
+if TYPE_CHECKING:
+    from halfseen.policies.lin_ucb import index
+
+SAMPLES = False
+
+
+def reset(matrices: Vector, vectors: Vector, numbers: Vector) -> None:
+    """Forget everything but the regularization."""
+    lam = numbers[REGULARIZATION]
+    matrices[...] = 0.0
+    vectors[...] = 0.0
+    for i in range(matrices.shape[1]):
+        matrices[INVERSE, i, i] = 1.0 / lam
+        matrices[DESIGN, i, i] = lam
+    numbers[SPREAD] = 0.0
+    numbers[LEARNED] = 0.0
+    numbers[DUE] = next_refactor(0, matrices.shape[1])
+
+
+def select_action(
+    rows: Vector,
+    matrices: Vector,
+    vectors: Vector,
+    numbers: Vector,
+    clock: int,
+    key0: int,
+    key1: int,
+    table: Vector,
+) -> int:
+    """Return the row with the largest index, or -1-k if row k is not finite or too long."""
+    count, d = rows.shape
+    stream = (key0, key1, 0, POLICY)
+    inverse = matrices[INVERSE]
+    if SAMPLES:
+        lower_factor(inverse, matrices[SCRATCH])
+        fill_normals(stream, clock, 0, vectors[NOISE])
+        for i in range(d):
+            total = 0.0
+            for j in range(i + 1):
+                total += matrices[SCRATCH, i, j] * vectors[NOISE, j]
+            vectors[SHAKE, i] = total
+    chosen = 0
+    edge = -math.inf
+    for k in range(count):
+        length = 0.0
+        mean = 0.0
+        shift = 0.0
+        square = 0.0
+        for i in range(d):
+            length += rows[k, i] * rows[k, i]
+            mean += rows[k, i] * vectors[ESTIMATE, i]
+            if SAMPLES:
+                shift += rows[k, i] * vectors[SHAKE, i]
+            total = 0.0
+            for j in range(d):
+                total += inverse[i, j] * rows[k, j]
+            square += total * rows[k, i]
+        if not length <= (1.0 + SLACK) * (1.0 + SLACK):
+            return -1 - k
+        value = index(mean, square, numbers[SPREAD], shift, k, clock, stream, table)
+        if value > edge:
+            edge = tie_edge(value)
+            chosen = k
+    return chosen
+
+
+def absorb_action(
+    x: Vector, reward: float, matrices: Vector, vectors: Vector, numbers: Vector
+) -> None:
+    """Learn the observed reward of an action."""
+    d = x.size
+    s = observe_action(matrices[INVERSE], x, vectors[V])
+    update_estimate(vectors[ESTIMATE], x, vectors[V], s, reward)
+    accumulate(matrices[DESIGN], matrices[REST], vectors[TARGET], vectors[TARGET_REST], x, reward)
+    numbers[SPREAD] += math.log(1.0 + s)
+    numbers[LEARNED] += 1.0
+    if numbers[LEARNED] == numbers[DUE]:
+        numbers[SPREAD] = refactor(
+            matrices[DESIGN],
+            vectors[TARGET],
+            matrices[SCRATCH],
+            matrices[INVERSE],
+            vectors[ESTIMATE],
+        ) - d * math.log(numbers[REGULARIZATION])
+        numbers[DUE] = next_refactor(int(numbers[LEARNED]), d)

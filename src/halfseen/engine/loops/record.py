@@ -1,0 +1,50 @@
+"""What loops write at a checkpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from halfseen.checks import Vector
+
+if TYPE_CHECKING:
+    from halfseen.engine.arguments import Track
+
+
+def record(
+    track: Track,
+    place: tuple[int, int],
+    regret: float,
+    optimism_failed: int,
+    censoring_failed: int,
+    pulled: Vector,
+    seen: Vector,
+) -> None:
+    """Write what is known at a checkpoint beside the potential; `place` is its row and number."""
+    row, checkpoint = place
+    track.regret[row, checkpoint] = regret
+    track.optimism_failed[row, checkpoint] = optimism_failed
+    track.censoring_failed[row, checkpoint] = censoring_failed
+    for k in range(pulled.size):
+        track.pulls[row, checkpoint, k] = int(pulled[k])
+        track.observations[row, checkpoint, k] = int(seen[k])
+
+
+def record_potential(track: Track, place: tuple[int, int], potential: Vector) -> None:
+    """Write the potential of every order."""
+    row, checkpoint = place
+    for k in range(track.potential.shape[2]):
+        track.potential[row, checkpoint, k] = potential[k]
+
+
+def has_powers(alphas: Vector) -> bool:
+    """Return whether some order of the potential is not 1, which takes eigenvectors."""
+    found = False
+    for k in range(alphas.size):
+        found = found or alphas[k] != 1.0
+    return found
+
+
+def cleared(vector: Any) -> None:
+    """Set a vector to 0."""
+    for k in range(vector.size):
+        vector[k] = 0.0

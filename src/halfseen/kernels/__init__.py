@@ -1,0 +1,1 @@
+"""Numerics that numba can compile and that know no engine."""

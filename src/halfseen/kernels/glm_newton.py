@@ -1,0 +1,166 @@
+r"""Maximum likelihood for generalized linear rewards, on observed rounds.
+
+With :math:`N_k` observations of action :math:`a_k` that paid :math:`S_k` in all, the estimate
+maximises
+
+.. math:: \sum_k \ell(N_k,S_k;z_k)-\tfrac12\theta'P\theta,\qquad z_k=\langle a_k,\theta\rangle,
+
+where the link gives the score :math:`\ell'` and the curvature :math:`-\ell''` in z. Counts and sums
+are all there is to know of a fixed set of K actions, so a Newton step costs O(K d^2) whatever the
+number of rounds.
+
+Beyond a limit Z, which no :math:`|\langle a,\theta\rangle|` exceeds, the score goes on as a
+straight line. This changes nothing where the estimate lies inside. It keeps the estimate finite
+where the likelihood is largest at infinity (rewards that a plane separates, counts that are all 0),
+keeps the exponential from overflowing, and keeps the curvature above its smallest value on [-Z, Z],
+which is what the width of `GLMUCB` rests on.
+
+The kernel is plain Python on arrays that are passed in. It allocates nothing and runs as it is or
+compiled, with the link's ``score`` and ``curvature`` filled in.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.kernels.cholesky import exceeds
+
+if TYPE_CHECKING:
+    from halfseen.problems.links import probit_curvature as curvature
+    from halfseen.problems.links import probit_score as score
+
+TOLERANCE = 1e-16  # squared distance to the maximum, in standard errors, at which steps end
+MOST_STEPS = 100
+MOST_JITTERS = 40  # from 1e-12 of the trace, tenfold each time
+KEEP = 0.01  # the same factor serves again when a step left less than this of the gradient
+
+
+def maximise(
+    rows: Vector,
+    size: int,
+    counts: Vector,
+    sums: Vector,
+    limit: float,
+    prior: Vector,
+    theta: Vector,
+    z: Vector,
+    gradient: Vector,
+    step: Vector,
+    hessian: Vector,
+    factor: Vector,
+) -> int:
+    """Move `theta` to the maximum by Newton steps from where it is and return how many it took.
+
+    The first `size` rows count. `z` is written: <a, theta> of each row; `factor` is left as the
+    Cholesky factor of the last curvature computed. A step is halved until it ends where the
+    objective no longer falls along it by more than a quarter of its rise at the start. Where the
+    gradient shrank a hundredfold the same factor serves for the next step. Returns -1 where
+    `MOST_STEPS` were not enough or the curvature is not finite.
+    """
+    d = theta.size
+    for k in range(size):
+        total = 0.0
+        for i in range(d):
+            total += rows[k, i] * theta[i]
+        z[k] = total
+    fresh = True  # the curvature has to be computed
+    steps = 0
+    for i in range(d):
+        step[i] = 0.0
+    before = math.inf
+    share = 0.0
+    rise = 0.0
+    while True:
+        for i in range(d):  # the gradient at theta + share * step
+            total = 0.0
+            for j in range(d):
+                total -= prior[i, j] * (theta[j] + share * step[j])
+            gradient[i] = total
+        for k in range(size):
+            along = z[k]
+            if share > 0.0:
+                for i in range(d):
+                    along += share * (rows[k, i] * step[i])
+            inside = limit if along > limit else -limit if along < -limit else along
+            pull = score(counts[k], sums[k], inside)
+            if along != inside:
+                pull -= curvature(counts[k], sums[k], inside) * (along - inside)
+            for i in range(d):
+                gradient[i] += pull * rows[k, i]
+        if share > 0.0:
+            along = 0.0
+            for i in range(d):
+                along += gradient[i] * step[i]
+            if along < -0.25 * rise and share > 1e-12:
+                share *= 0.5
+                continue
+            fresh = share < 1.0
+            for i in range(d):
+                theta[i] += share * step[i]
+            for k in range(size):
+                total = 0.0
+                for i in range(d):
+                    total += rows[k, i] * theta[i]
+                z[k] = total
+        for _ in range(2):
+            if fresh:
+                for i in range(d):
+                    for j in range(d):
+                        hessian[i, j] = prior[i, j]
+                for k in range(size):
+                    inside = limit if z[k] > limit else -limit if z[k] < -limit else z[k]
+                    weight = curvature(counts[k], sums[k], inside)
+                    if weight > 0.0:
+                        for i in range(d):
+                            scaled = weight * rows[k, i]
+                            for j in range(i + 1):
+                                hessian[i, j] += scaled * rows[k, j]
+                jitter = 0.0
+                tries = 0
+                while not exceeds(hessian, hessian, 0.0, -jitter, factor):
+                    if tries == MOST_JITTERS:
+                        return -1
+                    tries += 1
+                    trace = 0.0
+                    for i in range(d):
+                        trace += hessian[i, i]
+                    jitter = 10.0 * jitter + 1e-12 * trace + 1e-300
+            for i in range(d):
+                total = gradient[i]
+                for j in range(i):
+                    total -= factor[i, j] * step[j]
+                step[i] = total / factor[i, i]
+            rise = 0.0
+            for i in range(d):
+                rise += step[i] * step[i]
+            for i in range(d - 1, -1, -1):
+                total = step[i]
+                for j in range(i + 1, d):
+                    total -= factor[j, i] * step[j]
+                step[i] = total / factor[i, i]
+            if fresh or rise <= KEEP * before:
+                break
+            fresh = True
+        stalled = rise < 1e-8 and rise > 0.25 * before  # rounding leaves no more to gain
+        if rise <= TOLERANCE or stalled:
+            return steps
+        if steps == MOST_STEPS:
+            return -1
+        steps += 1
+        before = rise
+        share = 1.0
+
+
+def unreachable(design: Vector) -> Vector:
+    """Return the projection (d, d) on the directions in which a design holds nothing.
+
+    >>> unreachable(np.diag([2.0, 0.0])).tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    """
+    values, vectors = np.linalg.eigh(design)
+    empty = vectors[:, values <= 1e-10 * max(float(values[-1]), 1e-300)]
+    return np.asarray(empty @ empty.T) + 0.0

@@ -1,0 +1,36 @@
+"""When one index exceeds another, and when a mean lies outside an interval, rounding apart."""
+
+from __future__ import annotations
+
+import math
+
+from halfseen.kernels.compile_hints import inline
+
+TIE = 1e-12  # relative difference up to which two indices are equal
+ROUNDING_ERROR = 1e-9  # relative error of a sum of many rewards
+
+
+@inline
+def tie_edge(top: float) -> float:
+    """Return the number that an index must exceed to be larger than `top`.
+
+    The widths of two actions of the same length differ by rounding. With a small margin, equal
+    actions are equal on every machine and the first of them is played.
+
+    >>> 1.0 + 1e-13 > tie_edge(1.0), 1.0 + 1e-11 > tie_edge(1.0), -1e9 > tie_edge(-math.inf)
+    (False, True, True)
+    """
+    return top + TIE * abs(top) if top > -math.inf else top
+
+
+@inline
+def outside(mean: float, upper: float, width: float) -> bool:
+    """Return whether a mean lies outside ``[upper - 2 width, upper]`` by more than rounding.
+
+    Without noise a mean lies exactly on the edge.
+
+    >>> outside(0.6, 0.6 - 1e-16, 0.1), outside(0.6, 0.59, 0.1), outside(0.3, 0.6, 0.1)
+    (False, True, True)
+    """
+    slack = ROUNDING_ERROR * (abs(mean) + abs(upper))
+    return mean > upper + slack or mean < upper - 2.0 * width - slack

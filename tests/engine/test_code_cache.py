@@ -1,0 +1,243 @@
+"""Compiled code on disk: shared, safe from damage, and never in the way where it cannot be kept."""
+
+import hashlib
+import logging
+import os
+import pickle
+import resource
+import subprocess
+import sys
+from errno import ENOSPC
+from pathlib import Path
+
+import pytest
+
+from halfseen import doctor
+from halfseen.engine import code_cache
+from halfseen.engine.code_cache import ENTRY, FORMAT, cache_folder, clear_cache, kept, prune
+from halfseen.engine.one_module import whole
+
+FINGERPRINT = "a fingerprint"
+NOBODY = 65534
+
+
+def square_plus(x, y):
+    return x * x + y
+
+
+def fresh(fingerprint=FINGERPRINT):
+    """Return the function as a new process would have it: nothing compiled in memory."""
+    return whole(square_plus, fingerprint, True)
+
+
+def hits(function):
+    return sum(function.stats.cache_hits.values())
+
+
+def sealed(body):
+    return FORMAT + hashlib.sha256(body).digest() + body
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(code_cache, "_told", set())
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def entry(folder):
+    assert fresh()(3.0, 1.0) == 10.0
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_code_is_found_again_by_fingerprint_and_types_alone(entry, folder):
+    again = fresh()
+    assert again(2.0, 1.0) == 5.0
+    assert hits(again) == 1
+    assert again(2, 1) == 5  # other types
+    assert fresh("another fingerprint")(2.0, 1.0) == 5.0
+    assert len(list(folder.iterdir())) == 3
+
+
+def flipped(content, place):
+    return content[:place] + bytes([content[place] ^ 16]) + content[place + 1 :]
+
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "cut in the header": lambda content: content[:10],
+    "cut in the digest": lambda content: content[: len(FORMAT) + 5],
+    "cut in half": lambda content: content[: len(content) // 2],
+    "cut by one byte": lambda content: content[:-1],
+    "one bit of the header": lambda content: flipped(content, 3),
+    "one bit of the digest": lambda content: flipped(content, len(FORMAT) + 3),
+    "one bit of the code": lambda content: flipped(content, len(content) // 2),
+    "the last bit": lambda content: flipped(content, -1 % len(content)),
+    "longer": lambda content: content + b"x",
+    "zeros": lambda content: bytes(len(content)),
+    "noise": lambda content: os.urandom(len(content)),
+    "another format": lambda content: b"halfseen compiled code 0\n" + content[len(FORMAT) :],
+    "no pickle": lambda content: sealed(b"no pickle"),
+    "a pickle of a number": lambda content: sealed(pickle.dumps(3)),
+    "a pickle of too little": lambda content: sealed(pickle.dumps((1, 2))),
+    "a pickle of other types": lambda content: sealed(pickle.dumps((("x",), [], ()))),
+    "a pickle that needs what is not there": lambda content: sealed(
+        pickle.dumps((pickle.loads(content[len(FORMAT) + 32 :])[0], [("gone", ())], ()))
+    ),
+    "a pickle of a class that is gone": lambda content: sealed(b"cno_such_module\nThing\n."),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_entry_is_deleted_and_compiled_again(kind, entry):
+    whole_entry = entry.read_bytes()
+    entry.write_bytes(DAMAGE[kind](whole_entry))
+    damaged = fresh()
+    assert damaged(3.0, 1.0) == 10.0
+    assert hits(damaged) == 0
+    again = fresh()
+    assert again(3.0, 1.0) == 10.0
+    assert hits(again) == 1
+
+
+def test_an_entry_that_cannot_be_read_is_no_error(entry):
+    entry.unlink()
+    entry.mkdir()
+    assert fresh()(3.0, 1.0) == 10.0
+
+
+def test_a_full_disk_costs_a_line_in_the_log_and_nothing_else(folder, monkeypatch, caplog):
+    def full(*names):
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with caplog.at_level(logging.WARNING, "halfseen"):
+        assert fresh()(3.0, 1.0) == 10.0
+        assert fresh("another")(3.0, 1.0) == 10.0
+    assert list(folder.iterdir()) == []
+    assert len(caplog.records) == 1
+    assert "No space left on device" in caplog.text
+    assert "HALFSEEN_CACHE_DIR" in caplog.text
+
+
+def test_the_least_recently_used_entries_go_when_the_cache_is_too_large(tmp_path):
+    for age in range(5):
+        path = tmp_path / f"{age}{ENTRY}"
+        path.write_bytes(bytes(100))
+        os.utime(path, (1e9 - age, 1e9 - age))
+    abandoned = tmp_path / "old.draft"
+    abandoned.write_bytes(bytes(1000))
+    os.utime(abandoned, (1e9, 1e9))
+    (tmp_path / "new.draft").write_bytes(bytes(1000))
+    (tmp_path / "letter.txt").write_text("not ours")
+    prune(tmp_path, largest=250)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {f"0{ENTRY}", f"1{ENTRY}", "new.draft", "letter.txt"}
+
+
+def test_clearing_deletes_compiled_code_and_nothing_else(entry, folder):
+    (folder / "letter.txt").write_text("not ours")
+    assert kept().entries == 1
+    found = doctor.clear()
+    assert (found.entries, found.cache) == (1, str(folder))
+    assert [path.name for path in folder.iterdir()] == ["letter.txt"]
+    assert clear_cache().entries == 0
+
+
+def test_the_cache_is_in_the_users_cache_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv("HALFSEEN_CACHE_DIR", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache_folder() == tmp_path / ".cache" / "halfseen" / "compiled"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
+    assert cache_folder() == tmp_path / "x" / "halfseen" / "compiled"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # to be ignored, says the convention
+    assert cache_folder() == tmp_path / ".cache" / "halfseen" / "compiled"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert cache_folder() == tmp_path / "Library" / "Caches" / "halfseen" / "compiled"
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {here!r})
+import test_code_cache
+function = test_code_cache.fresh()
+assert function(3.0, 1.0) == 10.0
+print(test_code_cache.hits(function))
+"""
+AGENT = """
+from halfseen import UCB, Agent
+print(Agent(UCB(), arms=2).choose().arm)
+"""
+
+
+def run(script, cache, before=(), env=None, **options):
+    return subprocess.run(
+        [*before, sys.executable, "-c", script.format(here=str(Path(__file__).parent))],
+        env=os.environ | {"HALFSEEN_CACHE_DIR": str(cache)} | (env or {}),
+        capture_output=True,
+        text=True,
+        **options,
+    )
+
+
+def test_processes_that_compile_the_same_at_once_do_not_disturb_each_other(tmp_path):
+    command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent))]
+    environment = os.environ | {"HALFSEEN_CACHE_DIR": str(tmp_path)}
+    running = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    for process in running:
+        _, error = process.communicate()
+        assert process.returncode == 0, error
+    assert [path.suffix for path in tmp_path.iterdir()] == [ENTRY]
+    assert run(SCRIPT, tmp_path).stdout == "1\n"
+
+
+def small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+def test_a_disk_that_fills_while_writing_leaves_no_half_written_entry(tmp_path):
+    ended = run(SCRIPT, tmp_path, preexec_fn=small_files)
+    assert (ended.returncode, ended.stdout) == (0, "0\n")
+    assert list(tmp_path.iterdir()) == []
+    assert len(ended.stderr.splitlines()) == 1
+    assert "File too large" in ended.stderr
+
+
+def another_user():
+    """Return what runs a command as a user who may write nowhere; nothing if this user may not.
+
+    Where Python is installed for root alone, the user is allowed to read it.
+    """
+    if os.getuid() != 0:
+        return []
+    plain = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    asked = [*plain, sys.executable, "-c", "import numba, sys; print(sys.version)"]
+    if subprocess.run(asked, capture_output=True, text=True).stdout.strip() == sys.version:
+        return plain
+    return [*plain, "--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"]
+
+
+@pytest.mark.parametrize("script", [SCRIPT, AGENT], ids=["function", "agent"])
+def test_a_user_without_a_writable_home_compiles_in_memory_and_is_told_once(script, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o555)
+    home = {"HOME": str(tmp_path / "locked"), "XDG_CACHE_HOME": "", "HALFSEEN_CACHE_DIR": ""}
+    ended = run(script, "", env=home, before=another_user(), cwd="/")
+    assert (ended.returncode, ended.stdout) == (0, "0\n"), ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    assert "cannot be kept on disk" in ended.stderr
+
+
+def test_a_cache_that_can_only_be_read_is_used(entry, folder):
+    folder.chmod(0o755)
+    entry.chmod(0o644)
+    for parent in folder.parents[:3]:
+        parent.chmod(parent.stat().st_mode | 0o055)
+    ended = run(SCRIPT, folder, before=another_user(), cwd="/")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1\n", "")

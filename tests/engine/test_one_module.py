@@ -1,0 +1,145 @@
+"""A loop and all it reaches is one module; shared functions are compiled once, apart."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from halfseen.engine import one_module
+from halfseen.engine.specialise import compiled, fitted
+from halfseen.kernels.compile_hints import inline, shared
+
+
+class Kernels:
+    """Kernels as a policy has them."""
+
+    def __init__(self, weigh):
+        self.weigh = weigh
+
+    def names(self):
+        return {"weigh": self.weigh}
+
+
+def double(x):
+    return 2.0 * x
+
+
+def triple(x):
+    return 3.0 * x
+
+
+def weigh(x):
+    return x
+
+
+@inline
+def small(x):
+    return x + deepest(x)
+
+
+def deepest(x):
+    return 0.5 * x
+
+
+@shared
+def total(values):
+    """Sum, as coarse work."""
+    found = 0.0
+    for k in range(values.size):
+        found += small(values[k])
+    return found
+
+
+@shared
+def extremes(values, scale):
+    return scale * values.min(), scale * total(values)
+
+
+@shared
+def fill(values, value):
+    for k in range(values.size):
+        values[k] = value
+
+
+def loop(values):
+    fill(values, 4.0)
+    values[0] = 2.0
+    low, high = extremes(values, 10)
+    return weigh(total(values)) + small(low) + high
+
+
+EXPECTED = {double: 2.0 * 21.0 + 30.0 + 210.0, triple: 3.0 * 21.0 + 30.0 + 210.0}
+
+
+def test_shared_functions_give_what_plain_python_gives(tmp_path, monkeypatch):
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
+    for kernel, expected in EXPECTED.items():
+        values = np.zeros(4)
+        assert fitted(loop, Kernels(kernel))(values) == expected
+        assert compiled(loop, Kernels(kernel))(np.zeros(4)) == expected
+
+
+def test_a_second_loop_compiles_no_shared_function_again(monkeypatch):
+    compiled(loop, Kernels(double))(np.zeros(4))
+    before = dict(one_module._provided)
+    compiled(loop, Kernels(triple))(np.zeros(4))
+    assert one_module._provided == before
+
+
+SCRIPT = """
+import numpy as np
+from engine_shared import EXPECTED, Kernels, double, loop
+from halfseen.engine import one_module
+from halfseen.engine.specialise import compiled
+function = compiled(loop, Kernels(double))
+assert function(np.zeros(4)) == EXPECTED[double]
+shared = [entry.dispatcher.stats for entry in one_module._shared.values()]
+print(sum(function.stats.cache_hits.values()), *(sum(s.cache_misses.values()) for s in shared))
+"""
+
+
+def test_a_new_process_finds_the_loop_and_what_it_shares_on_disk(tmp_path):
+    source = Path(__file__).read_text(encoding="utf-8").split("def test_")[0]
+    (tmp_path / "engine_shared.py").write_text(source)
+    environment = {"HALFSEEN_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": paths(tmp_path)}
+    command = [sys.executable, "-c", SCRIPT]
+    printed = [
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert printed == ["0 1 1 1\n", "1 0 0 0\n"]
+    for path in (tmp_path / "cache").iterdir():
+        if path.stat().st_size == min(p.stat().st_size for p in (tmp_path / "cache").iterdir()):
+            path.unlink()
+            break
+    again = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert again.stdout.startswith("1 ")
+    assert sorted(again.stdout.split()[1:]) == ["0", "0", "1"]
+
+
+def paths(folder):
+    return ":".join([str(folder), *filter(None, sys.path)])
+
+
+def test_plain_numba_code_can_call_a_function_that_a_loop_was_compiled_with():
+    compiled(loop, Kernels(double))(np.zeros(4))
+
+    @njit
+    def outside(x):
+        return small(x) + 1.0
+
+    assert outside(2.0) == 4.0
+
+
+def test_a_function_marked_inline_leaves_no_call():
+    function = compiled(uses_small, Kernels(double))
+    assert function(2.0) == 6.0
+    (result,) = function.overloads.values()
+    defined = [f.name for f in result.library.get_defined_functions()]
+    assert not any("small" in name and "uses_small" not in name for name in defined)
+
+
+def uses_small(x):
+    return weigh(small(x))
