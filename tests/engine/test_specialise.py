@@ -10,7 +10,8 @@ import numpy as np
 from halfseen import UCB
 from halfseen.engine.loops.arms import play
 from halfseen.engine.loops.live import select
-from halfseen.engine.specialise import _walk, compiled, fitted
+from halfseen.engine.specialise import compiled, fitted
+from halfseen.kernels.reachable import _walk
 from halfseen.policies import UCB1
 
 

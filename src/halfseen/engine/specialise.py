@@ -8,17 +8,15 @@ and nothing else does. What is inlined and what is shared by several loops, mark
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType
 from typing import Any, Protocol
 
-import numpy as np
-
 from halfseen.kernels.compile_hints import INLINE, SHARED, hint
+from halfseen.kernels.reachable import fingerprint, reach
 
 
 class OpenNames(Protocol):
@@ -112,47 +110,3 @@ def announce() -> None:
 def _importable(functions: Iterable[FunctionType]) -> bool:
     """Tell whether a new process can import all functions, so that it can load their code."""
     return all(function.__module__ in sys.modules for function in functions)
-
-
-def reach(function: FunctionType) -> dict[FunctionType, None]:
-    """Return every function that a function can call through its globals, itself first."""
-    reached: dict[FunctionType, None] = {}
-    _walk(function, reached, lambda text: None)
-    return reached
-
-
-def fingerprint(function: FunctionType) -> str:
-    """Return a digest of all code and constants that a function can reach."""
-    digest = hashlib.sha256()
-    _walk(function, {}, digest.update)
-    return digest.hexdigest()
-
-
-def _walk(
-    function: FunctionType, reached: dict[FunctionType, None], note: Callable[[bytes], None]
-) -> None:
-    """Visit every function and constant that `function` can reach through its globals."""
-    if function in reached:
-        return
-    reached[function] = None
-    note(f"{function.__module__} {hint(function)}".encode())
-    for text in _contents(function.__code__):
-        note(text.encode())
-    free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    for name in sorted({*function.__code__.co_names, *free}):
-        value = free[name].cell_contents if name in free else function.__globals__.get(name)
-        if isinstance(value, FunctionType):
-            note(name.encode())
-            _walk(value, reached, note)
-        elif isinstance(value, np.ndarray):
-            note(name.encode() + value.tobytes())
-        elif isinstance(value, bool | int | float | str | tuple):
-            note(f"{name}={value!r}".encode())
-        elif isinstance(value, ModuleType):
-            note(f"{name}:{value.__name__}".encode())
-
-
-def _contents(code: CodeType) -> list[str]:
-    return [code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)] + [
-        repr(constant) for constant in code.co_consts if not isinstance(constant, CodeType | str)
-    ]

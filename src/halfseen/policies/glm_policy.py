@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from halfseen.errors import InvalidInput
+from halfseen.kernels.reachable import renewed
 from halfseen.policies.linear_policy import LinearKernels, LinearPolicy, LinearSetting
 from halfseen.problems.links import Link
 
@@ -67,7 +68,12 @@ class GLMPolicy(LinearPolicy):
     def kernels(self) -> GLMKernels:
         """Return the algorithm without its parameters."""
         return GLMKernels(
-            self.index, self.radius, self.samples, self.imputes, self.waits, self.explores
+            renewed(self.index),
+            renewed(self.radius),
+            self.samples,
+            self.imputes,
+            self.waits,
+            self.explores,
         )
 
     def limit(self, setting: LinearSetting) -> float:

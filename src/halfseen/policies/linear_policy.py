@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.kernels.reachable import renewed
 
 BallKernel = Callable[
     [Vector, Vector, Vector, Vector, float, int, Stream, Vector, Vector, Vector], None
@@ -130,12 +131,12 @@ class LinearPolicy(ABC):
     def kernels(self) -> LinearKernels:
         """Return the algorithm without its parameters."""
         return LinearKernels(
-            self.index,
-            self.radius,
+            renewed(self.index),
+            renewed(self.radius),
             self.samples,
             self.imputes,
             self.waits,
-            on_ball=self.on_ball,
+            on_ball=renewed(self.on_ball),
             spectral=self.spectral,
         )
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.kernels.reachable import renewed
 from halfseen.problems.setting import Setting
 
 State = NDArray[Any]
@@ -109,7 +110,14 @@ class Policy(ABC):
 
     def kernels(self) -> Kernels:
         """Return the algorithm without its parameters."""
-        return Kernels(self.index, self.learn, self.width, self.fill, self.statistics, self.waits)
+        return Kernels(
+            renewed(self.index),
+            renewed(self.learn),
+            renewed(self.width),
+            renewed(self.fill),
+            self.statistics,
+            self.waits,
+        )
 
 
 def _no_width(state: State, arm: int, clock: int, table: Vector) -> float:

@@ -17,6 +17,7 @@ from halfseen.checks import Vector
 from halfseen.draws import Stream, normal_from, poisson, unit, words
 from halfseen.errors import InvalidInput
 from halfseen.fingerprint import NoFingerprint, fingerprint
+from halfseen.kernels.reachable import renewed
 
 Curve = Callable[[float], float]
 Evidence = Callable[[float, float, float], float]
@@ -232,7 +233,8 @@ class Link:
     @property
     def kernels(self) -> LinkKernels:
         """The functions the engines fill in."""
-        return self._kernels  # type: ignore[attr-defined]
+        first: LinkKernels = self._kernels  # type: ignore[attr-defined]
+        return LinkKernels(**{name: renewed(kernel) for name, kernel in vars(first).items()})
 
     @property
     def law(self) -> str:

@@ -1,0 +1,110 @@
+"""What compiled code was made from is noticed when it changes in a running process."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from halfseen import (
+    GLMUCB,
+    Agent,
+    ArmedBandit,
+    FiniteActions,
+    GeneralizedLinearBandit,
+    Link,
+    Policy,
+    Study,
+    Uniform,
+    simulate,
+)
+from halfseen.kernels.reachable import renewed
+
+SIGN = 1.0
+
+
+def score(arm):
+    return float(arm)
+
+
+def index(state, arm, clock, stream, table):
+    return SIGN * score(arm)
+
+
+@dataclass(frozen=True)
+class Preferring(Policy):
+    """Play the arm that a helper scores highest."""
+
+    kind: ClassVar[str] = "preferring"
+    waits = True
+    index = staticmethod(index)
+
+    def table(self, setting):
+        return np.zeros((setting.arms, 1))
+
+
+def regret():
+    study = Study(ArmedBandit([1.0, 0.0]), Uniform(0.5), Preferring(), horizon=10, replications=1)
+    return [
+        float(simulate(study, engine=engine).data["regret"].values.max())
+        for engine in ("reference", "cpu")
+    ]
+
+
+def test_a_helper_defined_anew_is_played_at_once_and_undone_again(monkeypatch):
+    assert regret() == [10.0, 10.0]
+    monkeypatch.setitem(globals(), "score", lambda arm: -float(arm))
+    assert regret() == [0.0, 0.0]
+    monkeypatch.undo()
+    assert regret() == [10.0, 10.0]
+
+
+def test_a_constant_given_another_value_is_played_at_once(monkeypatch):
+    assert regret() == [10.0, 10.0]
+    monkeypatch.setitem(globals(), "SIGN", -1.0)
+    assert regret() == [0.0, 0.0]
+
+
+def test_a_new_agent_takes_the_helper_of_now(monkeypatch):
+    assert Agent(Preferring(), arms=2).choose().arm == 1
+    monkeypatch.setitem(globals(), "score", lambda arm: -float(arm))
+    assert Agent(Preferring(), arms=2).choose().arm == 0
+
+
+def curve(z):
+    return 0.5 + 0.4 * z
+
+
+def mean(z):
+    return curve(z)
+
+
+def slope(z):
+    return 0.4
+
+
+def test_a_helper_of_a_link_defined_anew_is_played_at_once(monkeypatch):
+    link = Link("bent", mean, slope, reward="bernoulli")
+    problem = GeneralizedLinearBandit([0.5, 0.0], link=link, actions=FiniteActions(np.eye(2)))
+    study = Study(problem, Uniform(0.5), GLMUCB(), horizon=200, replications=2)
+
+    def both():
+        found = [simulate(study, engine=e).data["regret"].values for e in ("reference", "cpu")]
+        np.testing.assert_allclose(*found, rtol=1e-9)
+        return found[0]
+
+    before = both()
+    monkeypatch.setitem(globals(), "curve", lambda z: 0.2 + 0.4 * z)
+    assert (both() != before).any()
+    monkeypatch.undo()
+    np.testing.assert_array_equal(both(), before)
+
+
+def closing_over(value):
+    return lambda x: value * x
+
+
+@pytest.mark.parametrize("kernel", [None, 3, closing_over(2.0), np.sum])
+def test_what_does_not_change_is_the_same_object(kernel):
+    assert renewed(kernel) is kernel
+    assert renewed(kernel) is kernel
