@@ -19,6 +19,7 @@ from halfseen.engine.arguments import (
     REGULARIZATION,
     REPLICATION,
     TOLD,
+    History,
 )
 from halfseen.engine.loops import live_glm as live
 from halfseen.engine.loops.glm_steps import longer
@@ -116,7 +117,7 @@ class GLMAgent(LinearAgent):
         self._numbers[LIMIT] = policy.limit(self.setting)
         if not policy.explores:
             self._matrices[PRIOR] = policy.penalty(self.setting) * np.eye(d)
-        self._rounds = (np.zeros((64, d)), np.zeros(64), np.ones(64), np.zeros(64))
+        self._rounds = History(np.zeros((64, d)), np.zeros(64), np.ones(64), np.zeros(64))
         self._begin(seed)
 
     @property
@@ -129,8 +130,8 @@ class GLMAgent(LinearAgent):
 
     def _learn(self, action: Vector, reward: float) -> None:
         if self._numbers[LEARNED] == len(self._rounds[1]):
-            self._rounds = longer(*self._rounds[:2])
-        self._absorb(action, reward, *self._state, *self._rounds)
+            self._rounds = longer(self._rounds)
+        self._absorb(action, reward, *self._state, self._rounds)
 
     def _history(self) -> dict[str, Any]:
         learned = int(self._numbers[LEARNED])
@@ -161,4 +162,4 @@ class GLMAgent(LinearAgent):
             size *= 2
         rows, sums = np.zeros((size, d)), np.zeros(size)
         rows[:learned], sums[:learned] = kept, paid
-        self._rounds = (rows, sums, np.ones(size), np.zeros(size))
+        self._rounds = History(rows, sums, np.ones(size), np.zeros(size))

@@ -42,10 +42,9 @@ GLM_NUMBERS, NUMBERS = 9, 13
 # Rows of `FixedWorkspace.lists`, numbers kept for every action, and its curvatures.
 MEANS, WIDTHS, G, SHIFTS, VALUES, COUNTS, SUMS, PULLED, OBSERVED, WAITING, REWARDS = range(11)
 CURVATURE, ROOT = range(2)
-# Of `ChangingWorkspace`: designs, lines and lists.
+# Of `ChangingWorkspace`: designs and lines.
 EXPECTED, AXES, HONEST = range(3)
 ACTION, INVERSE_VALUES, LENGTHS = range(3)
-ESTIMATED, SQUARES, SHIFTED, TRUTHS = range(4)
 
 
 class ArmTrack(NamedTuple):
@@ -242,7 +241,10 @@ class ChangingWorkspace(NamedTuple):
     stop: NDArray[Any]
     columns: Vector
     actions: Vector
-    lists: Vector
+    means: Vector
+    squares: Vector
+    shifts: Vector
+    truths: Vector
     g: Vector
     places: Places
     bits: Places
@@ -276,7 +278,10 @@ def changing_workspace(arrays: dict[str, Vector], count: int, dimension: int) ->
         **arrays,
         columns=np.zeros((dimension, count)),
         actions=np.zeros((count, dimension)),
-        lists=np.zeros((4, count)),
+        means=np.zeros(count),
+        squares=np.zeros(count),
+        shifts=np.zeros(count),
+        truths=np.zeros(count),
         g=np.zeros((2, count)),
         places=places,
         bits=np.zeros((3, places.size), np.int64),

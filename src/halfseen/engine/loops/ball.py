@@ -33,7 +33,7 @@ from halfseen.engine.arguments import (
 )
 from halfseen.engine.loops.drawn import shake
 from halfseen.engine.loops.feedback import LONGEST_WAIT
-from halfseen.kernels.compile_hints import shared
+from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ JUMPS = False  # the choice changes only on an observation
 SAMPLES = False  # the policy is given a random shift every round
 
 
+@inline
 def choose(
     world: ChangingWorld, work: ChangingWorkspace, replication: int, now: int
 ) -> tuple[int, float, float, float]:
@@ -81,6 +82,7 @@ def choose(
     return 0, math.sqrt(best), truth, width
 
 
+@inline
 def respond(numbers: Vector, rate: float, observed: bool, stream: Stream, now: int) -> float:
     """Return the number of rounds until a reward is seen, if the action stays the same."""
     if observed:

@@ -22,7 +22,6 @@ from halfseen.engine.arguments import (
     LEARNED,
     SCRATCH,
     SHOWN,
-    History,
 )
 from halfseen.engine.loops.designs import add_square, powered_width, record_designs
 from halfseen.engine.loops.glm_steps import longer
@@ -143,8 +142,7 @@ def play_once(
                 if IMPUTES:
                     add_square(honest, 1.0, x)
             if KEEPS and numbers[LEARNED] == history.paid.size:
-                kept, paid, ones, z = longer(history.kept, history.paid)
-                history = History(kept, paid, ones, z)
+                history = longer(history)
             fresh = learn(world, work, history, gained)
             changed = True
             if HAS_RADIUS and fresh and optimism == 0 and misses(world, work):

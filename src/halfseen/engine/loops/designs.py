@@ -94,6 +94,7 @@ def restart(
             rest[i, j] = 0.0
 
 
+@inline
 def add_square(matrix: Vector, weight: float, x: Vector) -> None:
     """Add weight x x' to a matrix."""
     for i in range(x.size):
@@ -101,6 +102,7 @@ def add_square(matrix: Vector, weight: float, x: Vector) -> None:
             matrix[i, j] += weight * (x[i] * x[j])
 
 
+@inline
 def squared_error(design: Vector, estimate: Vector, theta: Vector, scratch: Vector) -> float:
     """Return the squared length of estimate - theta in the norm of a symmetric design."""
     d = theta.size
@@ -116,6 +118,7 @@ def squared_error(design: Vector, estimate: Vector, theta: Vector, scratch: Vect
     return total
 
 
+@inline
 def powered_width(action: Vector, inverse_values: Vector, vectors: Vector, alpha: float) -> float:
     """Return a' W^-alpha a from the eigenvalues and eigenvectors of the inverse of W."""
     total = 0.0

@@ -19,7 +19,6 @@ from halfseen.engine.arguments import (
     DESIGN,
     DUE,
     ESTIMATE,
-    ESTIMATED,
     EXPECTED,
     FACTOR,
     INVERSE,
@@ -29,13 +28,10 @@ from halfseen.engine.arguments import (
     REST,
     SCRATCH,
     SHAKE,
-    SHIFTED,
     SPREAD,
-    SQUARES,
     STALE,
     TARGET,
     TARGET_REST,
-    TRUTHS,
     V,
 )
 from halfseen.engine.loops.designs import ROUNDING, restart, squared_error
@@ -101,8 +97,8 @@ def choose(
 
     Returns its place, the largest mean of all, its own mean and its squared width.
     """
-    columns, squares, truths = work.columns, work.lists[SQUARES], work.lists[TRUTHS]
-    means, shifts, x = work.lists[ESTIMATED], work.lists[SHIFTED], work.lines[ACTION]
+    columns, squares, truths = work.columns, work.squares, work.truths
+    means, shifts, x = work.means, work.shifts, work.lines[ACTION]
     policy_stream = (world.key[0], world.key[1], replication, POLICY)
     d, count = columns.shape
     if SAMPLES:
@@ -138,6 +134,7 @@ def choose(
     return chosen, best, truths[chosen], squares[chosen]
 
 
+@inline
 def shake(work: ChangingWorkspace, stream: Stream, now: int) -> None:
     """Write a normal vector whose covariance is the inverse of the design."""
     factor, vectors = work.matrices[FACTOR], work.vectors
@@ -148,6 +145,7 @@ def shake(work: ChangingWorkspace, stream: Stream, now: int) -> None:
     correlate(factor, vectors[NOISE], vectors[SHAKE])
 
 
+@inline
 def respond(numbers: Vector, rate: float, observed: bool, stream: Stream, now: int) -> float:
     """Return 1 if the round is observed, else 2: a coin is flipped every round."""
     _, _, high, low = words(stream, now, 0)
@@ -173,6 +171,7 @@ def learn(world: ChangingWorld, work: ChangingWorkspace, history: History, gaine
     return True
 
 
+@inline
 def misses(world: ChangingWorld, work: ChangingWorkspace) -> bool:
     """Return whether theta lies outside the confidence ellipsoid."""
     design, vectors = work.matrices[DESIGN], work.vectors

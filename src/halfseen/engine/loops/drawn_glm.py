@@ -101,10 +101,7 @@ def learn(world: ChangingWorld, work: ChangingWorkspace, history: History, gaine
         work.matrices,
         work.vectors,
         work.numbers,
-        history.kept,
-        history.paid,
-        history.ones,
-        history.z,
+        history,
     )
 
 

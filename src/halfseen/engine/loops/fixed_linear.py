@@ -56,7 +56,7 @@ def reset(world: FixedWorld, work: FixedWorkspace) -> None:
     work.numbers[MISS] = miss
 
 
-@shared
+@inline
 def shake(work: FixedWorkspace, stream: Stream, now: int) -> None:
     """Write a normal vector whose covariance is the inverse of the design."""
     factor, vectors = work.matrices[FACTOR], work.vectors
@@ -107,6 +107,7 @@ def start_afresh(world: FixedWorld, work: FixedWorkspace) -> None:
     numbers[MISS] = miss
 
 
+@inline
 def misses(world: FixedWorld, work: FixedWorkspace) -> bool:
     """Return whether theta lies outside the confidence ellipsoid."""
     edge = radius(work.numbers[SPREAD], world.policy_constants)

@@ -208,6 +208,7 @@ def choose(work: FixedWorkspace, now: int, stream: Stream, policy_constants: Vec
     return chosen
 
 
+@inline
 def project_rows(rows: Vector, work: FixedWorkspace) -> None:
     """Write the product of every action with the random shift."""
     moved, shifts = work.vectors[SHAKE], work.lists[SHIFTS]

@@ -6,6 +6,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.engine.arguments import History
 from halfseen.problems.contexts import fill_normals
 
 
@@ -55,12 +56,12 @@ def without_ridge(design: Vector, regularization: float, prior: Vector, out: Vec
         out[i, i] -= regularization
 
 
-def longer(kept: Vector, paid: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return actions and rewards with room for twice as many, as many ones, and scratch."""
-    size, d = kept.shape
+def longer(history: History) -> History:
+    """Return observed rounds with room for twice as many."""
+    size, d = history.kept.shape
     rows, sums = np.zeros((2 * size, d)), np.zeros(2 * size)
     for k in range(size):
-        sums[k] = paid[k]
+        sums[k] = history.paid[k]
         for i in range(d):
-            rows[k, i] = kept[k, i]
-    return rows, sums, np.ones(2 * size), np.zeros(2 * size)
+            rows[k, i] = history.kept[k, i]
+    return History(rows, sums, np.ones(2 * size), np.zeros(2 * size))

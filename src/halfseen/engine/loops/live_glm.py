@@ -42,6 +42,7 @@ from halfseen.engine.arguments import (
     TARGET,
     TARGET_REST,
     TOLD,
+    History,
     V,
 )
 from halfseen.engine.loops.glm_steps import form, shake_by_curve, without_ridge
@@ -134,10 +135,7 @@ def learn_glm(
     matrices: Vector,
     vectors: Vector,
     numbers: Vector,
-    kept: Vector,
-    paid: Vector,
-    ones: Vector,
-    z: Vector,
+    history: History,
 ) -> bool:
     """Learn the observed reward of an action; True if the likelihood was maximised afresh.
 
@@ -147,8 +145,8 @@ def learn_glm(
     design, inverse, prior = matrices[DESIGN], matrices[INVERSE], matrices[PRIOR]
     learned = int(numbers[LEARNED])
     for i in range(d):
-        kept[learned, i] = x[i]
-    paid[learned] = gained
+        history.kept[learned, i] = x[i]
+    history.paid[learned] = gained
     learned += 1
     numbers[LEARNED] = learned
     s = observe_action(inverse, x, vectors[V])
@@ -170,14 +168,14 @@ def learn_glm(
     if numbers[EXPLORING] > 0.0 or not (left or learned == 1 or grown):
         return False
     fit(
-        kept,
+        history.kept,
         learned,
-        ones,
-        paid,
+        history.ones,
+        history.paid,
         numbers[LIMIT],
         matrices[PRIOR],
         vectors[ESTIMATE],
-        z,
+        history.z,
         vectors[GRADIENT],
         vectors[V],
         matrices[HESSIAN],
