@@ -127,7 +127,7 @@ def _falls_behind(lab: Laboratory, factor: Factor) -> tuple[Comparison, ...]:
     def measure(at: Point) -> Comparison:
         return _shortfall(factor, int(at["d"]), at["λ"], at["δ"], at["p"], horizon)
 
-    return (*rows, closest(measure, axes, lab.size(100, 600), lab.seed))
+    return (*rows, closest(measure, axes, lab.size(100, 300), lab.seed))
 
 
 def _shortfall(

@@ -238,7 +238,7 @@ def figure_dual_reachable(lab: Laboratory) -> Evidence:
     """Play two regions and see whether both are kept."""
     both: list[bool] = []
     one: list[bool] = []
-    for path in _models(lab, lab.size(25, 250)):
+    for path in _models(lab, lab.size(25, 100)):
         if not _clear(path):
             continue
         for pair in path.reachability:

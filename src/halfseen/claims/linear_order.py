@@ -100,7 +100,7 @@ def any_order_path(lab: Laboratory) -> Evidence:
         largest = worst_case_potential(model, regularization=lam, horizon=1e3).value
         rows.append(Comparison(f"{told(model, lam)}: J*", best, "equals", largest, 1e-3))
         rows.append(Comparison(f"{told(model, lam)}: J*, no more", best, "at most", largest, 1e-9))
-    tries = [_growth_of(_any_model(rng)) for _ in range(lab.size(100, 2000))]
+    tries = [_growth_of(_any_model(rng)) for _ in range(lab.size(100, 800))]
     rows += sorted(tries, key=lambda one: -one.strain)[:3]
     return Evidence(tuple(rows))
 
@@ -154,7 +154,7 @@ def _heaviest_basis(actions: Matrix, observe: Vector) -> float:
 def any_observe(lab: Laboratory) -> Evidence:
     """Compare the growth of the best plan with the heaviest basis."""
     rng, rows = np.random.default_rng(lab.seed), []
-    for number in range(lab.size(4, 25)):
+    for number in range(lab.size(4, 12)):
         actions, observe = _random_set(rng)
         ends = [best_plan(actions, observe, 1.0, t, lab.size(1, 3), rng) for t in (1e10, 1e14)]
         slope = Measured((ends[1] - ends[0]) / math.log(1e4))

@@ -242,7 +242,7 @@ def log_scaling(lab: Laboratory) -> Evidence:
             found = best_rings(model, 1.0, horizon, 1, rng)
             where, d = f"{told(model)}, T = {horizon:,g}", len(model.direction)
             rows += _between(found, d, np.array(model.observe), 1.0, horizon, where)
-    for number in range(lab.size(4, 30)):
+    for number in range(lab.size(4, 12)):
         d = int(rng.integers(2, 5))
         more = rng.normal(size=(3, d))
         actions = np.vstack([np.eye(d), more / np.linalg.norm(more, axis=1, keepdims=True)])
@@ -258,7 +258,7 @@ def log_scaling(lab: Laboratory) -> Evidence:
         Axis("T", 1, 1e4, log=True),
     )
     for side in (0, 1):
-        rows.append(closest(partial(_basis, side), axes, lab.size(16, 200), lab.seed))
+        rows.append(closest(partial(_basis, side), axes, lab.size(16, 60), lab.seed))
     return Evidence(tuple(rows))
 
 
