@@ -44,7 +44,7 @@ def cpu_seconds(spec, cache):
 PLAY = """
 import sys
 from halfseen import simulate
-from halfseen.spec import read_spec
+from halfseen.studies.spec import read_spec
 simulate(read_spec(sys.argv[1]))
 """
 

@@ -18,7 +18,7 @@ from halfseen import (
 )
 from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled
-from halfseen.result import Result
+from halfseen.studies.result import Result
 
 DIMENSION, COUNT = 10, 20
 KINDS = {"contexts": "drawn"}

@@ -10,7 +10,7 @@ import numpy as np
 from halfseen import UCB, ArmedBandit, Study, Uniform
 from halfseen.engine.player import player
 from halfseen.engine.specialise import compiled
-from halfseen.result import Result
+from halfseen.studies.result import Result
 
 HORIZON = 1_000_000
 

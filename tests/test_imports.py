@@ -106,7 +106,7 @@ def test_imports_flow_one_way(path):
 def test_the_walk_sees_what_is_there():
     names = {part(path) for path in MODULES}
     assert names >= INNER | OUTER
-    assert "halfseen.policies.policy" in imports(PACKAGE / "policies" / "ucb.py")
+    assert "halfseen.policies.arms.base" in imports(PACKAGE / "policies" / "ucb.py")
     assert parts(PACKAGE / "policies" / "ucb.py") == {"checks", "draws", "policies", "problems"}
     assert "typer" in outside(PACKAGE / "cli" / "__init__.py")
     assert "engine" in parts(PACKAGE / "simulation.py")

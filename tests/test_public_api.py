@@ -48,7 +48,7 @@ def test_a_mistyped_name_suggests_the_right_one_once(typed, meant):
 
 
 def test_dir_lists_the_public_names_and_nothing_else():
-    code = "import halfseen, halfseen.simulation; print(*dir(halfseen))"
+    code = "import halfseen, halfseen.studies.simulate; print(*dir(halfseen))"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == sorted([*NAMES, "__version__"])
 
@@ -112,7 +112,7 @@ def test_what_is_not_explained_is_noticed():
 
 
 @pytest.mark.parametrize(
-    "first", ["halfseen.cli", "halfseen.simulation", "halfseen.report", "halfseen.testing"]
+    "first", ["halfseen.cli", "halfseen.studies.simulate", "halfseen.report", "halfseen.testing"]
 )
 def test_names_do_not_depend_on_what_was_imported_before(first):
     code = (

@@ -1,8 +1,9 @@
 """Bandits when feedback goes missing: every public name and where it is defined."""
 
-from halfseen import datasets as datasets
 from halfseen import theory as theory
-from halfseen.agent import Agent as Agent
+from halfseen.agents.arms import Agent as Agent
+from halfseen.agents.glm import GLMAgent as GLMAgent
+from halfseen.agents.linear import LinearAgent as LinearAgent
 from halfseen.censorship import AnyFunction as AnyFunction
 from halfseen.censorship import LinkModel as LinkModel
 from halfseen.censorship import Logistic as Logistic
@@ -16,8 +17,7 @@ from halfseen.errors import DecisionError as DecisionError
 from halfseen.errors import HalfseenError as HalfseenError
 from halfseen.errors import InvalidInput as InvalidInput
 from halfseen.errors import StorageError as StorageError
-from halfseen.glm_agent import GLMAgent as GLMAgent
-from halfseen.linear_agent import LinearAgent as LinearAgent
+from halfseen.logs import datasets as datasets
 from halfseen.logs.audit import Audit as Audit
 from halfseen.logs.audit import audit as audit
 from halfseen.logs.direction import fit_direction as fit_direction
@@ -70,11 +70,11 @@ from halfseen.problems import SampledActions as SampledActions
 from halfseen.problems import SequenceOfActions as SequenceOfActions
 from halfseen.problems import SequenceOfArms as SequenceOfArms
 from halfseen.problems import UnitBall as UnitBall
-from halfseen.result import Result as Result
-from halfseen.simulation import simulate as simulate
-from halfseen.spec import read_spec as read_spec
-from halfseen.study import Study as Study
-from halfseen.summary import Summary as Summary
-from halfseen.summary import summarize as summarize
+from halfseen.studies.result import Result as Result
+from halfseen.studies.simulate import simulate as simulate
+from halfseen.studies.spec import read_spec as read_spec
+from halfseen.studies.study import Study as Study
+from halfseen.studies.summarize import Summary as Summary
+from halfseen.studies.summarize import summarize as summarize
 
 __version__: str

@@ -15,7 +15,7 @@ from halfseen.censorship.link_models import (
     projection_at,
 )
 from halfseen.censorship.multi_threshold import MultiThreshold
-from halfseen.censorship.steps import staircase
+from halfseen.censorship.step_approximation import staircase
 from halfseen.errors import InvalidInput
 
 INVERSES = {

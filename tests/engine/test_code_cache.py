@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from halfseen import doctor
 from halfseen.engine import code_cache
 from halfseen.engine.code_cache import ENTRY, FORMAT, cache_folder, clear_cache, kept, prune
 from halfseen.engine.one_module import whole
+from halfseen.studies import machine as doctor
 
 FINGERPRINT = "a fingerprint"
 NOBODY = 65534

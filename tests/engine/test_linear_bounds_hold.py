@@ -20,8 +20,8 @@ from halfseen import (
     simulate,
     theory,
 )
-from halfseen.theory.linear_potential import expected_potential_bound, potential_control_factor
-from halfseen.theory.potential_limits import worst_case_along
+from halfseen.theory.linear.potential import expected_potential_bound, potential_control_factor
+from halfseen.theory.linear.potential_limits import worst_case_along
 
 HORIZON, REPLICATIONS = 2000, 100
 RNG = np.random.default_rng(4)

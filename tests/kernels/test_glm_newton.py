@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from halfseen import InvalidInput
+from halfseen.engine.glm_fit import fit
 from halfseen.engine.loops.live_glm import maximiser
 from halfseen.engine.specialise import compiled
-from halfseen.glm_fit import fit
 from halfseen.kernels.glm_newton import maximise, unreachable
 from halfseen.kernels.ridge import refactor
 from halfseen.problems.links import LINKS

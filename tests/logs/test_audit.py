@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from halfseen import UCB, ArmedBandit, InvalidInput, Study, audit, simulate
-from halfseen.logs.words import ASSUMPTION
+from halfseen.logs.sentences import ASSUMPTION
 
 
 @pytest.fixture(scope="module")

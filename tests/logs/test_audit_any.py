@@ -5,9 +5,9 @@ import json
 import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_counts import attempted
 
 from halfseen import audit
+from logs.test_counts import attempted
 
 NUMBERS = st.none() | st.integers(-5, 5) | st.floats(-1e3, 1e3) | st.sampled_from([0, 1])
 ANYTHING = st.one_of(

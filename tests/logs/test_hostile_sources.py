@@ -8,7 +8,7 @@ import pytest
 
 from halfseen import audit
 from halfseen.errors import HalfseenError, StorageError
-from halfseen.interchange.rows import open_decisions, parts
+from halfseen.integrations.log_rows import open_decisions, parts
 from halfseen.logs.source import open_log
 
 PASSWORDS = [

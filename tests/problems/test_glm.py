@@ -13,7 +13,7 @@ from halfseen import (
     SequenceOfActions,
     UnitBall,
 )
-from halfseen.spec import PROBLEMS, describe
+from halfseen.studies.spec import PROBLEMS, describe
 
 ROWS = np.array([[0.6, 0.0], [0.0, 0.8], [-0.5, 0.5]])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from halfseen.errors import InvalidInput
-from halfseen.problems.contexts import (
+from halfseen.problems.action_sets import (
     FiniteActions,
     RandomActions,
     SampledActions,

@@ -6,7 +6,7 @@ import pytest
 from halfseen.draws import AVAILABILITY, BOX_END, BOX_STEP, BOXES, NORMAL_EDGE, normal_from, unit
 from halfseen.engine.specialise import compiled
 from halfseen.policies import LinUCB
-from halfseen.problems.contexts import fill_normals
+from halfseen.problems.action_sets import fill_normals
 from halfseen.problems.round_draws import BLOCK, LANES, draw_round, round_places, scale_columns
 
 STREAM = (7, 11, 3, AVAILABILITY)

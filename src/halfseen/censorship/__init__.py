@@ -5,7 +5,7 @@ from halfseen.censorship.multi_threshold import MultiThreshold
 from halfseen.censorship.per_action import AnyFunction, PerAction
 from halfseen.censorship.per_arm import PerArm
 from halfseen.censorship.population import Population
-from halfseen.censorship.steps import Staircase, staircase
+from halfseen.censorship.step_approximation import Staircase, staircase
 from halfseen.censorship.uniform import Uniform
 
 Censorship = PerArm | Uniform

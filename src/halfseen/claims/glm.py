@@ -14,7 +14,7 @@ from halfseen.claims.intervals import frequency, independent_ratio, mean
 from halfseen.claims.laboratory import Laboratory
 from halfseen.policies import GLMUCB
 from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActions
-from halfseen.study import AnyCensorship
+from halfseen.studies.study import AnyCensorship
 from halfseen.theory import exploration, exploration_rounds, glm_confidence_factor
 
 GLM = "generalized linear bandits"

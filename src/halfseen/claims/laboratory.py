@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.simulation import simulate
-from halfseen.study import AnyCensorship, AnyPolicy, Problem, Study
+from halfseen.studies.simulate import simulate
+from halfseen.studies.study import AnyCensorship, AnyPolicy, Problem, Study
 
 Size = TypeVar("Size")
 

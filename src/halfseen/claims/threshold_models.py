@@ -11,7 +11,7 @@ from halfseen.checks import Vector
 from halfseen.claims.claim import Comparison, Curve, Evidence, Line, Measured, claim
 from halfseen.claims.intervals import frequency
 from halfseen.claims.laboratory import Laboratory
-from halfseen.claims.linear_events import LINEAR
+from halfseen.claims.linear.events import LINEAR
 
 PEOPLE = (  # angles of their thresholds in degrees, weights
     ((0.0, 30.0, 90.0), (5.0, 3.0, 2.0)),

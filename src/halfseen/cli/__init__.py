@@ -14,7 +14,7 @@ from halfseen.errors import InvalidInput
 from halfseen.interrupts import STOPPED, heard_once, leave_at_once
 
 if TYPE_CHECKING:
-    from halfseen.study import Study
+    from halfseen.studies.study import Study
 
 BUILT_IN = ("arms", "linear")
 
@@ -65,8 +65,8 @@ def study(
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
-    from halfseen.console import present, present_summary, progress_bar
-    from halfseen.simulation import choose_engine, simulate
+    from halfseen.cli.console import present, present_summary, progress_bar
+    from halfseen.studies.simulate import choose_engine, simulate
 
     design = study_named(spec)
     check_folder(out)
@@ -83,7 +83,7 @@ def study(
     try:
         with heard_once(), progress_bar() as progress:
             if summary:
-                from halfseen.summary import summarize
+                from halfseen.studies.summarize import summarize
 
                 left = summarize(design, progress=progress, **options)
             else:
@@ -106,8 +106,8 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report of a finished study again and print its summary."""
-    from halfseen.console import present
-    from halfseen.result import Result
+    from halfseen.cli.console import present
+    from halfseen.studies.result import Result
 
     present(Result.load(folder), folder, as_json)
 
@@ -123,7 +123,7 @@ def dimension(
     as_json: Json = False,
 ) -> None:
     """Print the effective dimension and what more feedback on each arm is worth."""
-    from halfseen.console import print_dimension
+    from halfseen.cli.console import print_dimension
 
     print_dimension(numbers("observe", observe), numbers("noise", noise), as_json)
 
@@ -137,7 +137,7 @@ def bounds(
     as_json: Json = False,
 ) -> None:
     """Print what is proved about the regret, next to what was measured."""
-    from halfseen.console import print_bounds
+    from halfseen.cli.console import print_bounds
 
     print_bounds(study_named(spec), out, as_json)
 
@@ -165,7 +165,7 @@ def path(
     as_json: Json = False,
 ) -> None:
     """Print the information path of a censorship along a direction, next to the worst case."""
-    from halfseen.console_path import model_from, models_in, print_paths
+    from halfseen.cli.path_console import model_from, models_in, print_paths
 
     angles, seen = numbers("thresholds", thresholds), numbers("observe", observe)
     if spec is None:
@@ -189,7 +189,7 @@ def figures(
     as_json: Json = False,
 ) -> None:
     """Draw the paper's figures and two more, computed, as a page, SVG and PNG."""
-    from halfseen.console_path import print_figures
+    from halfseen.cli.path_console import print_figures
 
     check_folder(out)
     print_figures(out, as_json)
@@ -211,7 +211,7 @@ def verify(
 ) -> None:
     """Run the experiment behind every claim of the paper and print the verdicts."""
     from halfseen.claims.registry import verify as run_claims
-    from halfseen.console import present_verdicts, progress_bar
+    from halfseen.cli.console import present_verdicts, progress_bar
 
     if out is not None:
         check_folder(out)
@@ -234,8 +234,8 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Print what this machine can run, and how fast: engines, versions, cores, GPU, cache."""
-    from halfseen.console_streams import print_json
-    from halfseen.doctor import clear, examine
+    from halfseen.cli.streams import print_json
+    from halfseen.studies.machine import clear, examine
 
     found = clear() if clear_cache else examine()
     if as_json:
@@ -248,10 +248,11 @@ def study_named(spec: str) -> Study:
     """Return a built-in study by its name, or the study in a file."""
     from importlib.resources import files
 
-    from halfseen.spec import parse_spec, read_spec
+    from halfseen.studies.spec import parse_spec, read_spec
 
     if spec in BUILT_IN:
-        return parse_spec(files("halfseen").joinpath(f"{spec}.toml").read_text(encoding="utf-8"))
+        built_in = files("halfseen.studies").joinpath(f"{spec}.toml")
+        return parse_spec(built_in.read_text(encoding="utf-8"))
     return read_spec(spec)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from halfseen.console_streams import output_to_nowhere
+from halfseen.cli.streams import output_to_nowhere
 from halfseen.errors import HalfseenError, sentence
 from halfseen.interrupts import STOPPED
 

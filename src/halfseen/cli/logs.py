@@ -58,10 +58,10 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Tell what the missing feedback in a log of decisions costs."""
-    from halfseen.console import print_audit
+    from halfseen.cli.console import print_audit
     from halfseen.logs.audit import audit as run
-    from halfseen.logs.export import AUDIT_FILE
-    from halfseen.storage import is_marked
+    from halfseen.logs.audit_export import AUDIT_FILE
+    from halfseen.studies.storage import is_marked
 
     check_folder(out)
     is_marked(out, AUDIT_FILE)  # before a long log is read
@@ -113,7 +113,7 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Forecast how many days a bandit needs, with this feedback and with all of it."""
-    from halfseen.console import print_found, progress_bar
+    from halfseen.cli.console import print_found, progress_bar
     from halfseen.logs.audit import audit as run
     from halfseen.logs.plan import plan as forecast
 
@@ -157,7 +157,7 @@ def invest(
     as_json: Json = False,
 ) -> None:
     """Split a budget for more feedback among the arms, so that it does most."""
-    from halfseen.console import print_found
+    from halfseen.cli.console import print_found
     from halfseen.logs.audit import audit as run
     from halfseen.logs.invest import invest as split
 
@@ -194,7 +194,7 @@ def window(
     as_json: Json = False,
 ) -> None:
     """Tell how long to wait for feedback: waiting longer sees more and learns later."""
-    from halfseen.console import print_found
+    from halfseen.cli.console import print_found
     from halfseen.logs.window import feedback_window
 
     found = feedback_window(

@@ -15,24 +15,24 @@ from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.caution import Caution, listed
-from halfseen.logs.cautions import cautions
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import Counts, read_decisions
+from halfseen.logs.dimension import Dimension, estimate_dimension
 from halfseen.logs.direction import fit_log
 from halfseen.logs.direction_fit import DirectionFit
 from halfseen.logs.drift import Course, follow_rates
-from halfseen.logs.effective import Dimension, estimate_dimension
 from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
 from halfseen.logs.sensitivity import Sensitivity, sensitivity
+from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
 from halfseen.logs.source import open_log
-from halfseen.logs.words import ASSUMPTION, answers, tipping_in_words
+from halfseen.logs.warnings.find import cautions
+from halfseen.logs.warnings.log_warning import Caution, listed
 from halfseen.tables import Table
 
 if TYPE_CHECKING:
     from halfseen.logs.invest import Investment
     from halfseen.logs.plan import Plan
-    from halfseen.result import Result
+    from halfseen.studies.result import Result
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Audit:
         imputations
             What `compare_imputations` returned, to show it too.
         """
-        from halfseen.report.audit_page import write_audit
+        from halfseen.report.audit.page import write_audit
 
         return write_audit(self, Path(folder), forecast, imputations)
 
@@ -263,7 +263,7 @@ class Audit:
         most
             How many arms to give at most, those that cost most.
         """
-        from halfseen.logs.export import audit_as_dict
+        from halfseen.logs.audit_export import audit_as_dict
 
         return audit_as_dict(self, most)
 

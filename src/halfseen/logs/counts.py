@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.bins import Bins, find_bins
 from halfseen.logs.columns import Columns, WrongType, decisions_sql
 from halfseen.logs.source import Log, filled, too_large
+from halfseen.logs.time_bins import Bins, find_bins
 
 Whole = NDArray[np.int64]
 PEEK, ARMS = 100_000, 1000  # rows looked at, and arms among them, to count by time as well

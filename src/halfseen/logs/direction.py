@@ -15,8 +15,8 @@ from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions
 from halfseen.logs.direction_fit import DirectionFit, Intervals
+from halfseen.logs.isotonic import isotonic, log_likelihood, merge_blocks
 from halfseen.logs.source import filled
-from halfseen.logs.steps import isotonic, log_likelihood, merge_blocks
 
 SAMPLED = 20_000  # rows of a log
 SEARCHED = 20_000  # distinct rows the search for the direction looks at

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
-from halfseen.logs.steps import Curve
+from halfseen.logs.isotonic import Curve
 from halfseen.tables import Table, table
 from halfseen.theory import information_path, worst_case_dimension, worst_case_potential
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.logs.bins import BINS
 from halfseen.logs.counts import Binned, Decisions
+from halfseen.logs.isotonic import binomial_likelihood
 from halfseen.logs.source import text
-from halfseen.logs.steps import binomial_likelihood
+from halfseen.logs.time_bins import BINS
 
 ARMS = 12  # whose rates are followed one by one
 

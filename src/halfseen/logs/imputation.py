@@ -8,9 +8,9 @@ from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.policies import UCB, DoublyRobust, ImputeMean, ImputeZero, InversePropensity
 from halfseen.problems import ArmedBandit
-from halfseen.result import Result
-from halfseen.simulation import simulate
-from halfseen.study import Study
+from halfseen.studies.result import Result
+from halfseen.studies.simulate import simulate
+from halfseen.studies.study import Study
 from halfseen.tables import Table, table
 
 

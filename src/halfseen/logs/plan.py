@@ -15,8 +15,8 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import UCB, Policy
 from halfseen.problems import ArmedBandit
-from halfseen.simulation import simulate
-from halfseen.study import EVERYTHING_SEEN, Study
+from halfseen.studies.simulate import simulate
+from halfseen.studies.study import EVERYTHING_SEEN, Study
 from halfseen.tables import Table, table
 from halfseen.theory import regret_bounds
 

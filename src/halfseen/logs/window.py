@@ -11,10 +11,10 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.bins import DAY
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.source import filled, open_log
+from halfseen.logs.time_bins import DAY
 from halfseen.tables import Table, table
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)

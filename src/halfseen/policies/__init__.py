@@ -2,28 +2,28 @@
 
 from typing import TypeVar
 
-from halfseen.policies.adversaries import InformationGreedy, MostCensored, OptimalOrder
-from halfseen.policies.epsilon_greedy import EpsilonGreedy
-from halfseen.policies.glm_policy import GLMPolicy
-from halfseen.policies.glm_thompson import GLMThompson
-from halfseen.policies.glm_ucb import GLMUCB, ImputeZeroGLMUCB, RidgeGLMUCB
-from halfseen.policies.impute import ImputeMean, ImputeZero
-from halfseen.policies.lin_ucb import ImputeZeroLinUCB, LinUCB
-from halfseen.policies.linear_baselines import (
+from halfseen.policies.arms.base import Kernels, Policy
+from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
+from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
+from halfseen.policies.arms.gaussian_thompson import GaussianThompson
+from halfseen.policies.arms.impute import ImputeMean, ImputeZero
+from halfseen.policies.arms.random_choice import RandomChoice
+from halfseen.policies.arms.robust_ucb import RobustUCB
+from halfseen.policies.arms.ucb import UCB
+from halfseen.policies.arms.ucb1 import UCB1
+from halfseen.policies.arms.weighted import DoublyRobust, InversePropensity
+from halfseen.policies.glm.base import GLMPolicy
+from halfseen.policies.glm.glm_thompson import GLMThompson
+from halfseen.policies.glm.glm_ucb import GLMUCB, ImputeZeroGLMUCB, RidgeGLMUCB
+from halfseen.policies.linear.adversaries import InformationGreedy, MostCensored, OptimalOrder
+from halfseen.policies.linear.base import LinearPolicy
+from halfseen.policies.linear.baselines import (
     DesignExploration,
     LinEpsilonGreedy,
     LinRandom,
     LinThompson,
 )
-from halfseen.policies.linear_policy import LinearPolicy
-from halfseen.policies.policy import Kernels, Policy
-from halfseen.policies.random_choice import RandomChoice
-from halfseen.policies.robust_ucb import RobustUCB
-from halfseen.policies.thompson_bernoulli import BernoulliThompson
-from halfseen.policies.thompson_gaussian import GaussianThompson
-from halfseen.policies.ucb import UCB
-from halfseen.policies.ucb1 import UCB1
-from halfseen.policies.weighted import DoublyRobust, InversePropensity
+from halfseen.policies.linear.lin_ucb import ImputeZeroLinUCB, LinUCB
 
 POLICIES: dict[str, type[Policy]] = {}
 LINEAR_POLICIES: dict[str, type[LinearPolicy]] = {}

@@ -1,15 +1,6 @@
 """The rewards: what can be played and what it pays."""
 
 from halfseen.problems.action_sets import (
-    ACTION_SETS,
-    ActionSet,
-    AllArms,
-    FixedArms,
-    RandomArms,
-    SequenceOfArms,
-)
-from halfseen.problems.arms import REWARDS, ArmedBandit
-from halfseen.problems.contexts import (
     LINEAR_ACTIONS,
     FiniteActions,
     LinearActions,
@@ -18,6 +9,15 @@ from halfseen.problems.contexts import (
     SequenceOfActions,
     UnitBall,
 )
+from halfseen.problems.arm_sets import (
+    ACTION_SETS,
+    ActionSet,
+    AllArms,
+    FixedArms,
+    RandomArms,
+    SequenceOfArms,
+)
+from halfseen.problems.arms import REWARDS, ArmedBandit
 from halfseen.problems.glm import GeneralizedLinearBandit
 from halfseen.problems.linear import LinearBandit
 from halfseen.problems.links import LINKS, Link

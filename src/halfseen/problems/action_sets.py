@@ -1,133 +1,351 @@
-"""Which arms may be played in a round."""
+"""Which vectors may be played in a round of a linear bandit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
 
 from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.draws import Stream, normal_from, words
 from halfseen.errors import InvalidInput
+from halfseen.problems.action_arrays import check_block, checked_actions, mapped, row_blocks
+
+MOST_PLACES = 10_000_000  # pairs of coordinates in a round: a draw's place has 24 bits for them
+SECOND = 1 << 30  # the second number of a pair is redrawn apart from the first
+Draw = Callable[[Stream, int, int, Vector], None]
+Scale = Callable[[float, int], float]
 
 
-@dataclass(frozen=True)
-class AllArms:
-    """Every arm may be played in every round."""
+def fill_normals(stream: Stream, clock: int, k: int, out: Vector) -> float:
+    """Write independent standard normal numbers into `out` and return the sum of their squares."""
+    pairs = (out.size + 1) // 2
+    square = 0.0
+    for pair in range(pairs):
+        place = k * pairs + pair
+        high, low, second_high, second_low = words(stream, clock, place)
+        x = normal_from(high, low, stream, clock, place)
+        out[2 * pair] = x
+        square += x * x
+        if 2 * pair + 1 < out.size:
+            x = normal_from(second_high, second_low, stream, clock, place + SECOND)
+            out[2 * pair + 1] = x
+            square += x * x
+    return square
 
-    kind: ClassVar[str] = "all"
 
-    def check(self, arms: int) -> None:
-        """Accept any number of arms."""
+def sphere_scale(square: float, dimension: int) -> float:
+    """Return what makes a normal vector one of length 1; 0 if it has no direction."""
+    return 1.0 / math.sqrt(square) if square > 0.0 else 0.0
 
 
-@dataclass(frozen=True)
-class FixedArms:
-    """The same subset of the arms may be played in every round.
+def gaussian_scale(square: float, dimension: int) -> float:
+    """Return what makes a normal vector one of variance 1/d, at most 1 long."""
+    return 1.0 / math.sqrt(max(square, dimension))
+
+
+def draw_action(stream: Stream, clock: int, k: int, out: Vector) -> None:
+    """Write action k of round `clock` into `out`: uniform on the unit sphere."""
+    scale = sphere_scale(fill_normals(stream, clock, k, out), out.size)
+    for i in range(out.size):
+        out[i] *= scale
+    if scale == 0.0:
+        out[0] = 1.0
+
+
+def draw_gaussian_action(stream: Stream, clock: int, k: int, out: Vector) -> None:
+    """Write action k of round `clock` into `out`: normal of variance 1/d, at most 1 long."""
+    scale = gaussian_scale(fill_normals(stream, clock, k, out), out.size)
+    for i in range(out.size):
+        out[i] *= scale
+
+
+DRAWS: dict[str, Draw] = {"sphere": draw_action, "gaussian": draw_gaussian_action}
+SCALES: dict[str, Scale] = {"sphere": sphere_scale, "gaussian": gaussian_scale}
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteActions:
+    """The same finite set of actions in every round.
 
     Parameters
     ----------
-    arms
-        The playable arms, counted from 0.
+    actions
+        An array (K, d), one action per row, each of length at most 1.
+    normalize
+        Divide every action by its length first (one of length 0 stays). Done once, then False.
+
+    Examples
+    --------
+    >>> FiniteActions([[3.0, 4.0], [0.0, 2.0]], normalize=True).actions.tolist()
+    [[0.6, 0.8], [0.0, 1.0]]
     """
 
-    kind: ClassVar[str] = "fixed"
-    arms: Sequence[int]
+    kind: ClassVar[str] = "finite"
+    actions: Any
+    normalize: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arms", _subset("FixedArms.arms", self.arms))
+        normalize = checks.yes_or_no("FiniteActions.normalize", self.normalize)
+        rows = checked_actions("FiniteActions.actions", self.actions, 2, normalize)
+        object.__setattr__(self, "actions", rows)
+        object.__setattr__(self, "normalize", False)
 
-    def check(self, arms: int) -> None:
-        """Refuse a subset that names an arm the problem does not have."""
-        _inside("FixedArms.arms", self.arms, arms)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FiniteActions) and np.array_equal(self.actions, other.actions)
+
+    def __hash__(self) -> int:
+        return hash(self.actions.tobytes())
+
+    @property
+    def count(self) -> int:
+        """The number of actions."""
+        return len(self.actions)
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of an action."""
+        return int(self.actions.shape[1])
 
 
 @dataclass(frozen=True)
-class RandomArms:
-    """Each arm may be played with its own probability, independently from round to round.
-
-    A round in which no arm would be playable is drawn again: the law is that of independent
-    coins given that at least one shows heads.
+class RandomActions:
+    """A new set of independent random actions in every round.
 
     Parameters
     ----------
-    available
-        Probability that each arm may be played, one number per arm, not all 0.
+    count
+        Number of actions on offer in a round.
+    dimension
+        Number of coordinates of an action.
+    law
+        ``"sphere"``, uniform on the unit sphere (a Gaussian vector divided by its length), or
+        ``"gaussian"``, normal with variance 1/d in every coordinate, shortened to length 1 where
+        it is longer.
+
+    Notes
+    -----
+    Action k of a round is a pure function of the stream, the round and k: any engine, in any
+    order, draws the same numbers.
+
+    Examples
+    --------
+    >>> RandomActions(count=3, dimension=2).sample((1, 2, 0, 1), clock=1).shape
+    (3, 2)
     """
 
-    kind: ClassVar[str] = "random"
-    available: Sequence[float]
+    kind: ClassVar[str] = "random-actions"
+    count: int
+    dimension: int
+    law: str = "sphere"
 
     def __post_init__(self) -> None:
-        field = "RandomArms.available"
-        values = checks.vector(field, self.available, at_least=0.0, at_most=1.0)
-        if max(values) == 0.0:
-            raise InvalidInput(field, "must not be all 0", values, "Raise at least one of them.")
-        object.__setattr__(self, "available", values)
+        _sizes(self, "count", "dimension")
+        places = self.count * ((self.dimension + 1) // 2)
+        if places > MOST_PLACES:
+            raise InvalidInput(
+                "RandomActions.count",
+                f"times half the dimension must be at most {MOST_PLACES:,}",
+                places,
+                "Offer fewer actions.",
+            )
+        checks.one_of("RandomActions.law", self.law, DRAWS)
 
-    def check(self, arms: int) -> None:
-        """Refuse a list that does not have one probability per arm."""
-        checks.vector("RandomArms.available", self.available, length=arms)
+    @property
+    def draw(self) -> Draw:
+        """The kernel ``(stream, clock, k, out)`` that writes action k of a round into `out`."""
+        return DRAWS[self.law]
+
+    @property
+    def scale(self) -> Scale:
+        """The kernel ``(square, dimension)`` by which a normal vector is multiplied."""
+        return SCALES[self.law]
+
+    def sample(self, stream: Stream, clock: int) -> Vector:
+        """Return the actions (K, d) on offer in round `clock`, counted from 1."""
+        rows = np.empty((self.count, self.dimension))
+        for k in range(self.count):
+            self.draw(stream, clock, k, rows[k])
+        return rows
 
 
 @dataclass(frozen=True)
-class SequenceOfArms:
-    """A given sequence of playable subsets, one per round, chosen before the game starts.
+class SampledActions:
+    """A new set of actions in every round, from your own sampler.
+
+    Parameters
+    ----------
+    sampler
+        Called with a `numpy.random.Generator` and the round, counted from 1; returns an array
+        (K, d).
+    count
+        Number K of actions it returns.
+    dimension
+        Number d of coordinates of an action.
+    normalize
+        Divide every action by its length.
+
+    Notes
+    -----
+    In a study every replication is sampled before it is played, from a generator that depends on
+    the seed, the problem and the replication alone: every policy and censorship is offered the
+    same actions. One replication's actions are held in memory. A stored study is keyed by the
+    sampler's code; to read it back, give the study again.
+
+    Examples
+    --------
+    >>> def sampler(rng, clock):
+    ...     return rng.uniform(-0.5, 0.5, size=(3, 2))
+    >>> SampledActions(sampler, count=3, dimension=2).sample(np.random.default_rng(1), 1).shape
+    (3, 2)
+    """
+
+    kind: ClassVar[str] = "sampled"
+    sampler: Callable[[np.random.Generator, int], Any]
+    count: int
+    dimension: int
+    normalize: bool = False
+
+    def __post_init__(self) -> None:
+        if not callable(self.sampler):
+            raise InvalidInput(
+                "SampledActions.sampler",
+                "must be a function of a generator and a round",
+                self.sampler,
+                "Give for example lambda rng, clock: rng.uniform(-0.5, 0.5, size=(3, 2)).",
+            )
+        _sizes(self, "count", "dimension")
+        checks.yes_or_no("SampledActions.normalize", self.normalize)
+
+    def sample(self, rng: np.random.Generator, clock: int) -> Vector:
+        """Return the actions (K, d) on offer in round `clock`, checked."""
+        return self._checked(self.sampler(rng, clock), clock)
+
+    def sample_rounds(self, rng: np.random.Generator, rounds: int) -> Vector:
+        """Return the actions (T, K, d) on offer in the first rounds, checked."""
+        array = np.empty((rounds, self.count, self.dimension))
+        for clock in range(1, rounds + 1):
+            rows = self.sampler(rng, clock)
+            plain = isinstance(rows, np.ndarray) and rows.dtype == np.float64
+            if not plain or rows.shape != array.shape[1:]:
+                rows = self._checked(rows, clock)
+            array[clock - 1] = rows
+        done = 0
+        for block in row_blocks(array):
+            try:
+                check_block("SampledActions.sampler", block, done, self.normalize)
+            except InvalidInput:  # look again, round by round, to name the round
+                for place, rows in enumerate(block):
+                    self._checked(rows, done + place + 1)
+            done += len(block)
+        return array
+
+    def _checked(self, value: Any, clock: int) -> Vector:
+        field = f"SampledActions.sampler in round {clock}"
+        rows = checked_actions(field, value, 2, self.normalize)
+        if rows.shape != (self.count, self.dimension):
+            raise InvalidInput(
+                field,
+                f"must return an array of shape ({self.count}, {self.dimension})",
+                rows.shape,
+                "Match count and dimension.",
+            )
+        return rows
+
+
+@dataclass(frozen=True)
+class UnitBall:
+    """Every vector of length at most 1, in every round.
+
+    Parameters
+    ----------
+    dimension
+        Number of coordinates of an action.
+    """
+
+    kind: ClassVar[str] = "ball"
+    dimension: int
+
+    def __post_init__(self) -> None:
+        _sizes(self, "dimension")
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceOfActions:
+    """A given sequence of finite sets of actions, one per round, chosen before the game starts.
 
     Parameters
     ----------
     rounds
-        For each round the playable arms, counted from 0. A sequence shorter than the horizon
-        starts again from its beginning.
+        An array (T, K, d), or the path of a ``.npy`` file of float64 that holds one. A file is
+        not read into memory but mapped; it must not change while it is used. A sequence shorter
+        than the horizon starts again from its beginning.
+    normalize
+        Divide every action by its length. This reads a file into memory.
+
+    Examples
+    --------
+    >>> sequence = SequenceOfActions([[[1.0, 0.0]], [[0.0, 1.0]]])
+    >>> sequence.at(1).tolist(), sequence.at(4).tolist()
+    ([[1.0, 0.0]], [[0.0, 1.0]])
     """
 
-    kind: ClassVar[str] = "sequence"
-    rounds: Sequence[Sequence[int]]
+    kind: ClassVar[str] = "sequence-of-actions"
+    rounds: Any
+    normalize: bool = False
 
     def __post_init__(self) -> None:
-        field = "SequenceOfArms.rounds"
-        given = list(self.rounds) if isinstance(self.rounds, Iterable) else []
-        if isinstance(self.rounds, str | dict | set | frozenset) or not given:
-            raise InvalidInput(
-                field,
-                "must list the playable arms of each round",
-                self.rounds,
-                "Give for example [[0, 1], [1, 2]].",
-            )
-        rows = tuple(_subset(f"{field}[{t}]", row) for t, row in enumerate(given))
-        object.__setattr__(self, "rounds", rows)
+        field = "SequenceOfActions.rounds"
+        normalize = checks.yes_or_no("SequenceOfActions.normalize", self.normalize)
+        if isinstance(self.rounds, str | Path):
+            object.__setattr__(self, "rounds", str(self.rounds))
+            array = checked_actions(field, mapped(field, self.rounds), 3, normalize)
+        else:
+            array = checked_actions(field, self.rounds, 3, normalize)
+            object.__setattr__(self, "rounds", array)
+            object.__setattr__(self, "normalize", False)
+        object.__setattr__(self, "_array", array)
 
-    def check(self, arms: int) -> None:
-        """Refuse a sequence that names an arm the problem does not have."""
-        for t, row in enumerate(self.rounds):
-            _inside(f"SequenceOfArms.rounds[{t}]", row, arms)
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, SequenceOfActions) and self.normalize == other.normalize
+        return same and np.array_equal(self.rounds, other.rounds)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.array.shape)
+
+    @property
+    def array(self) -> Vector:
+        """The actions, an array (T, K, d) that cannot be written to."""
+        return self._array  # type: ignore[attr-defined]
+
+    @property
+    def count(self) -> int:
+        """The number of actions on offer in a round."""
+        return self.array.shape[1]
+
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of an action."""
+        return self.array.shape[2]
+
+    def at(self, clock: int) -> Vector:
+        """Return the actions (K, d) on offer in round `clock`, counted from 1."""
+        return self.array[(clock - 1) % len(self.array)]
 
 
-ActionSet = AllArms | FixedArms | RandomArms | SequenceOfArms
-ACTION_SETS: dict[str, type[ActionSet]] = {
-    c.kind: c for c in (AllArms, FixedArms, RandomArms, SequenceOfArms)
+LinearActions = FiniteActions | RandomActions | SampledActions | UnitBall | SequenceOfActions
+LINEAR_ACTIONS: dict[str, type[LinearActions]] = {
+    c.kind: c for c in (FiniteActions, RandomActions, SampledActions, UnitBall, SequenceOfActions)
 }
 
 
-def _subset(field: str, value: Sequence[int]) -> tuple[int, ...]:
-    try:
-        entries = list(value)
-    except TypeError:
-        raise InvalidInput(field, "must be a list of arms", value, "Give for example [0, 2].")
-    if not entries:
-        raise InvalidInput(field, "must name at least one arm", value, "Add an arm.")
-    arms = tuple(
-        sorted(checks.whole(f"{field}[{i}]", a, at_least=0) for i, a in enumerate(entries))
-    )
-    if len(set(arms)) < len(arms):
-        raise InvalidInput(field, "must name each arm once", value, "Drop the repeated arm.")
-    return arms
-
-
-def _inside(field: str, subset: Sequence[int], arms: int) -> None:
-    if subset[-1] >= arms:
-        raise InvalidInput(
-            field,
-            f"must name arms below {arms}",
-            subset[-1],
-            f"The problem has arms 0 to {arms - 1}.",
-        )
+def _sizes(actions: RandomActions | SampledActions | UnitBall, *entries: str) -> None:
+    for entry in entries:
+        name = f"{type(actions).__name__}.{entry}"
+        value = checks.whole(name, getattr(actions, entry), at_least=1)
+        object.__setattr__(actions, entry, value)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.problems.action_sets import ActionSet, AllArms, FixedArms
+from halfseen.problems.arm_sets import ActionSet, AllArms, FixedArms
 from halfseen.problems.setting import Setting
 
 REWARDS = ("gaussian", "bernoulli", "uniform", "rademacher")

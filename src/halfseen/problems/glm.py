@@ -11,7 +11,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems.action_arrays import row_blocks
-from halfseen.problems.contexts import (
+from halfseen.problems.action_sets import (
     FiniteActions,
     LinearActions,
     SequenceOfActions,

@@ -13,13 +13,13 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems.action_arrays import row_blocks
-from halfseen.problems.arms import LARGEST, LARGEST_FIX
-from halfseen.problems.contexts import (
+from halfseen.problems.action_sets import (
     FiniteActions,
     LinearActions,
     SequenceOfActions,
     UnitBall,
 )
+from halfseen.problems.arms import LARGEST, LARGEST_FIX
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.draws import BOX_END, BOX_STEP, BOXES, WORD, Stream, mantissa, normal_from, words
 from halfseen.kernels.compile_hints import inline
-from halfseen.problems.contexts import SECOND
+from halfseen.problems.action_sets import SECOND
 
 LANES = 8  # numbers drawn at once by the widest vector instructions; a remainder is slow
 BLOCK = 512  # pairs of coordinates whose words are held at once, so that they stay in the cache

@@ -6,32 +6,60 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from halfseen.theory.adaptivity import (
+    from halfseen.theory.arms.adaptivity import (
         OfflinePotential,
         adaptive_potential,
         adaptivity_constant,
         offline_potential,
     )
-    from halfseen.theory.bounds import Bound, RegretBounds, regret_bounds
-    from halfseen.theory.capped_instance import CappedInstance, capped_instance_bound
-    from halfseen.theory.dimension import effective_dimension, feedback_value, instance_dimension
+    from halfseen.theory.arms.bounds import Bound, RegretBounds, regret_bounds
+    from halfseen.theory.arms.capped_instance import CappedInstance, capped_instance_bound
+    from halfseen.theory.arms.dimension import (
+        effective_dimension,
+        feedback_value,
+        instance_dimension,
+    )
+    from halfseen.theory.arms.late_look import late_look_constant, look_gain
+    from halfseen.theory.arms.looks import (
+        PlannedPotential,
+        freely_monitored_potential,
+        monitored_potential,
+    )
+    from halfseen.theory.arms.monitoring import (
+        MonitoredPotential,
+        MonitoringConstant,
+        monitoring_constant,
+        single_monitoring_potential,
+    )
+    from halfseen.theory.arms.potential import fluid_potential, joint_potential, papers_potential
+    from halfseen.theory.arms.second_order import SecondOrderPotential, second_order_potential
+    from halfseen.theory.arms.water_filling import WaterFilling, water_filling
     from halfseen.theory.ellipsoid import FarthestPoint, farthest_point
     from halfseen.theory.events import (
         censoring_failure_probability,
         event_frequencies,
         optimism_failure_probability,
     )
-    from halfseen.theory.glm_bounds import glm_potential_bound, glm_regret_bounds, papers_order
-    from halfseen.theory.glm_exploration import Exploration, exploration, exploration_rounds
-    from halfseen.theory.glm_widths import glm_confidence_factor, glm_width_constant
-    from halfseen.theory.late_look import late_look_constant, look_gain
-    from halfseen.theory.layer_cake import layered_potential
-    from halfseen.theory.linear_bounds import (
+    from halfseen.theory.glm.bounds import glm_potential_bound, glm_regret_bounds, papers_order
+    from halfseen.theory.glm.exploration import Exploration, exploration, exploration_rounds
+    from halfseen.theory.glm.widths import glm_confidence_factor, glm_width_constant
+    from halfseen.theory.linear.bounds import (
         confidence_factor,
         linear_regret_bounds,
         papers_potential_control,
     )
-    from halfseen.theory.linear_potential import (
+    from halfseen.theory.linear.layer_cake import layered_potential
+    from halfseen.theory.linear.norm_sums import (
+        NormSum,
+        TracePotential,
+        sphere_norm_sum,
+        tight_norm_sum,
+        trace_potential,
+        trace_potential_factor,
+    )
+    from halfseen.theory.linear.optimal_design import OptimalDesign, optimal_design_dimension
+    from halfseen.theory.linear.path import InformationPath, Phase, information_path
+    from halfseen.theory.linear.potential import (
         censoring_factor,
         continuous_potential_bracket,
         elliptical_potential,
@@ -40,30 +68,8 @@ if TYPE_CHECKING:
         papers_censoring_factor,
         potential_control_factor,
     )
-    from halfseen.theory.looks import (
-        PlannedPotential,
-        freely_monitored_potential,
-        monitored_potential,
-    )
-    from halfseen.theory.monitoring import (
-        MonitoredPotential,
-        MonitoringConstant,
-        monitoring_constant,
-        single_monitoring_potential,
-    )
-    from halfseen.theory.norm_sums import (
-        NormSum,
-        TracePotential,
-        sphere_norm_sum,
-        tight_norm_sum,
-        trace_potential,
-        trace_potential_factor,
-    )
-    from halfseen.theory.optimal_design import OptimalDesign, optimal_design_dimension
-    from halfseen.theory.path import InformationPath, Phase, information_path
-    from halfseen.theory.potential import fluid_potential, joint_potential, papers_potential
-    from halfseen.theory.potential_limits import PotentialBounds, potential_bounds
-    from halfseen.theory.reachability import (
+    from halfseen.theory.linear.potential_limits import PotentialBounds, potential_bounds
+    from halfseen.theory.linear.reachability import (
         Reachability,
         SmallestDimension,
         bi_region_dimension,
@@ -71,10 +77,8 @@ if TYPE_CHECKING:
         reachability_threshold,
         smallest_bi_region_dimension,
     )
-    from halfseen.theory.regions import region_actions
-    from halfseen.theory.second_order import SecondOrderPotential, second_order_potential
-    from halfseen.theory.waterfilling import WaterFilling, water_filling
-    from halfseen.theory.worst_case import (
+    from halfseen.theory.linear.regions import region_actions
+    from halfseen.theory.linear.worst_case import (
         WorstCase,
         worst_case_dimension,
         worst_case_potential,
@@ -159,32 +163,32 @@ __all__ = [
 ]
 
 _HOMES = {
-    "adaptivity": (
+    "arms.adaptivity": (
         "OfflinePotential",
         "adaptive_potential",
         "adaptivity_constant",
         "offline_potential",
     ),
-    "bounds": ("Bound", "RegretBounds", "regret_bounds"),
-    "capped_instance": ("CappedInstance", "capped_instance_bound"),
-    "dimension": ("effective_dimension", "feedback_value", "instance_dimension"),
+    "arms.bounds": ("Bound", "RegretBounds", "regret_bounds"),
+    "arms.capped_instance": ("CappedInstance", "capped_instance_bound"),
+    "arms.dimension": ("effective_dimension", "feedback_value", "instance_dimension"),
     "ellipsoid": ("FarthestPoint", "farthest_point"),
     "events": (
         "censoring_failure_probability",
         "event_frequencies",
         "optimism_failure_probability",
     ),
-    "glm_bounds": ("glm_potential_bound", "glm_regret_bounds", "papers_order"),
-    "glm_exploration": ("Exploration", "exploration", "exploration_rounds"),
-    "glm_widths": ("glm_confidence_factor", "glm_width_constant"),
-    "late_look": ("late_look_constant", "look_gain"),
-    "layer_cake": ("layered_potential",),
-    "linear_bounds": (
+    "glm.bounds": ("glm_potential_bound", "glm_regret_bounds", "papers_order"),
+    "glm.exploration": ("Exploration", "exploration", "exploration_rounds"),
+    "glm.widths": ("glm_confidence_factor", "glm_width_constant"),
+    "arms.late_look": ("late_look_constant", "look_gain"),
+    "linear.layer_cake": ("layered_potential",),
+    "linear.bounds": (
         "confidence_factor",
         "linear_regret_bounds",
         "papers_potential_control",
     ),
-    "linear_potential": (
+    "linear.potential": (
         "censoring_factor",
         "continuous_potential_bracket",
         "elliptical_potential",
@@ -193,14 +197,14 @@ _HOMES = {
         "papers_censoring_factor",
         "potential_control_factor",
     ),
-    "looks": ("PlannedPotential", "freely_monitored_potential", "monitored_potential"),
-    "monitoring": (
+    "arms.looks": ("PlannedPotential", "freely_monitored_potential", "monitored_potential"),
+    "arms.monitoring": (
         "MonitoredPotential",
         "MonitoringConstant",
         "monitoring_constant",
         "single_monitoring_potential",
     ),
-    "norm_sums": (
+    "linear.norm_sums": (
         "NormSum",
         "TracePotential",
         "sphere_norm_sum",
@@ -208,10 +212,10 @@ _HOMES = {
         "trace_potential",
         "trace_potential_factor",
     ),
-    "optimal_design": ("OptimalDesign", "optimal_design_dimension"),
-    "path": ("InformationPath", "Phase", "information_path"),
-    "potential": ("fluid_potential", "joint_potential", "papers_potential"),
-    "reachability": (
+    "linear.optimal_design": ("OptimalDesign", "optimal_design_dimension"),
+    "linear.path": ("InformationPath", "Phase", "information_path"),
+    "arms.potential": ("fluid_potential", "joint_potential", "papers_potential"),
+    "linear.reachability": (
         "Reachability",
         "SmallestDimension",
         "bi_region_dimension",
@@ -219,11 +223,11 @@ _HOMES = {
         "reachability_threshold",
         "smallest_bi_region_dimension",
     ),
-    "potential_limits": ("PotentialBounds", "potential_bounds"),
-    "regions": ("region_actions",),
-    "second_order": ("SecondOrderPotential", "second_order_potential"),
-    "waterfilling": ("WaterFilling", "water_filling"),
-    "worst_case": ("WorstCase", "worst_case_dimension", "worst_case_potential"),
+    "linear.potential_limits": ("PotentialBounds", "potential_bounds"),
+    "linear.regions": ("region_actions",),
+    "arms.second_order": ("SecondOrderPotential", "second_order_potential"),
+    "arms.water_filling": ("WaterFilling", "water_filling"),
+    "linear.worst_case": ("WorstCase", "worst_case_dimension", "worst_case_potential"),
 }
 
 

@@ -32,7 +32,7 @@ from halfseen import (
     summarize,
 )
 from halfseen.engine.backends import dask as cluster
-from halfseen.spec import to_toml
+from halfseen.studies.spec import to_toml
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -133,7 +133,7 @@ def test_a_killed_client_goes_on_from_its_chunks(machines, tmp_path, small_chunk
     design = study(horizon=40_000, replications=60)
     (tmp_path / "study.toml").write_text(to_toml(design))
     code = "from halfseen.engine.backends import dask as cluster; cluster.CHUNK_SECONDS = 0.02\n"
-    code += "from halfseen import draft; draft.KEEP_SECONDS = 0.0\n"
+    code += "from halfseen.studies import partial_summary as draft; draft.KEEP_SECONDS = 0.0\n"
     code += "from halfseen.cli import main; main()"
     options = ["--scheduler", machines.scheduler_address, "--out", "out"]
     options += ["--summary"] if play is summarize else []

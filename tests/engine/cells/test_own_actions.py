@@ -32,10 +32,10 @@ from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 from halfseen.report import write_report
-from halfseen.spec import to_toml
-from halfseen.testing_linear import check_linear_cell
+from halfseen.studies.spec import to_toml
+from halfseen.testing.linear import check_linear_cell
 from halfseen.theory import regret_bounds
-from halfseen.theory.linear_bounds import smallest_observe
+from halfseen.theory.linear.bounds import smallest_observe
 
 THETA = [0.5, -0.3, 0.2]
 HORIZON = 60

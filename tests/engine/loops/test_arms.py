@@ -21,7 +21,7 @@ from halfseen.engine.cells.arms import Cell
 from halfseen.engine.loops.feedback import PATIENCE, feedback, write_playable
 from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
-from halfseen.policies.ucb import EXPLORATION
+from halfseen.policies.arms.ucb import EXPLORATION
 
 ALPHAS = np.array([0.5, 1.0, 2.0, 0.3])
 OBSERVE = np.array([0.9, 0.3, 0.5])

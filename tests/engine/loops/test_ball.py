@@ -24,7 +24,7 @@ from halfseen import (
 from halfseen.draws import ENVIRONMENT, POLICY, exponential_from, normal_from, uniform, words
 from halfseen.engine.backends import cpu, reference
 from halfseen.engine.cells.linear import LinearCell
-from halfseen.problems.contexts import fill_normals
+from halfseen.problems.action_sets import fill_normals
 from halfseen.theory.ellipsoid import farthest_point
 
 THETA = [0.6, 0.3, -0.2]

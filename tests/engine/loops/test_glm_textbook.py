@@ -26,7 +26,7 @@ from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.loops.feedback import waiting
 from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
-from halfseen.policies.glm_policy import GROWTH
+from halfseen.policies.glm.base import GROWTH
 
 RNG = np.random.default_rng(5)
 ROWS = RNG.normal(size=(6, 2))

@@ -13,9 +13,9 @@ from halfseen.engine.loops import drawn_glm, fixed_glm
 from halfseen.engine.loops.feedback import link_feedback
 from halfseen.engine.loops.live_glm import choose_glm, learn_glm, maximiser, reset_glm, with_link
 from halfseen.kernels.glm_newton import unreachable
-from halfseen.policies.glm_policy import GLMPolicy, GLMSetting
+from halfseen.policies.glm.base import GLMPolicy, GLMSetting
 from halfseen.problems.action_arrays import row_blocks
-from halfseen.problems.contexts import FiniteActions, SequenceOfActions
+from halfseen.problems.action_sets import FiniteActions, SequenceOfActions
 from halfseen.problems.glm import GeneralizedLinearBandit
 
 FIXED_GLM = (fixed_glm.reset, fixed_glm.shake, fixed_glm.learn, fixed_glm.misses)

@@ -41,8 +41,8 @@ from halfseen.engine.loops import ball, changing_set, drawn, fixed_linear, fixed
 from halfseen.engine.loops.feedback import gaussian_feedback
 from halfseen.engine.specialise import OpenNames, fitted, leaves_open
 from halfseen.errors import InvalidInput
-from halfseen.policies.linear_policy import LinearPolicy, LinearSetting
-from halfseen.problems.contexts import (
+from halfseen.policies.linear.base import LinearPolicy, LinearSetting
+from halfseen.problems.action_sets import (
     FiniteActions,
     RandomActions,
     SampledActions,
@@ -53,7 +53,7 @@ from halfseen.problems.contexts import (
 )
 from halfseen.problems.linear import LinearBandit
 from halfseen.problems.links import draw_gaussian
-from halfseen.theory.linear_bounds import smallest_observe
+from halfseen.theory.linear.bounds import smallest_observe
 
 FIXED_LINEAR = (fixed_linear.reset, fixed_linear.shake, fixed_linear.learn, fixed_linear.misses)
 DRAWN_LINEAR = (

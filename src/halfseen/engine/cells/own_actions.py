@@ -17,7 +17,7 @@ from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.problems.action_arrays import row_blocks
-from halfseen.problems.contexts import RandomActions, SampledActions
+from halfseen.problems.action_sets import RandomActions, SampledActions
 
 MOST_NUMBERS = 1 << 28  # coordinates of one replication: 2 GiB
 _one_at_a_time = threading.Lock()  # a user's function need not be safe to call from two threads

@@ -19,11 +19,11 @@ from halfseen.engine.arguments import ArmTrack, ArmWorld
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN, PATIENCE, discount, feedback
 from halfseen.engine.loops.record import record
 from halfseen.kernels.ties import outside
-from halfseen.policies.policy import COUNT
+from halfseen.policies.arms.base import COUNT
 
 if TYPE_CHECKING:
-    from halfseen.policies.policy import count_and_sum as learn
-    from halfseen.policies.ucb import index, width
+    from halfseen.policies.arms.base import count_and_sum as learn
+    from halfseen.policies.arms.ucb import index, width
 
 HAS_WIDTH = False
 STATISTICS = 2

@@ -25,12 +25,12 @@ from halfseen.engine.loops import changing_set
 from halfseen.engine.loops.drawn import shake
 from halfseen.engine.specialise import OpenNames, fitted
 from halfseen.kernels.ties import tie_edge
-from halfseen.problems.contexts import SECOND, fill_normals
+from halfseen.problems.action_sets import SECOND, fill_normals
 
 if TYPE_CHECKING:
     from halfseen.kernels.ties import tie_edge
-    from halfseen.policies.lin_ucb import index
-from halfseen.problems.contexts import sphere_scale as scale
+    from halfseen.policies.linear.lin_ucb import index
+from halfseen.problems.action_sets import sphere_scale as scale
 
 DRAWN = True
 SAMPLES = False

@@ -33,7 +33,7 @@ from halfseen.kernels.ridge import gather, next_refactor, refactor, refresh_acti
 from halfseen.kernels.ties import tie_edge
 
 if TYPE_CHECKING:
-    from halfseen.policies.lin_ucb import index, radius
+    from halfseen.policies.linear.lin_ucb import index, radius
 
 HAS_RADIUS = False
 DIMENSION = 2

@@ -23,7 +23,7 @@ from halfseen.engine.crew import stepwise
 from halfseen.engine.player import blank_track
 from halfseen.engine.reduce import Fold, Part, Span
 from halfseen.errors import InvalidInput
-from halfseen.problems.contexts import RandomActions, SequenceOfActions
+from halfseen.problems.action_sets import RandomActions, SequenceOfActions
 
 if TYPE_CHECKING:
     from halfseen.engine.cuda.launch import Launch

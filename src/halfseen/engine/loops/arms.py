@@ -32,9 +32,9 @@ from halfseen.kernels.tournament import build, climb, inner_nodes
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ArmTrack, ArmWorkspace, ArmWorld
-    from halfseen.policies.impute import zero as fill
-    from halfseen.policies.policy import count_and_sum as learn
-    from halfseen.policies.ucb import index, width
+    from halfseen.policies.arms.base import count_and_sum as learn
+    from halfseen.policies.arms.impute import zero as fill
+    from halfseen.policies.arms.ucb import index, width
 
 WAITS = False  # an index changes only when its arm's state does
 JUMPS = False  # WAITS, and every round offers the same arms

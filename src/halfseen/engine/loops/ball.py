@@ -38,7 +38,7 @@ from halfseen.kernels.jacobi import eigen
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ChangingWorkspace, ChangingWorld
-    from halfseen.policies.lin_ucb import most_optimistic as on_ball
+    from halfseen.policies.linear.lin_ucb import most_optimistic as on_ball
 
 JUMPS = False  # the choice changes only on an observation
 SAMPLES = False  # the policy is given a random shift every round

@@ -49,14 +49,14 @@ from halfseen.kernels.ridge import (
     update_estimate,
 )
 from halfseen.kernels.ties import tie_edge
-from halfseen.problems.contexts import fill_normals
+from halfseen.problems.action_sets import fill_normals
 from halfseen.problems.round_draws import draw_round, scale_columns
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ChangingWorkspace, ChangingWorld, History
-    from halfseen.policies.lin_ucb import index, radius
-    from halfseen.problems.contexts import draw_action as draw
-    from halfseen.problems.contexts import sphere_scale as scale
+    from halfseen.policies.linear.lin_ucb import index, radius
+    from halfseen.problems.action_sets import draw_action as draw
+    from halfseen.problems.action_sets import sphere_scale as scale
 
 DRAWN = True  # actions are drawn, not read from a sequence
 SAMPLES = False  # the policy is given a random shift every round

@@ -34,8 +34,8 @@ from halfseen.engine.loops.glm_steps import form
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ChangingWorkspace, ChangingWorld, History
     from halfseen.engine.loops.live_glm import choose_glm, learn_glm, reset_glm
-    from halfseen.policies.lin_ucb import radius
-    from halfseen.problems.contexts import draw_action as draw
+    from halfseen.policies.linear.lin_ucb import radius
+    from halfseen.problems.action_sets import draw_action as draw
     from halfseen.problems.links import logistic_mean as mean
 
 DRAWN = True  # actions are drawn, not read from a sequence

@@ -45,12 +45,12 @@ from halfseen.kernels.ridge import (
     refresh_actions,
     update_actions,
 )
-from halfseen.policies.glm_policy import SEEN_ONCE
+from halfseen.policies.glm.base import SEEN_ONCE
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import FixedWorkspace, FixedWorld
     from halfseen.kernels.glm_newton import maximise as fit
-    from halfseen.policies.lin_ucb import radius
+    from halfseen.policies.linear.lin_ucb import radius
 
 SAMPLES = False
 EXPLORES = False

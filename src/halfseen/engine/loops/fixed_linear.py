@@ -41,11 +41,11 @@ from halfseen.kernels.ridge import (
     refresh_actions,
     update_actions,
 )
-from halfseen.problems.contexts import fill_normals
+from halfseen.problems.action_sets import fill_normals
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import FixedWorkspace, FixedWorld
-    from halfseen.policies.lin_ucb import radius
+    from halfseen.policies.linear.lin_ucb import radius
 
 
 def reset(world: FixedWorld, work: FixedWorkspace) -> None:

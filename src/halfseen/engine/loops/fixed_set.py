@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from halfseen.engine.arguments import FixedWorkspace, FixedWorld, LinearTrack
     from halfseen.engine.loops.feedback import gaussian_feedback as feedback
     from halfseen.engine.loops.fixed_linear import learn, misses, reset, shake
-    from halfseen.policies.lin_ucb import index
+    from halfseen.policies.linear.lin_ucb import index
 
 JUMPS = False  # the choice changes only on an observation
 IMPUTES = False  # missing rewards are learned as 0

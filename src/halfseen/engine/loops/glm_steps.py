@@ -7,7 +7,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.engine.arguments import History
-from halfseen.problems.contexts import fill_normals
+from halfseen.problems.action_sets import fill_normals
 
 
 def shake_by_curve(stream: Stream, clock: int, curve: Vector, noise: Vector, shake: Vector) -> None:

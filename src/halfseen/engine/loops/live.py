@@ -14,9 +14,9 @@ from halfseen.checks import Vector
 from halfseen.draws import POLICY
 
 if TYPE_CHECKING:
-    from halfseen.policies.impute import zero as fill
-    from halfseen.policies.policy import count_and_sum as learn
-    from halfseen.policies.ucb import index
+    from halfseen.policies.arms.base import count_and_sum as learn
+    from halfseen.policies.arms.impute import zero as fill
+    from halfseen.policies.arms.ucb import index
 
 
 def select(

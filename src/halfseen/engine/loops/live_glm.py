@@ -51,13 +51,13 @@ from halfseen.kernels.cholesky import exceeds, lower_factor
 from halfseen.kernels.glm_newton import maximise
 from halfseen.kernels.ridge import accumulate, next_refactor, observe_action, refactor
 from halfseen.kernels.ties import tie_edge
-from halfseen.policies.glm_policy import GROWTH, SEEN_ONCE, GLMKernels
+from halfseen.policies.glm.base import GROWTH, SEEN_ONCE, GLMKernels
 from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.links import LinkKernels
 
 if TYPE_CHECKING:
     from halfseen.kernels.glm_newton import maximise as fit
-    from halfseen.policies.lin_ucb import index
+    from halfseen.policies.linear.lin_ucb import index
 
 SAMPLES = False
 EXPLORES = False

@@ -37,10 +37,10 @@ from halfseen.kernels.ridge import (
 )
 from halfseen.kernels.ties import tie_edge
 from halfseen.problems.action_arrays import SLACK
-from halfseen.problems.contexts import fill_normals
+from halfseen.problems.action_sets import fill_normals
 
 if TYPE_CHECKING:
-    from halfseen.policies.lin_ucb import index
+    from halfseen.policies.linear.lin_ucb import index
 
 SAMPLES = False
 

@@ -1,0 +1,1 @@
+"""Policies in live use: choose, then observe or miss."""

@@ -1,0 +1,359 @@
+"""A policy in live use: choose, then observe or miss."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from halfseen import checks
+from halfseen.draws import stream_key
+from halfseen.engine.loops.live import absorb, pass_over, select
+from halfseen.engine.specialise import compiled
+from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
+from halfseen.policies import Policy
+from halfseen.policies.arms.base import COUNT, TOTAL, count_and_sum
+from halfseen.problems import REWARDS, Setting
+from halfseen.problems.arms import LARGEST
+from halfseen.studies.spec import describe, policy_from
+from halfseen.studies.storage import read_json, sealed, write_text
+
+FORMAT = 1
+
+
+class _Saved(BaseModel):
+    """What `Agent.save` writes, as far as types go; `fits` checks the rest."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
+
+    policy: dict[str, Any]
+    setting: dict[str, Any]
+    seed: int
+    decisions: int
+    observations: list[int]
+    state: list[list[float]]
+    pending: list[Annotated[list[int], Field(min_length=2, max_length=2)]]
+
+    def fits(self, agent: Agent) -> bool:
+        """Tell whether the numbers could be those of an agent like this one."""
+        arms, statistics = agent._state.shape
+        settled = self.decisions - len({number for number, _ in self.pending})
+        return (
+            len(self.state) == len(self.observations) == arms
+            and all(len(row) == statistics for row in self.state)
+            and self.decisions <= 2**48
+            and min(self.observations) >= 0
+            and sum(self.observations) <= settled == self.decisions - len(self.pending)
+            and all(1 <= number <= self.decisions for number, _ in self.pending)
+            and all(0 <= arm < arms for _, arm in self.pending)
+            and self._state_fits(agent)
+        )
+
+    def _state_fits(self, agent: Agent) -> bool:
+        kernels = agent.policy.kernels()
+        state, seen = np.array(self.state), np.array(self.observations)
+        counts = state[:, COUNT]
+        if not np.all(counts >= seen if kernels.fill else counts == seen):
+            return False
+        if not np.all(np.abs(state) <= LARGEST * LARGEST * (1.0 + counts[:, None])):
+            return False
+        if kernels.learn is not count_and_sum:
+            return True
+        totals = state[:, TOTAL]
+        if not agent._binary:
+            return bool(np.all(np.abs(totals) <= LARGEST * counts * (1.0 + 1e-9)))
+        return bool(np.all((totals >= 0.0) & (totals <= counts * (1.0 + 1e-9))))
+
+
+class Decision(NamedTuple):
+    """One choice of an agent: its number, from 1, and the arm to play."""
+
+    number: int
+    arm: int
+
+
+class Agent:
+    """A policy with its state, used one decision at a time.
+
+    Feedback may come at once, late, in any order, or never. A decision is settled by one call of
+    `observe` or `miss`; a second one raises `DecisionError` and changes nothing.
+
+    Parameters
+    ----------
+    policy
+        How to choose.
+    arms
+        How many arms there are.
+    noise
+        Sub-Gaussian scale of the rewards, one number or one per arm; 1/2 for rewards in [0, 1].
+    bound
+        A number no mean reward exceeds in absolute value.
+    horizon
+        About how many decisions will be made, for policies that use it.
+    reward
+        The law of the rewards, for policies that depend on it.
+    seed
+        Decides the draws of policies that randomise.
+
+    Notes
+    -----
+    Several threads may use one agent: each call is finished before the next one begins.
+
+    Examples
+    --------
+    >>> from halfseen import UCB, Agent
+    >>> agent = Agent(UCB(), arms=3, noise=0.5, horizon=1000)
+    >>> first = agent.choose()
+    >>> second = agent.choose(available=[1, 2])
+    >>> agent.observe(second, 1.0)
+    >>> agent.miss(first)
+    >>> first.arm, second.arm, agent.observations.tolist()
+    (0, 1, [0, 1, 0])
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        arms: int,
+        *,
+        noise: float | Sequence[float] = 1.0,
+        bound: float = 1.0,
+        horizon: int = 100_000,
+        reward: str = "gaussian",
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(policy, Policy):
+            raise InvalidInput("Agent.policy", "must be a policy", policy, "Use for example UCB().")
+        arms = checks.whole("Agent.arms", arms, at_least=1, at_most=10_000_000)
+        limits: Any = {"at_least": 0.0, "at_most": LARGEST}
+        if isinstance(noise, Iterable) and not isinstance(noise, str | bytes):
+            scales = checks.vector("Agent.noise", noise, length=arms, **limits)
+        else:
+            scales = (checks.number("Agent.noise", noise, **limits),) * arms
+        self.policy = policy
+        self.setting = Setting(
+            noise=np.array(scales),
+            bound=checks.number("Agent.bound", bound, **limits),
+            horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
+            reward=checks.one_of("Agent.reward", reward, REWARDS),
+        )
+        self.seed = checks.seed("Agent.seed", seed)
+        policy.check(self.setting)
+        kernels = policy.kernels()
+        self._select = compiled(select, kernels)
+        self._absorb = compiled(absorb, kernels)
+        self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
+        self._waits = kernels.waits
+        self._binary = reward == "bernoulli"
+        self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)
+        self._state = np.zeros((arms, kernels.statistics))
+        self._seen = [0] * arms
+        self._everything = np.ones(arms, np.uint8)
+        self._key = stream_key(self.seed, "agent")
+        self._lock = RLock()
+        self._clock = 0
+        self._pending: dict[int, int] = {}
+        self._best: int | None = None
+        self._select(self._state, self._everything, 1, *self._key, self._table)
+        self._absorb(self._state.copy(), 0, 0.0, self._table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = RLock()
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions were made."""
+        return self._clock
+
+    @property
+    def pending(self) -> dict[int, int]:
+        """The number and arm of every decision that is not settled."""
+        with self._lock:
+            return dict(self._pending)
+
+    @property
+    def observations(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """How many rewards of each arm were observed."""
+        with self._lock:
+            return np.array(self._seen)
+
+    def choose(self, available: Iterable[int] | None = None) -> Decision:
+        """Choose an arm, among `available` if it is given, and remember the decision."""
+        with self._lock:
+            clock = self._clock + 1
+            if available is None:
+                arm = self._best
+                if arm is None:
+                    arm = self._select(
+                        self._state, self._everything, clock, *self._key, self._table
+                    )
+                    if self._waits:
+                        self._best = arm
+            else:
+                arm = self._select(
+                    self._state, self._playable(available), clock, *self._key, self._table
+                )
+            self._clock = clock
+            self._pending[clock] = arm
+            return Decision(clock, arm)
+
+    def observe(self, decision: Decision | int, reward: float | None) -> None:
+        """Learn the reward of a decision; None or NaN is the same as `miss`."""
+        value = reward_value(reward)
+        if value is None:
+            return self.miss(decision)
+        if self._binary and value != 0.0 and value != 1.0:
+            raise InvalidInput(
+                "reward", "must be 0 or 1 for Bernoulli rewards", reward, "Declare another law."
+            )
+        with self._lock:
+            arm = settle(self._pending, self._clock, decision)
+            self._absorb(self._state, arm, value, self._table)
+            self._seen[arm] += 1
+            self._best = None
+            return None
+
+    def miss(self, decision: Decision | int) -> None:
+        """Settle a decision whose reward will not come."""
+        with self._lock:
+            arm = settle(self._pending, self._clock, decision)
+            if self._pass_over is not None:
+                self._pass_over(self._state, arm, self._table)
+                self._best = None
+
+    def expire(self, age: int) -> int:
+        """Miss every unsettled decision made at least `age` decisions ago; return how many."""
+        with self._lock:
+            limit = self._clock - checks.whole("age", age, at_least=0)
+            old = [number for number in self._pending if number <= limit]
+            for number in old:
+                self.miss(number)
+            return len(old)
+
+    def save(self, path: Path | str) -> None:
+        """Write the whole state as JSON; `load` continues from it bit for bit."""
+        with self._lock:
+            content = self._content()
+        write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
+
+    @staticmethod
+    def load(path: Path | str) -> Agent:
+        """Read an agent that `save` wrote; a damaged or altered file is refused."""
+        content = read_json(Path(path))
+        refusal = StorageError(
+            f"{path} is not an agent's state, or was cut short or altered. Use an earlier copy."
+        )
+        if not isinstance(content, dict) or sealed(content) != content:
+            raise refusal
+        if content.get("format") != FORMAT:
+            raise StorageError(f"{path} was written by another version. Use that version.")
+        try:
+            saved = _Saved.model_validate(content)
+            policy = policy_from(saved.policy)
+            setting = saved.setting
+            agent = Agent(policy, len(setting["noise"]), seed=saved.seed, **setting)
+        except InvalidInput as error:
+            raise StorageError(f"{path} cannot be used: {error}")
+        except (ValidationError, KeyError, TypeError, RecursionError):
+            raise refusal from None
+        if not saved.fits(agent):
+            raise refusal
+        agent._state[...] = saved.state
+        agent._seen = saved.observations
+        agent._clock = saved.decisions
+        agent._pending = {entry[0]: entry[1] for entry in saved.pending}
+        return agent
+
+    def _content(self) -> dict[str, Any]:
+        setting = self.setting
+        return {
+            "format": FORMAT,
+            "policy": describe(self.policy),
+            "setting": {
+                "noise": setting.noise.tolist(),
+                "bound": setting.bound,
+                "horizon": setting.horizon,
+                "reward": setting.reward,
+            },
+            "seed": self.seed,
+            "decisions": self._clock,
+            "observations": list(self._seen),
+            "state": self._state.tolist(),
+            "pending": [list(entry) for entry in self._pending.items()],
+        }
+
+    def _playable(self, available: Iterable[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        arms = len(self._seen)
+        playable = np.zeros(arms, np.uint8)
+        if not isinstance(available, Iterable):
+            raise InvalidInput("available", "must name arms in a list", available, "Use [0, 1].")
+        offered = list(available)
+        for arm in offered:
+            whole = isinstance(arm, int | np.integer) and not isinstance(arm, bool)
+            if not whole or not 0 <= arm < arms:
+                raise InvalidInput(
+                    "available", f"must name arms from 0 to {arms - 1}", arm, "Leave it out."
+                )
+            playable[arm] = 1
+        if not offered:
+            raise InvalidInput("available", "must name at least one arm", offered, "Add an arm.")
+        return playable
+
+
+def settle(pending: dict[int, Any], made: int, decision: Any) -> Any:
+    """Take a decision's entry out of those pending, or refuse and change nothing.
+
+    An entry is what was chosen, or a tuple that begins with it.
+    """
+    number: Any = decision
+    played = None
+    if isinstance(decision, tuple) and len(decision) == 2:
+        number, played = decision
+    known = type(number) is int or isinstance(number, np.integer)
+    entry = pending.get(number) if known else None
+    if entry is None:
+        reason = "is settled already" if known and 1 <= number <= made else "was never made"
+        raise DecisionError(f"Decision {shorten(number)} {reason}. Nothing was changed.")
+    chosen = entry[0] if isinstance(entry, tuple) else entry
+    if played is not None and played != chosen:
+        raise DecisionError(
+            f"Decision {number} was for choice {chosen}, not {shorten(played)}; it comes from"
+            " another agent. Nothing was changed."
+        )
+    del pending[number]
+    return entry
+
+
+def reward_value(reward: Any) -> float | None:
+    """Return a reward as a float, None if it is missing, or refuse it."""
+    if reward is None:
+        return None
+    value = reward if type(reward) is float else _number(reward)
+    if value != value:
+        return None
+    if not -LARGEST <= value <= LARGEST:
+        raise InvalidInput(
+            "reward",
+            f"must be a number between -{LARGEST:g} and {LARGEST:g}",
+            reward,
+            "Use miss() for missing feedback.",
+        )
+    return value
+
+
+def _number(reward: Any) -> float:
+    """Return a reward as a float, infinite if it is none."""
+    try:
+        return math.inf if isinstance(reward, str | bytes) else float(reward)
+    except (TypeError, ValueError, OverflowError):
+        return math.inf

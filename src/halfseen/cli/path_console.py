@@ -1,0 +1,219 @@
+"""What `halfseen path` and `halfseen figures` read and print."""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfseen import checks
+from halfseen.cli.console import progress_bar
+from halfseen.cli.streams import answer_first, print_json
+from halfseen.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from halfseen.studies.study import Study
+    from halfseen.theory import InformationPath
+
+LARGEST_DIMENSION = 100_000
+EXAMPLE = "the example of halfseen figures"
+WIDTH = 88  # of a line of words
+
+
+def models_in(study: Study) -> dict[str, Any]:
+    """Return the censorships of a study that act along a direction."""
+    found = {name: c for name, c in study.censorships.items() if hasattr(c, "direction")}
+    if not found:
+        kinds = sorted({str(c.kind) for c in study.censorships.values()})
+        raise InvalidInput(
+            "SPEC",
+            "must have a censorship along a direction",
+            f"only {', '.join(kinds)}",
+            "Add one of kind multi-threshold, logistic or link, or give --thresholds and --observe"
+            " instead of a spec.",
+        )
+    return found
+
+
+def model_from(
+    thresholds: list[float] | None, observe: list[float] | None, dimension: int | None
+) -> dict[str, Any]:
+    """Return the model that angles in degrees and probabilities describe, or the example."""
+    from halfseen.censorship import MultiThreshold
+
+    d = None
+    if dimension is not None:
+        d = checks.whole("--dimension", dimension, at_least=1, at_most=LARGEST_DIMENSION)
+    if thresholds is None and observe is None:
+        from halfseen.report.theory.reach_figures import example
+
+        model = example()
+        if d is not None:
+            model = MultiThreshold(model.thresholds, model.observe, _last_axis(d))
+        return {EXAMPLE: model}
+    if observe is None:
+        raise InvalidInput(
+            "--observe",
+            "must be given with --thresholds",
+            "nothing",
+            "Write one probability per region, as --thresholds 40,75 --observe 1,0.5,0.45.",
+        )
+    angles = _radians(thresholds or [])
+    try:
+        model = MultiThreshold(angles, observe, _last_axis(3 if d is None else d))
+    except InvalidInput as error:
+        field = error.field.replace("MultiThreshold.", "--")
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+    return {"the model": model}
+
+
+def print_paths(
+    models: dict[str, Any],
+    dimension: int | None,
+    regularization: float,
+    regions: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the information path of each model and draw it if asked."""
+    from halfseen.theory import information_path
+
+    paths = {
+        name: information_path(model, dimension, regularization, regions=regions)
+        for name, model in models.items()
+    }
+    files: list[str] = []
+
+    def write() -> Path | None:
+        from halfseen.report.theory.path_charts import write_paths
+
+        if out is None:
+            return None
+        written = write_paths(paths, out)
+        files.extend(written["files"])
+        return Path(written["page"])
+
+    def content(_: Path | None) -> dict[str, Any]:
+        told = [{"model": name} | facts(path) for name, path in paths.items()]
+        return {"paths": told, "files": files}
+
+    def text() -> None:
+        for name, path in paths.items():
+            _print_path(name, path, models[name].observe_range[0])
+
+    page = answer_first(text, content, as_json, write)
+    if page is not None and not as_json:
+        print(f"Written: {page}")
+
+
+def facts(path: InformationPath) -> dict[str, Any]:
+    """Return a path as plain values; a phase without an end has None there."""
+    worst = path.dimension / path.observe[-1]
+    return {
+        "dimension": path.dimension,
+        "regularization": path.regularization,
+        "regime": path.regime,
+        "effective_dimension": path.effective_dimension,
+        "worst_case_dimension": worst,
+        "ratio": path.effective_dimension / worst,
+        "regions": list(path.regions),
+        "shares": list(path.shares),
+        "steady_offset": path.steady_offset,
+        "error": path.error,
+        "edge": path.edge,
+        "numbers": list(path.numbers),
+        "angles": [math.degrees(angle) for angle in path.angles],
+        "observe": list(path.observe),
+        "phases": [
+            {
+                "start": phase.start,
+                "end": phase.end if math.isfinite(phase.end) else None,
+                "regions": list(phase.regions),
+                "x": phase.x,
+                "y": phase.y,
+                "reason": phase.reason,
+            }
+            for phase in path.phases
+        ],
+        "reachability": [pair._asdict() for pair in path.reachability],
+    }
+
+
+def _print_path(name: str, path: InformationPath, least: float) -> None:
+    from halfseen.tables import Table, show, table
+
+    worst = path.dimension / path.observe[-1]
+    angles = ", ".join(f"{math.degrees(angle):.4g}°" for angle in path.angles)
+    print(f"{name}: dimension {path.dimension}, regularization {show(path.regularization)}")
+    print(f"regions {', '.join(map(str, path.numbers))} at {angles} from the equator ({path.edge})")
+    print(f"seen with {', '.join(map(show, path.observe))}")
+    if path.error:
+        print(f"steps that stand for a smooth model, off by at most {show(path.error)};")
+        print(f"its own d / p_min is {show(path.dimension / least)}")
+    print(
+        f"\nin the end           {path.regime} ({' and '.join(map(str, path.phases[-1].regions))})"
+    )
+    print(f"effective dimension  {show(path.effective_dimension)}   (the paper's: this path)")
+    print(f"d / p_min            {show(worst)}   (the worst case)\n")
+    phases = path.table()
+    print(Table(phases.columns[:-1], tuple(row[:-1] for row in phases.rows)))
+    for number, phase in enumerate(path.phases, 1):
+        print(textwrap.fill(f"{number}. {phase.reason}", WIDTH, subsequent_indent="   "))
+    if path.reachability:
+        print()
+        print(
+            table(
+                [
+                    {
+                        "base": pair.base,
+                        "region": pair.region,
+                        "p ratio": pair.ratio,
+                        "r*": pair.r_star,
+                        "r-dagger": pair.r_dagger,
+                        "reachable": "yes" if pair.reachable else "no",
+                        "dual reachable": "yes" if pair.dual_reachable else "no",
+                        "smallest d_eff * p": pair.smallest_dimension,
+                    }
+                    for pair in path.reachability
+                ]
+            )
+        )
+    print()
+
+
+def print_figures(out: Path, as_json: bool) -> None:
+    """Write all figures and print where they are."""
+    from halfseen.report.theory.figure_page import write_figures
+
+    with progress_bar() as progress:
+        written = write_figures(out, progress)
+    if as_json:
+        print_json(written)
+        return
+    for path in written["files"]:
+        print(path)
+    print(f"Open {written['page']} in a browser.", file=sys.stderr)
+
+
+def _last_axis(dimension: int) -> list[float]:
+    return [0.0] * (dimension - 1) + [1.0]
+
+
+def _radians(degrees: list[float]) -> list[float]:
+    fix = "Give degrees strictly between -90 and 90, as 40,75."
+    angles = checks.vector(
+        "--thresholds", degrees, above=-90.0, at_most=90.0, may_be_empty=True, fix=fix
+    )
+    if angles and max(angles) == 90.0:
+        raise InvalidInput("--thresholds", "must be below 90", angles, fix)
+    if any(later <= earlier for earlier, later in pairwise(angles)):
+        raise InvalidInput(
+            "--thresholds",
+            "must be strictly increasing",
+            angles,
+            "Sort them and drop repeated ones.",
+        )
+    return [math.radians(angle) for angle in angles]

@@ -1,0 +1,1 @@
+"""What in a log would make its conclusions wrong."""

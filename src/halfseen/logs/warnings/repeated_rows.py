@@ -1,0 +1,155 @@
+"""Rows that stand in a log more than once: told from decisions that are only alike."""
+
+from __future__ import annotations
+
+from halfseen.logs.columns import is_dated, time_sql
+from halfseen.logs.counts import Decisions
+from halfseen.logs.source import Log, identifier
+from halfseen.logs.time_bins import BINS, DAY
+from halfseen.logs.warnings.log_warning import SURE, Caution
+
+SAMPLE = 1_000_000  # rows of a long log that are looked at, all of those alike or none
+LEAST = 1e-4  # a smaller share changes nothing
+MARGIN = 3.0  # how much higher odds may be before they are no chance
+CROWD = 5.0  # rows that agree in all but the outcome, on average: then nothing tells them apart
+ROWS_PER_SPAN = 100
+OUTCOME = ("reward", "observed", "feedback_time")
+
+
+def duplicates(decisions: Decisions) -> list[Caution]:
+    """Warn of rows that stand in the log more than once.
+
+    With an id, any that repeats is one. Without, decisions may be alike and still be two, so that
+    rows that agree in all but the outcome are asked how often they agree in the outcome too. Two
+    decisions do as often as any two of the same arm at about the same time; a row that was loaded
+    twice always does. It is judged twice, with columns of unknown meaning as part of what was
+    decided and as part of the outcome, and both must say so.
+    """
+    columns = decisions.columns
+    if columns.id is not None:
+        return _repeated_ids(decisions, columns.id)
+    if not (columns.time or columns.unit or columns.context or columns.features):
+        return []
+    share, looked = _repeated_rows(decisions)
+    if share < LEAST:
+        return []
+    return [
+        Caution(
+            "duplicates",
+            f"{share:.2%} of the rows repeat another row in every column, many more than chance"
+            " would make.",
+            EFFECT,
+            "Remove them, or name a column with --id that tells decisions apart.",
+            {"share": share, "rows_looked_at": looked},
+        )
+    ]
+
+
+EFFECT = "Counted twice, they make every interval too narrow and their arms too heavy."
+
+
+def _repeated_ids(decisions: Decisions, name: str) -> list[Caution]:
+    log, key = decisions.log, f"hash({identifier(name)})"
+    chosen = f"{identifier(name)} IS NOT NULL AND {key} % {_modulus(decisions)} = 0"
+    found = log.query(
+        "SELECT coalesce(sum(n), 0) AS n, count(*) AS ids, coalesce(sum(kinds), 0) AS kinds FROM"
+        f" (SELECT count(*) AS n, count(DISTINCT {_hash(log, list(log.columns))}) AS kinds FROM"
+        f" {log.relation} WHERE {chosen} GROUP BY {identifier(name)})"
+    )
+    n, ids, kinds = (int(found[column][0]) for column in ("n", "ids", "kinds"))
+    if n == ids:
+        return []
+    share, differ = (n - ids) / n, kinds - ids
+    also = "" if not differ else f", {differ / (n - ids):.0%} of them with other values"
+    return [
+        Caution(
+            "duplicates",
+            f"{n - ids:,} of {n:,} rows looked at repeat the {name} of another{also}.",
+            EFFECT,
+            f"Remove them, unless {name} may stand in several rows: then name it with --unit.",
+            {"share": share, "rows_looked_at": n, "differ": differ},
+        )
+    ]
+
+
+def _repeated_rows(decisions: Decisions) -> tuple[float, int]:
+    """Return which share of the rows repeats another by more than chance, and of how many."""
+    log, columns = decisions.log, decisions.columns
+    roles = {name: role for role, name in vars(columns).items() if isinstance(name, str)}
+    roles |= dict.fromkeys(columns.features, "features")
+    decided = [name for name in log.columns if name in roles and roles[name] not in OUTCOME]
+    outcome = [name for name in log.columns if roles.get(name) in OUTCOME]
+    other = [name for name in log.columns if name not in roles]
+    modulus, bin_, coarse = _modulus(decisions), "0", "false"
+    if columns.time is not None and decisions.bins is not None:
+        time = time_sql(log, "time", columns.time)[0]
+        bin_ = decisions.bins.sql
+        if is_dated(log, columns.time) and not (columns.unit or columns.features or other):
+            coarse = f"coalesce({time} % {DAY} = 0, true)"
+    rows = int(decisions.counts.rows.sum()) // modulus
+    spans = min(max(rows // ROWS_PER_SPAN, 1), BINS)
+    log.query(
+        f"CREATE OR REPLACE TEMP TABLE halfseen_rows AS SELECT {_hash(log, decided)} AS decided,"
+        f" {_hash(log, outcome)} AS outcome, {_hash(log, other)} AS other, {coarse} AS coarse,"
+        f" {_hash(log, [columns.action] if columns.action else [])} AS arm,"
+        f" {bin_} * {spans} // {BINS} AS span FROM {log.relation}"
+        f" WHERE {_hash(log, decided)} % {modulus} = 0"
+    )
+    try:
+        return _judged(log)
+    finally:
+        log.query("DROP TABLE halfseen_rows")
+
+
+def _judged(log: Log) -> tuple[float, int]:
+    """Judge the rows that were picked."""
+    looked, kinds, alike = _pairs(log, "decided, outcome, other")
+    crowded = looked > CROWD * _pairs(log, "decided, other")[1]
+    days = log.query("SELECT coalesce(bool_and(coarse), true) AS only FROM halfseen_rows")["only"]
+    if looked == kinds or crowded or days[0]:
+        return 0.0, looked
+    excess = min(
+        _excess(log, "decided, other", "outcome", alike),
+        _excess(log, "decided", "outcome, other", alike),
+    )
+    return (looked - kinds) / looked * excess, looked
+
+
+def _excess(log: Log, decided: str, outcome: str, alike: float) -> float:
+    """Return which part of the pairs of rows that are alike in everything chance does not explain.
+
+    Of p pairs alike in what was decided a part c would be alike in the outcome if they were
+    different decisions: as many as of pairs of the same arm and span that differ in the former.
+    """
+    from scipy.special import betainc
+
+    looked, kinds, pairs = _pairs(log, decided)
+    near = _pairs(log, "arm, span")[2] - pairs
+    if near <= 0.0:
+        return 0.0
+    chance = max(_pairs(log, f"arm, span, {outcome}")[2] - alike, 0.0) / near
+    bound = MARGIN * chance / (1.0 + (MARGIN - 1.0) * chance)
+    if bound >= 1.0:
+        return 0.0
+    size = min(1.0, 2.0 * (looked - kinds) / pairs)  # many pairs of few rows are not independent
+    luck = betainc(alike * size, (pairs - alike) * size + 1.0, bound)
+    if alike <= bound * pairs or luck >= SURE:
+        return 0.0
+    return 1.0 - chance / (1.0 - chance) * (pairs - alike) / alike
+
+
+def _pairs(log: Log, keys: str) -> tuple[int, int, float]:
+    """Return the rows looked at, the kinds of them, and the pairs of the same kind."""
+    found = log.query(
+        "SELECT coalesce(sum(n), 0) AS n, count(*) AS kinds, coalesce(sum(n * (n - 1.0) / 2), 0)"
+        f" AS pairs FROM (SELECT count(*) AS n FROM halfseen_rows GROUP BY {keys})"
+    )
+    return int(found["n"][0]), int(found["kinds"][0]), float(found["pairs"][0])
+
+
+def _hash(log: Log, names: list[str]) -> str:
+    return f"hash({', '.join(map(identifier, names))})" if names else "0"
+
+
+def _modulus(decisions: Decisions) -> int:
+    return max(1, int(decisions.counts.rows.sum()) // SAMPLE)

@@ -1,0 +1,1 @@
+"""Policies for arms, one algorithm per file."""

@@ -1,0 +1,62 @@
+"""Thompson sampling with beta posteriors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream, gamma
+from halfseen.errors import InvalidInput
+from halfseen.policies.arms.base import COUNT, TOTAL, Policy, State
+from halfseen.problems.setting import Setting
+
+SUCCESSES, FAILURES = 0, 1
+
+
+def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> float:
+    """Return a draw from the posterior of the arm's mean, as a ratio of gamma numbers."""
+    total = state[arm, TOTAL]
+    won = gamma(table[arm, SUCCESSES] + total, stream, 2 * clock, arm)
+    lost = gamma(table[arm, FAILURES] + state[arm, COUNT] - total, stream, 2 * clock + 1, arm)
+    return won / (won + lost)
+
+
+@dataclass(frozen=True)
+class BernoulliThompson(Policy):
+    r"""Draw each success probability from its beta posterior and play the largest.
+
+    Parameters
+    ----------
+    successes, failures
+        The prior Beta(successes, failures), each at least 1.
+
+    Notes
+    -----
+    Only for rewards that are 0 or 1.
+    """
+
+    kind: ClassVar[str] = "bernoulli-thompson"
+    successes: float = 1.0
+    failures: float = 1.0
+    index = staticmethod(index)
+
+    def __post_init__(self) -> None:
+        self._keep("successes", at_least=1.0, fix="Use 1.")
+        self._keep("failures", at_least=1.0, fix="Use 1.")
+
+    def table(self, setting: Setting) -> Vector:
+        """Return the prior of each arm."""
+        return np.tile([self.successes, self.failures], (setting.arms, 1))
+
+    def check(self, setting: Setting) -> None:
+        """Refuse rewards that are not 0 or 1."""
+        if setting.reward != "bernoulli":
+            raise InvalidInput(
+                "reward",
+                "must be 'bernoulli' for BernoulliThompson",
+                setting.reward,
+                "Use GaussianThompson for other rewards.",
+            )

@@ -1,0 +1,54 @@
+"""Mostly the best so far, sometimes anything."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream, uniform
+from halfseen.policies.arms.base import COUNT, TOTAL, Policy, State
+from halfseen.problems.setting import Setting
+
+EPSILON, DECAY = 0, 1
+COIN = (1 << 24) - 1  # a place in the stream that no arm has
+
+
+def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> float:
+    """Return the mean of what was seen, or, in a round of exploration, a random number."""
+    if uniform(stream, clock, COIN) < table[arm, EPSILON] / clock ** table[arm, DECAY]:
+        return uniform(stream, clock, arm)
+    if state[arm, COUNT] == 0.0:
+        return math.inf
+    return state[arm, TOTAL] / state[arm, COUNT]
+
+
+@dataclass(frozen=True)
+class EpsilonGreedy(Policy):
+    r"""Play the best mean seen so far, and with probability :math:`\varepsilon/t^{b}` any arm.
+
+    An arm never seen counts as best.
+
+    Parameters
+    ----------
+    epsilon
+        Probability of exploring in the first round, in [0, 1].
+    decay
+        b, from 0 to 8; with 0 the probability stays what it is.
+    """
+
+    kind: ClassVar[str] = "epsilon-greedy"
+    epsilon: float = 0.1
+    decay: float = 0.0
+    index = staticmethod(index)
+
+    def __post_init__(self) -> None:
+        self._keep("epsilon", at_least=0.0, at_most=1.0)
+        self._keep("decay", at_least=0.0, at_most=8.0)
+
+    def table(self, setting: Setting) -> Vector:
+        """Return epsilon and its decay."""
+        return np.tile([self.epsilon, self.decay], (setting.arms, 1))

@@ -1,0 +1,84 @@
+"""Two mistakes people make with missing rewards: writing 0, and writing the mean."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, Policy, State
+from halfseen.policies.arms.ucb import UCB
+from halfseen.problems.setting import Setting
+
+
+def zero(state: State, arm: int, table: Vector) -> float:
+    """Take what was not seen for a reward of 0."""
+    return 0.0
+
+
+def mean(state: State, arm: int, table: Vector) -> float:
+    """Take what was not seen for the arm's mean so far, if it has one."""
+    if state[arm, COUNT] == 0.0:
+        return math.nan
+    return state[arm, TOTAL] / state[arm, COUNT]
+
+
+@dataclass(frozen=True)
+class _Impute(Policy):
+    base: Policy = field(default_factory=UCB)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base, Policy) or self.base.fill is not None:
+            raise InvalidInput(
+                f"{type(self).__name__}.base",
+                "must be a policy that leaves missing rewards missing",
+                self.base,
+                "Use for example UCB().",
+            )
+        object.__setattr__(self, "regularization", self.base.regularization)
+
+    def table(self, setting: Setting) -> Vector:
+        """Return the base policy's table."""
+        return self.base.table(setting)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse what the base policy refuses."""
+        self.base.check(setting)
+
+    def kernels(self) -> Kernels:
+        """Return the base policy's algorithm with missing rewards filled in."""
+        return replace(self.base.kernels(), fill=self.fill)
+
+
+@dataclass(frozen=True)
+class ImputeZero(_Impute):
+    """A mistake: learn a reward of 0 whenever feedback is missing.
+
+    It makes rarely seen arms look bad, and the policy sure of it.
+
+    Parameters
+    ----------
+    base
+        The policy that is fed the made-up rewards.
+    """
+
+    kind: ClassVar[str] = "impute-zero"
+    fill = staticmethod(zero)
+
+
+@dataclass(frozen=True)
+class ImputeMean(_Impute):
+    """A mistake: learn the arm's mean so far whenever feedback is missing.
+
+    It makes the policy surer of rarely seen arms than what it saw can justify.
+
+    Parameters
+    ----------
+    base
+        The policy that is fed the made-up rewards.
+    """
+
+    kind: ClassVar[str] = "impute-mean"
+    fill = staticmethod(mean)

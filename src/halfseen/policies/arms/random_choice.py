@@ -1,0 +1,30 @@
+"""Play any arm: what no learning at all costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream, uniform
+from halfseen.policies.arms.base import Policy, State
+from halfseen.problems.setting import Setting
+
+
+def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> float:
+    """Return a random number."""
+    return uniform(stream, clock, arm)
+
+
+@dataclass(frozen=True)
+class RandomChoice(Policy):
+    """Play each playable arm with the same probability."""
+
+    kind: ClassVar[str] = "random"
+    index = staticmethod(index)
+
+    def table(self, setting: Setting) -> Vector:
+        """Return nothing of use."""
+        return np.zeros((setting.arms, 1))

@@ -1,0 +1,1 @@
+"""Policies for generalized linear bandits, one algorithm per file."""

@@ -1,0 +1,1 @@
+"""Policies for linear bandits, one algorithm per file."""

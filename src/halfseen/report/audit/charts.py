@@ -1,0 +1,345 @@
+"""The charts of an audit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen.logs.sensitivity import shifted_means
+from halfseen.report.core.drawing import attempt
+from halfseen.report.core.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
+from halfseen.report.core.scales import axis, decades
+from halfseen.report.study.play_counts import axis_of_shares
+
+if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
+    from halfseen.logs.direction_fit import DirectionFit
+    from halfseen.logs.plan import Plan
+
+ARMS = 30  # drawn one by one
+STEP = 26
+ACCENT = PALETTE[1]
+
+
+def audit_figures(found: Audit) -> dict[str, list[Figure]]:
+    """Return the charts of each section of the page."""
+    name = short(found.log)
+    rows, fit = arm_rows(found), found.direction
+
+    def one(key: str, title: str, make: Callable[[], Figure], wanted: bool = True) -> list[Figure]:
+        return attempt(f"audit-{key}", title, lambda: [make()]) if wanted else []
+
+    several = len(rows) > 1
+    return {
+        "rates": [
+            *one("rates", "How much is seen", lambda: rates_chart(found, rows, name)),
+            *one("parts", "What it costs", lambda: parts_chart(rows, name), several),
+            *one("worth", "Where more is worth most", lambda: worth_chart(rows, name), several),
+        ],
+        "time": one(
+            "time", "Feedback over time", lambda: time_chart(found, name), bool(found.courses)
+        ),
+        "differ": one(
+            "differ",
+            "If missing rewards differ",
+            lambda: sensitivity_chart(found, name),
+            _tips(found),
+        ),
+        "direction": []
+        if fit is None or len(fit.rates) == 1
+        else one("direction", "Feedback along a direction", lambda: direction_chart(fit, name)),
+    }
+
+
+def short(log: str) -> str:
+    """Return a log's name without the folders it lies in."""
+    return log.rstrip("/").rpartition("/")[2] or log
+
+
+def arm_rows(found: Audit) -> Rows:
+    """Return a row per arm: the arms that cost most, in the order of the log."""
+    rows = []
+    for i in found.costliest(ARMS):
+        record = dict(zip(found.rates.columns, found.rates.rows[i], strict=True))
+        seen = math.isfinite(record["contributes"])
+        rows.append(
+            {
+                "panel": "all",
+                "arm": record["arm"],
+                "rows": record["rows"],
+                "seen": record["seen"],
+                "rate": record["rate"],
+                "low": record["low"],
+                "high": record["high"],
+                "anyway": 1.0,
+                "lost": record["contributes"] - 1.0 if seen else None,
+                "worth": record["worth of 1% more"] if seen else None,
+            }
+        )
+    return rows
+
+
+def _arm_axis(rows: Rows) -> Any:
+    import altair as alt
+
+    return alt.Y(
+        "arm:N", sort=[row["arm"] for row in rows], title=None, axis=alt.Axis(labelLimit=170)
+    )
+
+
+def rates_chart(found: Audit, rows: Rows, name: str) -> Figure:
+    """Return the rate of every arm with its exact interval."""
+    import altair as alt
+
+    y, share = _arm_axis(rows), axis_of_shares()
+    hints = [
+        alt.Tooltip("arm:N"),
+        alt.Tooltip("rate:Q", format=".1%"),
+        alt.Tooltip("low:Q", format=".1%"),
+        alt.Tooltip("high:Q", format=".1%"),
+        alt.Tooltip("seen:Q", format=","),
+        alt.Tooltip("rows:Q", format=","),
+    ]
+    base = alt.Chart().encode(y=y)
+    average = found.seen / found.rows
+    layers = [
+        base.mark_rule(strokeWidth=3, color=FILL).encode(x=alt.X("low:Q", **share), x2="high:Q"),
+        base.mark_point(filled=True, size=70, color=PALETTE[0], opacity=1).encode(
+            x=alt.X("rate:Q", **share), tooltip=hints
+        ),
+        alt.Chart().mark_rule(strokeDash=[4, 3], color=MUTED).encode(x=alt.datum(average)),
+    ]
+    note = (
+        f"Share of each arm’s rewards that came back, with its exact {found.level:.0%} interval."
+        f" Dashed: all rows together, {average:.1%}."
+    )
+    return _arms("rates", ("How much is seen", note, name), layers, rows)
+
+
+def parts_chart(rows: Rows, name: str) -> Figure:
+    """Return what each arm adds to the effective dimension."""
+    import altair as alt
+
+    y = _arm_axis(rows)
+    hints = [alt.Tooltip("arm:N"), alt.Tooltip("lost:Q", format=".3~g", title="lost")]
+    x = {"title": "part in the effective dimension, 1/p", "axis": axis()}
+    base = alt.Chart().encode(y=y)
+    bars = base.transform_calculate(end="1 + datum.lost").transform_filter("isValid(datum.lost)")
+    layers = [
+        base.mark_bar(height=12, color=FILL).encode(x=alt.X("anyway:Q", **x)),
+        bars.mark_bar(height=12, color=ACCENT).encode(
+            x=alt.X("anyway:Q", **x), x2="end:Q", tooltip=hints
+        ),
+    ]
+    note = (
+        "How many always-seen arms each arm is as hard to learn as. Grey: one, as any arm. Orange:"
+        " what missing feedback adds. An arm never seen has no bar: its part has no limit."
+    )
+    return _arms("parts", ("What it costs", note, name), layers, rows)
+
+
+def worth_chart(rows: Rows, name: str) -> Figure:
+    """Return what more feedback is worth, arm by arm."""
+    import altair as alt
+
+    x = alt.X("worth:Q", title="fall of the effective dimension", axis=axis())
+    hints = [alt.Tooltip("arm:N"), alt.Tooltip("worth:Q", format=".3~g")]
+    bars = (
+        alt.Chart().transform_filter("isValid(datum.worth)").mark_bar(height=12, color=PALETTE[2])
+    )
+    note = (
+        "How much the effective dimension falls when 1 in 100 more of that arm’s rewards are seen:"
+        " spend on the longest bars first. “halfseen invest” also knows what feedback costs."
+    )
+    titles = ("Where more feedback is worth most", note, name)
+    return _arms("worth", titles, [bars.encode(y=_arm_axis(rows), x=x, tooltip=hints)], rows)
+
+
+def _arms(key: str, titles: tuple[str, str, str], layers: list[Any], rows: Rows) -> Figure:
+    return faceted(f"audit-{key}", titles, layers, rows, "audit-arms", {"step": STEP})
+
+
+def time_chart(found: Audit, name: str) -> Figure:
+    """Return the share seen over time, with its stretches of constant rate."""
+    import altair as alt
+
+    rows: Rows = []
+    course = found.courses[0]
+    edges = (0, *course.changes, len(course.rows))
+    levels = [
+        level
+        for level, (i, j) in zip(course.levels, pairwise(edges), strict=True)
+        for _ in range(j - i)
+    ]
+    scale = 1000.0 if found.dated else 1.0  # milliseconds, as browsers count
+    for start, n, k, level in zip(course.starts, course.rows, course.seen, levels, strict=True):
+        rows.append(
+            {
+                "panel": "all",
+                "time": float(start) * scale,
+                "share": float(k / n),
+                "level": level,
+                "rows": int(n),
+            }
+        )
+    kind = "T" if found.dated else "Q"
+    scale_of = {"scale": alt.Scale(type="utc")} if found.dated else {"scale": alt.Scale(zero=False)}
+    ticks = {} if found.dated else {"format": "~f"}
+    x = alt.X(
+        f"time:{kind}",
+        title=found.columns.time,
+        axis=alt.Axis(tickCount=6, **ticks),
+        **scale_of,
+    )
+    share = axis_of_shares()
+    hints = [
+        alt.Tooltip(f"time:{kind}"),
+        alt.Tooltip("share:Q", format=".1%"),
+        alt.Tooltip("rows:Q", format=","),
+    ]
+    base = alt.Chart().encode(x=x)
+    layers = [
+        base.mark_point(filled=True, size=34, color=FILL, opacity=1).encode(
+            y=alt.Y("share:Q", **share), tooltip=hints
+        ),
+        base.mark_line(interpolate="step-after", strokeWidth=2.2, color=PALETTE[0]).encode(
+            y=alt.Y("level:Q", **share)
+        ),
+    ]
+    note = (
+        "Dots: share of rewards seen among the decisions of each slice of time. Line: stretches of"
+        " constant rate, cut where the likelihood pays for a cut."
+    )
+    return faceted("audit-time", ("Feedback over time", note, name), layers, rows, "audit-time")
+
+
+def _tips(found: Audit) -> bool:
+    return found.sensitivity is not None and found.sensitivity.scale > 0.0 and len(found.arms) > 1
+
+
+def sensitivity_chart(found: Audit, name: str) -> Figure:
+    """Return every arm's mean as a line in the difference between missing and seen rewards."""
+    import altair as alt
+
+    assert found.sensitivity is not None
+    counts = found.counts
+    shifts = np.linspace(-1.0, 1.0, 81 if counts.binary else 3) * found.sensitivity.scale
+    best = sorted(
+        (i for i in range(len(counts)) if counts.seen[i] > 0), key=lambda i: -counts.mean[i]
+    )[: len(PALETTE)]
+    rows: Rows = [
+        {
+            "panel": "all",
+            "arm": counts.names[i],
+            "difference": shift,
+            "mean": float(mean),
+        }
+        for shift in shifts.tolist()
+        for i, mean in zip(best, shifted_means(counts.part(best), shift), strict=True)
+    ]
+    names = [counts.names[i] for i in best]
+    legend = alt.Legend(title=None, orient="top", symbolLimit=0, symbolType="stroke")
+    colour = alt.Color(
+        "arm:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=list(PALETTE[: len(names)])),
+        legend=legend,
+    )
+    base = alt.Chart()
+    layers = [
+        base.mark_rule(strokeDash=[4, 3], color=MUTED).encode(x=alt.datum(0)),
+        base.mark_line(strokeWidth=2).encode(
+            x=alt.X("difference:Q", title="missing rewards minus seen rewards", axis=axis()),
+            y=alt.Y("mean:Q", title="mean reward", axis=axis(), scale=alt.Scale(zero=False)),
+            color=colour,
+            tooltip=[alt.Tooltip("arm:N"), alt.Tooltip("mean:Q", format=".4~g")],
+        ),
+    ]
+    note = (
+        "Mean of each arm if its missing rewards differ from its seen ones by so much (one standard"
+        " deviation either way). Where lines cross, another arm is best."
+        + (" Means of rewards of 0 or 1 stay between these." if counts.binary else "")
+        + (f" The {len(names)} best arms." if len(names) < len(counts) else "")
+    )
+    titles = ("If missing rewards differ", note, name)
+    return faceted(
+        "audit-differ", titles, layers, rows, "audit-differ", entries=names, widths=names
+    )
+
+
+def forecast_chart(forecast: Plan, name: str) -> Figure:
+    """Return the reward lost per day over the days of a plan, in both worlds."""
+    import altair as alt
+
+    worlds = (forecast.yours, forecast.everything)
+    names = [world.name for world in worlds]
+    rows: Rows = [
+        {"panel": "all", "world": world.name, "day": day, "low": low, "lost": mid, "high": high}
+        for world in worlds
+        for day, low, mid, high in world.curve.T.tolist()
+        if day >= forecast.length / 1000.0
+    ]
+    days = alt.Scale(type="log", nice=False)
+    first, last = forecast.length / 1000.0, forecast.length
+    x = alt.X("day:Q", title="day", scale=days, axis=axis(decades(first, last)))
+    legend = alt.Legend(title=None, orient="top", symbolLimit=0, symbolOpacity=1)
+    colour = alt.Color(
+        "world:N", sort=names, scale=alt.Scale(domain=names, range=PALETTE[1::-1]), legend=legend
+    )
+    title = "reward lost per day"
+    base = alt.Chart().encode(x=x, color=colour)
+    layers = [
+        base.mark_area(opacity=0.18).encode(
+            y=alt.Y("low:Q", title=title, axis=axis()), y2="high:Q"
+        ),
+        base.mark_line(strokeWidth=2).encode(
+            y=alt.Y("lost:Q", title=title),
+            tooltip=[alt.Tooltip("world:N"), alt.Tooltip("lost:Q", format=".3~g")],
+        ),
+    ]
+    note = (
+        "Reward lost per day compared with always playing the best arm: the median of simulated"
+        " futures, and the band that holds 8 of 10 of them."
+    )
+    titles = ("Forecast", note, name)
+    return faceted(
+        "audit-forecast", titles, layers, rows, "audit-forecast", entries=names, widths=names
+    )
+
+
+def direction_chart(fit: DirectionFit, name: str) -> Figure:
+    """Return the share seen along the fitted direction: the best falling curve and the steps."""
+    import altair as alt
+
+    curve = fit.curve
+    low, high = float(curve.first[0]), float(curve.last[-1])
+    edges = [low, *fit.thresholds.tolist(), high]
+    rows: Rows = [
+        {"panel": "all", "kind": "curve", "along": float(at), "share": float(share)}
+        for first, last, share in zip(curve.first, curve.last, curve.rates, strict=True)
+        for at in (first, last)
+    ]
+    for j, share in enumerate(fit.rates.tolist()):
+        rows += [
+            {"panel": "all", "kind": "steps", "along": at, "share": share}
+            for at in edges[j : j + 2]
+        ]
+    x = alt.X(
+        "along:Q", title="features along the direction", axis=axis(), scale=alt.Scale(zero=False)
+    )
+    y = alt.Y("share:Q", **axis_of_shares())
+    base = alt.Chart().encode(x=x, y=y)
+    layers = [
+        base.transform_filter("datum.kind == 'curve'").mark_line(strokeWidth=1.5, color=MUTED),
+        base.transform_filter("datum.kind == 'steps'").mark_line(strokeWidth=2.5, color=PALETTE[0]),
+    ]
+    note = (
+        "Share of feedback seen as features point further along the direction where it thins out."
+        " Thin: the best falling curve of any shape. Thick: the steps that BIC pays for."
+    )
+    titles = ("Feedback along a direction", note, name)
+    return faceted("audit-direction", titles, layers, rows, "audit-direction")

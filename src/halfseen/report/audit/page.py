@@ -1,0 +1,324 @@
+"""The page of an audit: the answer, the warnings, the rates, and how to get them again."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
+from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
+from halfseen.report.core.drawing import attempt, with_images
+from halfseen.report.core.markup import Html, aligned, table, tag
+from halfseen.report.core.panels import Figure
+from halfseen.report.study.charts import regret_figures
+from halfseen.report.study.page import charts_of, document
+from halfseen.report.study.sections import NO_SCRIPT, figure_place, section
+from halfseen.studies.storage import explained, is_marked, read_json, write_text
+from halfseen.tables import show
+
+if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
+    from halfseen.logs.plan import Plan
+    from halfseen.studies.result import Result
+
+CHAPTERS = {
+    "answer": "Answer",
+    "warnings": "Warnings",
+    "rates": "Rates",
+    "time": "Over time",
+    "differ": "If missing rewards differ",
+    "direction": "Along a direction",
+    "forecast": "Forecast",
+    "imputations": "Made-up rewards",
+    "how": "How it was computed",
+}
+
+
+def write_audit(
+    found: Audit,
+    folder: Path,
+    forecast: Plan | None = None,
+    imputations: Result | None = None,
+) -> Path:
+    """Write an audit's page, its charts as SVG and PNG, and its numbers as CSV and JSON.
+
+    The folder must be new or empty, or hold another audit: that one is replaced.
+    """
+    before = read_json(folder / AUDIT_FILE) if is_marked(folder, AUDIT_FILE) else {}
+    planned = audit_figures(found)
+    if forecast is not None:
+        planned["forecast"] = attempt(
+            "audit-forecast", "Forecast", lambda: [forecast_chart(forecast, short(found.log))]
+        )
+    if imputations is not None:
+        planned["imputations"] = attempt(
+            "problem-1-regret", "Regret", lambda: regret_figures(imputations, 0)[:1]
+        )
+    charts = [figure.name for figures in planned.values() for figure in figures]
+    numbers = {"charts": charts} | found.to_dict(MOST_ARMS)
+    write_text(folder / AUDIT_FILE, json.dumps(numbers, indent=1, allow_nan=False) + "\n")
+    old = before.get("charts", []) if isinstance(before, dict) else []
+    _remove(folder / "charts", [name for name in old if name not in charts])
+    write_text(folder / "rates.csv", found.rates.to_csv())
+    everything = with_images([f for row in planned.values() for f in row], folder / "charts")
+    each = iter(everything)
+    drawn = {part: [next(each) for _ in row] for part, row in planned.items()}
+    parts = body(found, drawn, forecast, imputations)
+    page = document("What missing feedback costs", parts, charts_of(everything))
+    path = folder / "report.html"
+    write_text(path, page)
+    return path
+
+
+def _remove(folder: Path, names: list[str]) -> None:
+    """Remove the pictures of charts by their names."""
+    pictures = {f"{name}.{kind}" for name in names for kind in ("svg", "png")}
+    with explained(folder):
+        for path in folder.glob("*"):
+            if path.name in pictures:
+                path.unlink()
+
+
+def body(
+    found: Audit,
+    drawn: dict[str, list[Figure]],
+    forecast: Plan | None,
+    imputations: Result | None,
+) -> list[Html]:
+    """Return the parts of the page."""
+    sections = {
+        "answer": answer_section(found),
+        "warnings": warnings_section(found),
+        "rates": rates_section(found, drawn["rates"]),
+        "time": time_section(found, drawn["time"]) if drawn["time"] else None,
+        "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
+        "direction": direction_section(found, drawn["direction"]) if found.direction else None,
+        "forecast": forecast_section(forecast, drawn["forecast"]) if forecast else None,
+        "imputations": imputations_section(imputations, drawn["imputations"])
+        if imputations
+        else None,
+        "how": how_section(found),
+    }
+    links = [tag("a", CHAPTERS[name], href=f"#{name}") for name in sections if sections[name]]
+    arms = f"{len(found.arms):,} arm{'s' * (len(found.arms) != 1)}"
+    header = tag(
+        "header",
+        tag(
+            "p",
+            f"An audit of {short(found.log)}: {found.rows:,} decisions, {arms}",
+            class_="eyebrow",
+        ),
+        tag("h1", "What missing feedback costs"),
+        tag("p", " ".join(found.answers[:2]), class_="lead"),
+        tag("nav", *links, aria_label="Sections"),
+    )
+    return [header, tag("main", NO_SCRIPT, *(part for part in sections.values() if part))]
+
+
+def answer_section(found: Audit) -> Html:
+    """Return the answer in three numbers."""
+    from halfseen.logs.sentences import ASSUMPTION
+
+    whole = found.effective_dimension
+    low, high = whole.factor_interval
+    items = [
+        _item(f"{100 * found.seen / found.rows:.3g}%", "of outcomes are seen", found.answers[0])
+    ]
+    if len(found.answers) > 1:
+        factor = f"{whole.factor:.2f}×" if math.isfinite(whole.factor) else f"≥ {low:.2f}×"
+        items.append(_item(factor, "as many decisions are needed", found.answers[1]))
+        if math.isfinite(whole.factor):
+            root = math.sqrt(whole.factor)
+            ends = f"{math.sqrt(low):.2f} to " + (
+                f"{math.sqrt(high):.2f}" if math.isfinite(high) else "no upper end"
+            )
+            items.append(
+                _item(
+                    f"{root:.2f}×",
+                    "as much regret, in the worst case",
+                    f"For the same number of decisions: the root of the number above ({ends}). A"
+                    " given problem can be kinder; a small rate of the best arm even helps.",
+                )
+            )
+    for answer in found.answers[2:]:
+        along = answer.startswith("Feedback falls")
+        title = "Along the features" if along else "Where more feedback is worth most"
+        items.append(_item("→", title, answer))
+    return section(
+        "answer",
+        "The answer",
+        tag("ul", *items, class_="answers"),
+        tag("h3", "When this holds"),
+        tag("p", ASSUMPTION, class_="caution"),
+    )
+
+
+def _item(factor: str, title: str, text: str) -> Html:
+    return tag(
+        "li", tag("div", factor, class_="factor"), tag("div", tag("h4", title), tag("p", text))
+    )
+
+
+def warnings_section(found: Audit) -> Html:
+    """Return every warning: what was found, what it does, what to do."""
+    if not found.warnings:
+        return section("warnings", "Warnings", tag("p", "Nothing in the log looks wrong."))
+    items = [
+        tag("li", tag("strong", w.finding), " ", w.effect, " ", tag("em", w.remedy))
+        for w in found.warnings
+    ]
+    return section("warnings", "Warnings", tag("ul", *items))
+
+
+def rates_section(found: Audit, drawn: list[Figure]) -> Html:
+    """Return rates, parts and worth, drawn and as numbers."""
+    chosen = [found.rates.rows[i] for i in found.costliest(250)]
+    records = [dict(zip(found.rates.columns, row, strict=True)) for row in chosen]
+    percents = ("rate", "low", "high", "shrunken", "shrunken low", "shrunken high")
+    columns = {
+        "arm": [r["arm"] for r in records],
+        "decisions": [f"{r['rows']:,}" for r in records],
+        "seen": [f"{r['seen']:,}" for r in records],
+    }
+    columns |= {name: [f"{r[name]:.1%}" for r in records] for name in percents}
+    columns |= {
+        "mean reward": [
+            "–" if r["mean reward"] is None else show(r["mean reward"]) for r in records
+        ],
+        "1/p": aligned([r["contributes"] for r in records]),
+    }
+    note = (
+        f"Exact intervals hold {found.level:.0%} of the time whatever the rate. Shrunken rates"
+        f" borrow from the other arms, as if each began with {show(found.prior.worth)} rows seen at"
+        f" {found.prior.mean:.1%}. All arms are in rates.csv, next to this page."
+    )
+    places = [figure_place(figure) for figure in drawn]
+    rows = list(zip(*columns.values(), strict=True))
+    shown = min(ARMS, len(found.arms))
+    few = len(found.arms) - shown
+    more = [tag("p", f"The {shown} arms that cost most are drawn.", class_="note")]
+    return section(
+        "rates",
+        "Arm by arm",
+        *(more if few else []),
+        *places,
+        tag("p", note, class_="note"),
+        table(tuple(columns), rows, label="Rates"),
+    )
+
+
+def time_section(found: Audit, drawn: list[Figure]) -> Html:
+    """Return the course of the rates."""
+    moved = [c for c in found.courses if c.changes]
+    words = "No change of rate was found." if not moved else ""
+    rows = [("all arms" if c.name is None else c.name, c.in_words(found.dated, 20)) for c in moved]
+    content: list[object] = [figure_place(figure) for figure in drawn]
+    content += [tag("p", words)] if words else [table(("arm", "rates"), rows, words=(0, 1))]
+    return section("time", "Over time", *content)
+
+
+def differ_section(found: Audit, drawn: list[Figure]) -> Html:
+    """Return how far the best arm depends on what was not seen."""
+    from halfseen.logs.sentences import tipping_in_words
+
+    assert found.sensitivity is not None
+    moves = found.sensitivity.moves
+    rows = [(f"{m['missing minus seen']:+.3g}", m["best arm"], show(m["its mean"])) for m in moves]
+    return section(
+        "differ",
+        "If missing rewards differ from seen ones",
+        tag("p", tipping_in_words(found.sensitivity)),
+        *(figure_place(figure) for figure in drawn),
+        table(("missing minus seen", "best arm", "its mean"), rows, words=(1,)),
+    )
+
+
+def direction_section(found: Audit, drawn: list[Figure]) -> Html:
+    """Return how feedback thins out along the features."""
+    fit = found.direction
+    assert fit is not None
+    weights = zip(found.columns.features, fit.direction.tolist(), strict=True)
+    regions = fit.regions
+    cells = [tuple("–" if v is None else show(v) for v in row) for row in regions.rows]
+    steps: list[object] = [table(("feature", "weight"), [(n, f"{w:+.3f}") for n, w in weights])]
+    steps += [figure_place(figure) for figure in drawn]
+    steps += [table(regions.columns, cells, words=(), label="Regions")]
+    return section(
+        "direction",
+        "Along a direction",
+        *(tag("p", fact) for fact in fit.findings),
+        *(steps if len(fit.rates) > 1 else []),
+        table(("how hard a linear bandit is", ""), [(k, show(v)) for k, v in fit.hardness.items()]),
+    )
+
+
+def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
+    """Return how long it takes, with this feedback and with all of it."""
+    from halfseen.logs.plan import LAWS
+
+    records = forecast.worlds.records()
+    rows = [
+        (r["world"], *("–" if v is None else show(v) for k, v in r.items() if k != "world"))
+        for r in records
+    ]
+    intro = (
+        f"Days until {forecast.goal}, with {forecast.traffic:,.6g} decisions a day for"
+        f" {forecast.length:,.6g} days and {LAWS[forecast.reward]}, if the means of those seen are"
+        " the true ones."
+    )
+    return section(
+        "forecast",
+        "How long it takes",
+        tag("p", intro),
+        table(forecast.worlds.columns, rows, label="Forecast"),
+        *([tag("p", forecast.surprise)] if forecast.surprise else []),
+        *(figure_place(figure) for figure in drawn),
+    )
+
+
+def imputations_section(result: Result, drawn: list[Figure]) -> Html:
+    """Return what five ways to treat a missing reward lose on these rates."""
+    from halfseen.logs.imputation import imputation_table
+
+    found = imputation_table(result)
+    names, *numbers = zip(*found.rows, strict=True)
+    cells = [names, *map(aligned, numbers)]
+    intro = (
+        f"UCB on the means, noise and rates of this log for {result.study.horizon:,} decisions,"
+        f" {result.study.replications:,} times. Skipping is right and simple. Zero and the mean so"
+        " far are mistakes, even where they happen to lose less: which way they err depends on what"
+        " you do not know yet, which arm is best. Inverse propensity and doubly robust are told the"
+        " true rates."
+    )
+    return section(
+        "imputations",
+        "What made-up rewards cost",
+        tag("p", intro),
+        table(found.columns, list(zip(*cells, strict=True)), label="Imputations"),
+        *(figure_place(figure) for figure in drawn),
+    )
+
+
+def how_section(found: Audit) -> Html:
+    """Return what every number means and how to get it again."""
+    named = {k: v for k, v in vars(found.columns).items() if v and k != "cost"}  # only invest asks
+    if found.columns.features:
+        named["features"] = ",".join(found.columns.features)
+    options = " ".join(f"--{k.replace('_', '-')} {quote(v)}" for k, v in named.items())
+    log = "LOG" if found.log.startswith("the ") else quote(short(found.log))
+    return section(
+        "how",
+        "How it was computed",
+        tag(
+            "p",
+            "The effective dimension is the sum over arms of 1/p, p being the probability that the"
+            " arm’s reward is seen. A problem is as hard to learn as one with that many arms that"
+            " are always seen, every arm copied 1/p times; worst-case regret grows like its root."
+            " Its interval convolves exact laws of the rates, and has no upper end when an arm was"
+            " never seen.",
+        ),
+        tag("pre", tag("code", f"halfseen audit {log} {options} --out DIR")),
+    )

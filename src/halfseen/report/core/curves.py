@@ -1,0 +1,48 @@
+"""Rows and tooltips of curves, the same in every chart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.report.core.panels import Rows
+from halfseen.report.study.measures import Place, tidy
+
+
+def hints(title: str) -> list[Any]:
+    """Return what is told of a curve where one points at it."""
+    import altair as alt
+
+    return [
+        alt.Tooltip("mean:Q", title=title, format=",.4~g"),
+        alt.Tooltip("half:Q", title="± 95%", format=",.2~g"),
+    ]
+
+
+def curve_rows(place: Place, rounds: NDArray[np.int64], mean: Vector, half: Vector) -> Rows:
+    """Return a policy's curve."""
+    names = {"kind": "policy", "censorship": place.names[1], "policy": place.names[2]}
+    return [
+        names
+        | {
+            "round": int(time),
+            "mean": tidy(m),
+            "half": tidy(h, 3),
+            "mark": int(time == rounds[-1]),
+        }
+        for time, m, h in zip(rounds, mean, half, strict=True)
+    ]
+
+
+def bound_rows(
+    place: Place, rounds: NDArray[np.int64], name: str, values: Vector, told: int = -1
+) -> Rows:
+    """Return a bound's curve; its name is written at checkpoint `told`."""
+    names = {"kind": "bound", "censorship": place.names[1], "policy": name}
+    return [
+        names | {"round": int(time), "mean": tidy(value), "mark": int(time == rounds[told])}
+        for time, value in zip(rounds, values, strict=True)
+    ]

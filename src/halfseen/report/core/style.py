@@ -1,0 +1,47 @@
+"""The look of the reports, for charts of your own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from halfseen.report.core.panels import FILL, PALETTE, config
+from halfseen.report.core.scales import SHORT
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+def styled(chart: alt.Chart) -> alt.Chart:
+    """Return an Altair chart with the fonts, colours and spacing of the reports.
+
+    Parameters
+    ----------
+    chart
+        Any chart. What it says itself is kept.
+
+    Returns
+    -------
+    altair.Chart
+        The chart, ready for ``save("name.svg")``, which needs no network.
+
+    Examples
+    --------
+    >>> import altair as alt
+    >>> rows = alt.Data(values=[{"p": 0.1, "dimension": 10.0}, {"p": 1.0, "dimension": 1.0}])
+    >>> chart = alt.Chart(rows).mark_line().encode(x="p:Q", y="dimension:Q")
+    >>> styled(chart).to_dict()["config"]["range"]["category"][0]
+    '#0072B2'
+    """
+    look: dict[str, Any] = config([" "])
+    look["legend"] |= {"orient": "top", "title": None, "columns": 0, "symbolOpacity": 1}
+    look["axis"] |= {"labelExpr": SHORT, "tickCount": 6}
+    look["view"] |= {"continuousWidth": 440, "continuousHeight": 270}
+    look |= {
+        "padding": {"left": 20, "right": 12, "top": 8, "bottom": 8},  # fonts differ in width
+        "range": {"category": list(PALETTE)},
+        "line": {"strokeWidth": 2},
+        "bar": {"color": PALETTE[0]},
+        "area": {"color": FILL},
+        "axisBand": {"labelExpr": "datum.label", "grid": False},
+    }
+    return chart.configure(**look)

@@ -1,0 +1,269 @@
+"""What a study says, in sentences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen.policies import (
+    GLMUCB,
+    UCB,
+    UCB1,
+    ImputeMean,
+    ImputeZero,
+    ImputeZeroGLMUCB,
+    ImputeZeroLinUCB,
+    LinUCB,
+    RobustUCB,
+)
+from halfseen.report.study.bounds import bounded_policies
+from halfseen.report.study.linear_measures import rarely_seen_best
+from halfseen.report.study.measures import (
+    Estimate,
+    Place,
+    baseline_of,
+    final_regret,
+    percent,
+    places,
+    share_seen,
+)
+from halfseen.studies.result import Result
+from halfseen.studies.study import sees_everything
+
+MADE_UP = (ImputeZero, ImputeMean, ImputeZeroLinUCB, ImputeZeroGLMUCB)
+ASSUMPTION = (
+    "Every number here assumes that, given the {one}, whether a reward is seen does not depend on"
+    " the reward. If, say, unhappy users answer less often, none of them hold."
+)
+ONE_REPLICATION = (
+    "One replication was run, so there are no intervals, and any difference may be chance."
+)
+WORST_CASE = (
+    "The effective dimension, the sum of 1/p over the arms, is how many always-seen arms would be"
+    " as hard to learn in the worst case. It is a worst-case number: at the same effective"
+    " dimension regret can differ many times over, depending on which arms are rarely seen."
+)
+WORST_CASE_LINEAR = (
+    "The worst case, d/p_min, is the dimension over the smallest chance of being seen: how many"
+    " always-seen dimensions would be as hard to learn if the rarely seen actions pointed in every"
+    " direction and the policy kept playing them. What happens is usually far milder and depends on"
+    " where the good actions lie: rarely seen good actions stay uncertain, rarely seen bad ones are"
+    " soon left alone."
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one censorship did to one policy.
+
+    Attributes
+    ----------
+    place
+        The combination it is about.
+    regret, whole
+        The regret, and that of the same policy where everything is seen, if that was run.
+    seen
+        The share of rounds whose reward came back.
+    horizon, replications
+        How long and how often it was played.
+    """
+
+    place: Place
+    regret: Estimate
+    whole: Estimate | None
+    seen: float
+    horizon: int
+    replications: int
+
+    @property
+    def factor(self) -> float | None:
+        """How many times larger the regret is; None where there is nothing to divide by."""
+        if self.whole is None or self.whole.mean <= 0.0:
+            return None
+        return self.regret.mean / self.whole.mean
+
+    @property
+    def certain(self) -> bool:
+        """Whether the regret differs by more than the noise of the replications."""
+        return self.whole is not None and self.regret.differs_from(self.whole)
+
+    @property
+    def sentence(self) -> str:
+        """The answer as one sentence."""
+        text = self.clause
+        return text[0].upper() + text[1:]
+
+    @property
+    def clause(self) -> str:
+        """The answer, to be put behind the words that say under which censorship."""
+        policy = self.place.names[2]
+        seeing = f"seeing {percent(self.seen)} of the feedback"
+        rounds = f"{self.horizon:,} round" + ("" if self.horizon == 1 else "s")
+        if self.whole is None:
+            return (
+                f"{seeing}, {policy} loses {self.regret.text} of reward over {rounds}; there is no"
+                " run where everything is seen to compare with."
+            )
+        if sees_everything(self.place.censorship):
+            return (
+                f"nothing is missing, and {policy} loses {self.regret.text} of reward over"
+                f" {rounds}."
+            )
+        numbers = f"({self.regret.text} instead of {self.whole.text} over {rounds})"
+        if self.factor is None:
+            if self.regret.mean <= 0.0:
+                return f"{seeing} costs {policy} nothing: it loses no reward over {rounds}."
+            return f"{seeing} makes {policy} lose reward where it otherwise loses none {numbers}."
+        if not self.certain:
+            return (
+                f"{seeing} leaves the regret of {policy} as it was, as far as"
+                f" {_times(self.replications)} can tell {numbers}."
+            )
+        if self.factor < 1.0:
+            return (
+                f"{seeing} lowers the regret of {policy} to {times(self.factor)} what it was"
+                f" {numbers}."
+            )
+        return f"{seeing} makes the regret of {policy} {times(self.factor)} as large {numbers}."
+
+
+def answers(result: Result, problem: int) -> list[Answer]:
+    """Return what each censorship did to the study's first policy on one problem."""
+    study = result.study
+    baseline = baseline_of(study)
+    found = []
+    for place in places(study, problem):
+        first, _, policy = place.position
+        if policy > 0 or (sees_everything(place.censorship) and len(study.censorships) > 1):
+            continue
+        whole = None if baseline is None else final_regret(result, (first, baseline, policy))
+        found.append(
+            Answer(
+                place,
+                final_regret(result, place.position),
+                whole,
+                share_seen(result, place.position),
+                study.horizon,
+                study.replications,
+            )
+        )
+    return found
+
+
+def headline(result: Result) -> Answer | None:
+    """Return the answer with the largest factor that is more than noise, else the first."""
+    everything = [a for i in range(len(result.study.problems)) for a in answers(result, i)]
+    certain = [a for a in everything if a.certain and a.factor is not None]
+    if certain:
+        return max(certain, key=lambda a: a.factor or 0.0)
+    return everything[0] if everything else None
+
+
+def surprise(answer: Answer) -> str | None:
+    """Explain a regret that missing feedback lowered."""
+    if not answer.certain or answer.factor is None or answer.factor >= 1.0:
+        return None
+    place = answer.place
+    if place.linear:
+        rare = type(place.policy) in bounded_policies(place.problem) and rarely_seen_best(place)
+    else:
+        best = place.problem.gaps[place.problem.playable] == 0.0
+        optimistic = isinstance(place.policy, UCB | UCB1 | RobustUCB)
+        rare = optimistic and place.observe[best].max() < float(np.mean(place.observe))
+    if rare:
+        one = "action" if place.linear else "arm"
+        return (
+            f"Lower regret is no mistake here: the best {one} is a rarely seen one, so it stays"
+            " uncertain, and an optimistic policy keeps playing what is uncertain."
+        )
+    return "Lower regret is a property of this problem, not a rule to count on."
+
+
+def imputation(result: Result, problem: int) -> list[str]:
+    """Return what writing a made-up value for missing rewards cost, policy by policy."""
+    study = result.study
+    names = list(study.policies)
+    sentences = []
+    for k, policy in enumerate(study.policies.values()):
+        if not isinstance(policy, MADE_UP):
+            continue
+        zero = not isinstance(policy, ImputeMean)
+        value = "0" if zero else "the arm’s mean so far"
+        start = f"Writing {value} for a missing reward ({names[k]})"
+        honest = _without_making_up(policy)
+        others = enumerate(study.policies.values())
+        base = next((b for b, other in others if other == honest), None)
+        if base is None:
+            sentences.append(f"{start} cannot be judged: the policy without it was not run.")
+            continue
+        costs = [
+            Cost(censorship, *(final_regret(result, (problem, j, which)) for which in (k, base)))
+            for j, censorship in enumerate(study.censorships)
+            if not sees_everything(study.censorships[censorship])
+        ]
+        if costs:
+            one = "action" if study.linear else "arm"
+            sentences.append(_cost_of_imputing(start, names[base], costs, zero, one))
+    return sentences
+
+
+def _without_making_up(policy: Any) -> Any:
+    """Return the policy that differs only in that it leaves missing rewards out."""
+    if isinstance(policy, ImputeZero | ImputeMean):
+        return policy.base
+    honest = GLMUCB if isinstance(policy, ImputeZeroGLMUCB) else LinUCB
+    return honest(**vars(policy))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Regret with made-up rewards and without, under one censorship."""
+
+    censorship: str
+    made_up: Estimate
+    honest: Estimate
+
+    @property
+    def factor(self) -> float:
+        """How many times larger the regret with made-up rewards is."""
+        if self.honest.mean > 0.0:
+            return self.made_up.mean / self.honest.mean
+        return math.inf if self.made_up.mean > 0.0 else 1.0
+
+
+def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool, one: str) -> str:
+    worst, mildest = (pick(costs, key=lambda cost: cost.factor) for pick in (max, min))
+    text = (
+        f"{start} turned the regret of {base} from {worst.honest.text} into {worst.made_up.text}"
+        f" under “{worst.censorship}”"
+    )
+    if math.isfinite(worst.factor):
+        text += f", {times(worst.factor)} as much"
+    if mildest is not worst and mildest.factor < 1 and mildest.made_up.differs_from(mildest.honest):
+        text += (
+            f". Under “{mildest.censorship}” it happened to lower it, from {mildest.honest.text} to"
+            f" {mildest.made_up.text}: "
+        )
+        text += (
+            f"zeros make rarely seen {one}s look bad, which helps only where they are"
+            if zero
+            else "being too sure saves exploration, until it settles on the wrong arm"
+        )
+    return text + "."
+
+
+def times(factor: float) -> str:
+    """Write how many times.
+
+    >>> times(5.233), times(12.34), times(1.04)
+    ('5.2 times', '12 times', '1.04 times')
+    """
+    digits = 2 if factor < 1.095 else 1 if factor < 10 else 0
+    return f"{factor:,.{digits}f} times"
+
+
+def _times(replications: int) -> str:
+    return "one replication" if replications == 1 else f"{replications:,} replications"

@@ -1,0 +1,154 @@
+"""What linear bandits have and arms have not: a potential that grows like log T, and regions."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.censorship import MultiThreshold, Uniform
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.policies import LinUCB
+from halfseen.problems import FiniteActions, LinearBandit, RandomActions
+from halfseen.report.study.measures import Estimate, Place, Position, estimate, playable
+from halfseen.studies.result import Result
+from halfseen.studies.study import Study
+from halfseen.theory.linear.potential import expected_slope
+
+SETS = 20_000  # of random actions drawn to find where the best ones lie
+NUMBERS, BLOCK = 8_000_000, 400_000  # coordinates drawn for that, in all and at a time
+TIED = 1e-12  # relative difference up to which two actions are equally good
+
+
+def order_one(study: Study) -> int | None:
+    """Return the place of the potential of order 1 among those tracked, if it was."""
+    return study.alphas.index(1.0) if 1.0 in study.alphas else None
+
+
+def final_potential(result: Result, position: Position) -> Estimate | None:
+    """Return the potential of order 1 at the horizon, if it was tracked."""
+    order = order_one(result.study)
+    if order is None:
+        return None
+    return estimate(result.tracks["potential"][position][:, -1, order])
+
+
+def last_decade(study: Study) -> NDArray[np.int64]:
+    """Return the checkpoints in the last factor of ten of the rounds."""
+    return np.flatnonzero(study.rounds_recorded * 10 >= study.horizon)
+
+
+def fitted_slope(result: Result, position: Position) -> Estimate | None:
+    """Return the slope of the potential in log(round) over the last factor of ten of the rounds.
+
+    Least squares on the checkpoints there, replication by replication; the mean of those slopes is
+    the slope of the mean.
+    """
+    order, chosen = order_one(result.study), last_decade(result.study)
+    if order is None or len(chosen) < 2:
+        return None
+    time = np.log(result.study.rounds_recorded[chosen])
+    time = time - time.mean()
+    tracks = result.tracks["potential"][position][:, chosen, order]
+    return estimate(tracks @ time / (time @ time))
+
+
+def slope_law(place: Place) -> float | None:
+    """Return the slope that LinUCB shows in simulation on such actions, where one is known."""
+    actions = place.problem.actions
+    if type(place.policy) is not LinUCB:
+        return None
+    try:
+        if isinstance(actions, FiniteActions):
+            best = best_of_finite(place.problem)
+            rows = actions.actions[best]
+            seen = chances(place, actions.actions)[best]
+            if np.ptp(seen) > 0.0:
+                return None
+            return expected_slope("fixed", seen[0], ties=int(np.linalg.matrix_rank(rows)))
+        if isinstance(actions, RandomActions):
+            rows = best_of_random(place.problem)
+            return expected_slope(rows, chances(place, rows))
+    except InvalidInput:
+        return None
+    return None
+
+
+def chances(place: Place, actions: Vector) -> Vector:
+    """Return how likely each row's reward is to be seen."""
+    if isinstance(place.censorship, Uniform):
+        return place.censorship.probabilities(len(actions))
+    values: Vector = place.censorship.probabilities(actions)
+    return values
+
+
+def best_of_finite(problem: LinearBandit) -> NDArray[np.int64]:
+    """Return the numbers of the best actions of a finite set, usually one."""
+    assert isinstance(problem.actions, FiniteActions)
+    regrets = problem.regrets(problem.actions.actions)
+    return np.flatnonzero(regrets <= TIED * (problem.norm or 1.0))
+
+
+@lru_cache(maxsize=16)
+def best_of_random(problem: LinearBandit) -> Vector:
+    """Return the best actions of many sets drawn as the problem draws them."""
+    actions = problem.actions
+    assert isinstance(actions, RandomActions)
+    size = actions.count * actions.dimension
+    sets = max(1, min(SETS, NUMBERS // size))
+    step = max(1, BLOCK // size)
+    rng = np.random.default_rng(0)
+    found = []
+    for start in range(0, sets, step):
+        count = min(step, sets - start)
+        rows = rng.standard_normal((count, actions.count, actions.dimension))
+        lengths = np.linalg.norm(rows, axis=2, keepdims=True)
+        if actions.law == "gaussian":
+            lengths = np.maximum(lengths, np.sqrt(actions.dimension))
+        rows /= lengths
+        best = (rows @ np.array(problem.theta)).argmax(axis=1)
+        found.append(rows[np.arange(count), best])
+    return np.concatenate(found)
+
+
+def rarely_seen_best(place: Place) -> bool:
+    """Tell whether the best action of a finite set is seen less often than the average one."""
+    if not isinstance(place.problem.actions, FiniteActions):
+        return False
+    seen = chances(place, place.problem.actions.actions)
+    return bool(seen[best_of_finite(place.problem)].max() < seen.mean())
+
+
+def regions(place: Place) -> list[str]:
+    """Return the regions counted apart, as intervals of <a, u>; none where there is one only."""
+    if isinstance(place.problem.actions, FiniteActions):
+        return []
+    if not isinstance(place.censorship, MultiThreshold) or not place.censorship.thresholds:
+        return []
+    cuts = [-1.0, *np.sin(place.censorship.thresholds), 1.0]
+    return [f"{_signed(low)} to {_signed(high)}" for low, high in pairwise(cuts)]
+
+
+def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str], Vector]:
+    """Return names and probabilities of being seen of arms, actions or regions."""
+    if not place.linear:
+        means, seen = place.problem.means, place.censorship.probabilities(place.problem.arms)
+    elif isinstance(place.problem.actions, FiniteActions):
+        rows = place.problem.actions.actions
+        means, seen = place.problem.means(rows), chances(place, rows)
+    else:
+        return regions(place), np.array(place.censorship.observe)
+    return [f"{arm} ({means[arm]:.3g})" for arm in drawn], seen[drawn]
+
+
+def counted_apart(place: Place) -> int:
+    """Return how many arms, actions or regions are counted apart."""
+    finite = not place.linear or isinstance(place.problem.actions, FiniteActions)
+    return len(playable(place.problem)) if finite else len(regions(place))
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2g}".replace("-", "−")

@@ -1,0 +1,263 @@
+"""Means and intervals over replications: the only numbers a page or a chart ever holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.problems import FiniteActions, GeneralizedLinearBandit, LinearBandit
+from halfseen.studies.result import Result
+from halfseen.studies.study import Study, sees_everything
+from halfseen.theory import effective_dimension
+from halfseen.theory.linear.bounds import smallest_observe
+
+Position = tuple[int, int, int]
+ROWS = 8_000  # of all charts' data, so that the page stays small
+ARMS = 30  # drawn per problem
+PROBLEMS, CENSORSHIPS, POLICIES, ORDERS = 6, 9, 14, 2  # drawn at most
+PANELS = 18  # of curves, in all problems
+Z95 = 1.96
+
+
+@dataclass(frozen=True)
+class Place:
+    """One combination of a study: where it is, what it is called and what it is."""
+
+    position: Position
+    names: tuple[str, str, str]
+    problem: Any
+    censorship: Any
+    policy: Any
+
+    @property
+    def linear(self) -> bool:
+        """True for a linear or generalized linear bandit."""
+        return isinstance(self.problem, LinearBandit)
+
+    @property
+    def generalized(self) -> bool:
+        """True for a generalized linear bandit."""
+        return isinstance(self.problem, GeneralizedLinearBandit)
+
+    @property
+    def observe(self) -> Vector:
+        """How likely each playable arm's reward is to be seen."""
+        return self.censorship.probabilities(self.problem.arms)[self.problem.playable]
+
+    @property
+    def arms(self) -> int:
+        """The number of playable arms; of a linear bandit the number of dimensions."""
+        if self.linear:
+            return int(self.problem.dimension)
+        return len(self.problem.playable)
+
+    @property
+    def dimension(self) -> float:
+        """The effective dimension; of a linear bandit its worst case, d over the smallest p."""
+        if self.linear:
+            least = smallest_observe(self.problem, self.censorship)
+            return float(self.problem.dimension / least)
+        return effective_dimension(self.observe)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over replications and half of its 95% interval, None with one replication.
+
+    >>> Estimate(1551.3, 29.1).text, Estimate(0.5212, 0.043).text, Estimate(12.5, None).text
+    ('1,551 ± 29', '0.52 ± 0.04', '12.5')
+    """
+
+    mean: float
+    half: float | None
+
+    @property
+    def text(self) -> str:
+        """The estimate with the digits its interval justifies."""
+        if self.half is None or self.half <= 0.0:
+            return number(self.mean)
+        places = max(0, -math.floor(math.log10(self.half)))
+        return f"{self.mean:,.{places}f} ± {self.half:,.{places}f}"
+
+    def differs_from(self, other: Estimate) -> bool:
+        """Tell whether the difference is more than the noise of the replications."""
+        noise = math.hypot(self.half or 0.0, other.half or 0.0)
+        return abs(self.mean - other.mean) > noise
+
+
+def estimate(values: NDArray[Any]) -> Estimate:
+    """Return the mean of one number per replication, with its interval."""
+    mean, half = mean_and_half(values)
+    return Estimate(float(mean), float(half) if len(values) > 1 else None)
+
+
+def mean_and_half(values: NDArray[Any]) -> tuple[Any, Any]:
+    """Return mean and half interval over the first axis; half is 0 with one replication."""
+    mean = values.mean(axis=0, dtype=float)
+    if len(values) == 1:
+        return mean, np.zeros_like(mean)
+    return mean, Z95 * values.std(axis=0, ddof=1, dtype=float) / math.sqrt(len(values))
+
+
+def final_regret(result: Result, position: Position) -> Estimate:
+    """Return the regret of a cell at the horizon."""
+    return estimate(result.tracks["regret"][position][:, -1])
+
+
+def share_seen(result: Result, position: Position) -> float:
+    """Return the share of rounds whose reward came back."""
+    seen = result.tracks["observations"][position][:, -1].sum(axis=-1, dtype=float)
+    return float(seen.mean() / result.study.horizon)
+
+
+def baseline_of(study: Study) -> int | None:
+    """Return the number of the first censorship under which everything is seen."""
+    whole = (j for j, c in enumerate(study.censorships.values()) if sees_everything(c))
+    return next(whole, None)
+
+
+def places(study: Study, problem: int | None = None) -> Iterator[Place]:
+    """Yield every combination of a study, or those of one problem."""
+    for i, (first, bandit) in enumerate(study.problems.items()):
+        if problem is not None and problem != i:
+            continue
+        for j, (second, censorship) in enumerate(study.censorships.items()):
+            for k, (third, policy) in enumerate(study.policies.items()):
+                yield Place((i, j, k), (first, second, third), bandit, censorship, policy)
+
+
+def shown(result: Result) -> Result:
+    """Return the part of a result that a page has room for, often all of it.
+
+    The first problems, censorships, policies and orders are kept, and where everything is seen.
+    Of a linear study the potential of order 1 is kept too.
+    """
+    study = result.study
+    censorships = list(range(min(len(study.censorships), CENSORSHIPS)))
+    baseline = baseline_of(study)
+    if baseline is not None and baseline not in censorships:
+        censorships[-1] = baseline
+    problems = min(len(study.problems), PROBLEMS, max(1, PANELS // len(censorships)))
+    names = list(study.censorships)
+    orders = list(range(min(len(study.alphas), ORDERS)))
+    if study.linear and 1.0 in study.alphas[ORDERS:]:
+        orders[-1] = study.alphas.index(1.0)
+    part = Study(
+        dict(list(study.problems.items())[:problems]),
+        {names[j]: study.censorships[names[j]] for j in censorships},
+        dict(list(study.policies.items())[:POLICIES]),
+        horizon=study.horizon,
+        replications=study.replications,
+        seed=study.seed,
+        checkpoints=study.checkpoints,
+        alphas=[study.alphas[order] for order in orders],
+        baseline=False,
+    )
+    if len(censorships) == len(names):
+        tracks = {name: array[:problems, :, :POLICIES] for name, array in result.tracks.items()}
+    else:
+        tracks = {
+            name: array[:problems, censorships, :POLICIES] for name, array in result.tracks.items()
+        }
+    tracks["potential"] = tracks["potential"][..., orders]
+    return Result(part, tracks, {})
+
+
+def left_out(whole: Study, part: Study) -> str:
+    """Say what a page has no room for, or nothing.
+
+    Parameters
+    ----------
+    whole, part
+        The study, and what is shown of it.
+    """
+    counts = [
+        f"{len(getattr(part, what))} of {len(getattr(whole, what)):,} {words}"
+        for what, words in (
+            ("problems", "problems"),
+            ("censorships", "censorships"),
+            ("policies", "policies"),
+            ("alphas", "orders of the potential"),
+        )
+        if len(getattr(part, what)) < len(getattr(whole, what))
+    ]
+    return f"Shown to keep this page small: {', '.join(counts)}." if counts else ""
+
+
+def drawn_checkpoints(study: Study) -> NDArray[np.int64]:
+    """Return which checkpoints are drawn: all, or fewer where many curves share the page."""
+    recorded = len(study.rounds_recorded)
+    curves = len(study.problems) * len(study.censorships) * (len(study.policies) + 2)
+    charts = 4 if study.linear else 1 + len(study.alphas)
+    room = max(8, min(60, ROWS // (curves * charts)))
+    if recorded <= room:
+        return np.arange(recorded)
+    return np.unique(np.rint(np.linspace(0, recorded - 1, room)).astype(np.int64))
+
+
+def playable(problem: Any) -> NDArray[np.int64]:
+    """Return the numbers of the arms, or of the actions of a finite set, that may be played."""
+    if isinstance(problem, LinearBandit):
+        return np.arange(getattr(problem.actions, "count", 1))
+    arms: NDArray[np.int64] = problem.playable
+    return arms
+
+
+def arms_drawn(result: Result, problem: int, regions: int = 0) -> NDArray[np.int64]:
+    """Return a problem's arms, or the most pulled ones where there are too many to draw."""
+    bandit = list(result.study.problems.values())[problem]
+    finite = not isinstance(bandit, LinearBandit) or isinstance(bandit.actions, FiniteActions)
+    arms = playable(bandit) if finite else np.arange(regions)
+    if len(arms) <= ARMS:
+        return arms
+    pulls = result.tracks["pulls"][problem, :, :, :, -1].sum(axis=(0, 1, 2), dtype=float)
+    most = np.argsort(-pulls[arms], kind="stable")[:ARMS]
+    return np.sort(arms[most])
+
+
+def pulls_and_observations(result: Result, position: Position, arms: Any) -> tuple[Vector, Vector]:
+    """Return each arm's pulls and observations at the horizon, added over replications."""
+    pulls, seen = (
+        result.tracks[name][position][:, -1].sum(axis=0, dtype=float)[arms]
+        for name in ("pulls", "observations")
+    )
+    return pulls, seen
+
+
+def tidy(value: float, digits: int = 5) -> float:
+    """Return a number with no more digits than a chart can show."""
+    return float(f"{value:.{digits}g}")
+
+
+def number(value: float) -> str:
+    """Write a number for a sentence: three or four digits, thousands marked.
+
+    >>> number(1551.3), number(296.43), number(5.233), number(0.0), number(0.00012)
+    ('1,551', '296', '5.23', '0', '0.00012')
+    """
+    if value == 0.0:
+        return "0"
+    size = abs(value)
+    if size >= 1e15 or size < 1e-4:
+        return f"{value:.2g}"
+    return f"{value:,.0f}" if size >= 100 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage.
+
+    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996)
+    ('66%', '4.2%', '100%', '99.96%')
+    """
+    value = 100.0 * share
+    if value == 0.0:
+        return "0%"
+    if 10.0 <= value < 99.5 or value >= 99.999:
+        return f"{value:.0f}%"
+    return f"{value:.4g}%" if value > 50.0 else f"{value:.2g}%"

@@ -1,0 +1,283 @@
+"""The sections of the page, in the order they are read."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+from halfseen.report.core.markup import Html, aligned, chart_place, escape, table, tag
+from halfseen.report.core.panels import Figure
+from halfseen.report.study.answers import (
+    ASSUMPTION,
+    ONE_REPLICATION,
+    WORST_CASE,
+    WORST_CASE_LINEAR,
+    Answer,
+    answers,
+    headline,
+    imputation,
+    surprise,
+    times,
+)
+from halfseen.report.study.kinds_in_words import (
+    censorship_in_words,
+    parameters_in_words,
+    policy_in_words,
+    problem_in_words,
+)
+from halfseen.report.study.measures import number, percent
+from halfseen.studies.result import Result
+from halfseen.studies.spec import to_toml
+from halfseen.tables import show
+
+SPEC_SHOWN = 40_000  # characters
+CHAPTERS = {
+    "answer": "Answer",
+    "run": "What was run",
+    "numbers": "Numbers",
+    "charts": "Charts",
+    "growth": "Potential",
+    "bounds": "Bounds",
+    "events": "Rare events",
+    "again": "Run it again",
+}
+
+
+def section(name: str, title: str, *content: object) -> Html:
+    """Return a section with its heading."""
+    return tag("section", tag("h2", title), *content, id=name)
+
+
+def top(result: Result) -> Html:
+    """Return the title, the answer in one sentence, and where to find the rest."""
+    study = result.study
+    answer = headline(result)
+    names = (
+        ("problem", len(study.problems)),
+        ("censorship", len(study.censorships)),
+        ("policy", len(study.policies)),
+        ("round", study.horizon),
+        ("replication", study.replications),
+    )
+    facts = ", ".join(counted(what, count) for what, count in names)
+    lead = "Nothing was run." if answer is None else _lead(answer, len(study.problems) > 1)
+    links = [
+        tag("a", title, href=f"#{name}")
+        for name, title in CHAPTERS.items()
+        if name != "growth" or (study.linear and 1.0 in study.alphas)
+    ]
+    return tag(
+        "header",
+        tag("p", f"A study with halfseen: {facts}", class_="eyebrow"),
+        tag("h1", "What missing feedback costs"),
+        tag("p", lead, class_="lead"),
+        tag("nav", *links, aria_label="Sections"),
+    )
+
+
+def answer_section(result: Result, rest: str) -> Html:
+    """Return the answer for every censorship, and how to read it."""
+    study = result.study
+    content: list[object] = []
+    notes: list[str] = []
+    for i, problem in enumerate(study.problems):
+        found = answers(result, i)
+        if len(study.problems) > 1:
+            content.append(tag("h3", problem))
+        content.append(tag("ul", *(_item(answer) for answer in found), class_="answers"))
+        extra = imputation(result, i)
+        notes += [f"{problem}: {n}" for n in extra] if len(study.problems) > 1 else extra
+    if rest:
+        content.append(tag("p", f"{rest} The rest is in the table of numbers.", class_="note"))
+    if notes:
+        content.append(tag("h3", "What made-up rewards cost"))
+        content.append(tag("ul", *(tag("li", note) for note in notes)))
+    content.append(tag("h3", "How to read these numbers"))
+    if study.replications == 1:
+        content.append(tag("p", ONE_REPLICATION))
+    assumed = ASSUMPTION.format(one="action" if study.linear else "arm")
+    worst = WORST_CASE_LINEAR if study.linear else WORST_CASE
+    content += [tag("p", worst), tag("p", assumed, class_="caution")]
+    first = next(iter(study.policies))
+    return section("answer", f"The cost for {first}, censorship by censorship", *content)
+
+
+def run_section(result: Result) -> Html:
+    """Return what was run, in words."""
+    study = result.study
+    problems = [(n, problem_in_words(p)) for n, p in study.problems.items()]
+    censorships = [(n, censorship_in_words(c)) for n, c in study.censorships.items()]
+    policies = [(n, policy_in_words(p), parameters_in_words(p)) for n, p in study.policies.items()]
+    tables = [
+        table(heads, rows, words=(0, 1, 2), label=heads[0])
+        for heads, rows in (
+            (("problem", "what it pays"), problems),
+            (("censorship", "what is seen"), censorships),
+            (("policy", "what it does", "parameters"), policies),
+        )
+    ]
+    rounds, repeats = counted("round", study.horizon), counted("replication", study.replications)
+    intro = (
+        f"Every policy played every problem under every censorship for {rounds},"
+        f" {repeats} each, from seed {study.seed}. All of them meet the same rewards."
+    )
+    return section("run", "What was run", tag("p", intro), *tables)
+
+
+def numbers_section(result: Result) -> Html:
+    """Return the summary table."""
+    records = result.summary().records()
+    single = len(result.study.problems) == 1
+    linear = result.study.linear
+    size, worst = ("dimension", "d/p_min") if linear else ("arms", "effective dimension")
+    columns: dict[str, Sequence[object]] = {
+        "censorship": _once([r["problem"] + "\0" + r["censorship"] for r in records]),
+        "policy": [r["policy"] for r in records],
+        "regret": aligned([r["regret"] for r in records]),
+        "± 95%": aligned([r["± 95%"] for r in records]),
+        "times as large": aligned([r["factor"] for r in records], "×"),
+        "share seen": [percent(r["share seen"]) for r in records],
+        size: [f"{r[size]:,}" for r in records],
+        worst: aligned([r[worst] for r in records]),
+    }
+    if not single:
+        columns = {"problem": _once([r["problem"] for r in records])} | columns
+    groups = [
+        i == 0
+        or (r["problem"], r["censorship"])
+        != (records[i - 1]["problem"], records[i - 1]["censorship"])
+        for i, r in enumerate(records)
+    ]
+    rows = list(zip(*columns.values(), strict=True))
+    one = "action on offer" if linear else "arm"
+    note = (
+        f"Regret is the reward lost compared with always playing the best {one}, on average over"
+        " replications. “Times as large” compares with the same policy where everything is seen."
+        " The same numbers are in summary.csv, next to this page."
+    )
+    words = range(2 if single else 3)
+    return section(
+        "numbers",
+        f"Regret after {counted('round', result.study.horizon)}",
+        tag("p", note, class_="note"),
+        table(tuple(columns), rows, words=words, label="Summary", groups=groups),
+    )
+
+
+def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) -> Html:
+    """Return a place for every chart."""
+    names = list(result.study.problems)
+    content: list[object] = []
+    for problem, figures in drawn.items():
+        if len(names) > 1:
+            content.append(tag("h2", f"Problem “{names[problem]}”", class_="problem"))
+        content += map(figure_place, figures)
+    intro = (
+        "One panel per censorship. Click a policy’s name to single it out, point at a curve for its"
+        " numbers. The same charts are in the folder charts, as SVG and PNG."
+    )
+    intro = f"{intro} {rest}".strip()
+    return section("charts", "Charts", tag("p", intro, class_="note"), NO_SCRIPT, *content)
+
+
+NO_SCRIPT = tag("noscript", tag("p", "The charts need JavaScript; see the folder charts."))
+
+
+def figure_place(figure: Figure) -> Html:
+    """Return a place for a chart, with its words."""
+    name = figure.name if figure.spec else ""
+    return chart_place(name, figure.title, figure.note, figure.trouble)
+
+
+def again_section(result: Result) -> Html:
+    """Return how to get the same numbers again."""
+    facts = list(result.facts.values())
+    seconds = sum(f.get("seconds", 0.0) for f in facts)
+    engines = sorted({str(f["engine"]) for f in facts if "engine" in f})
+    versions = sorted({f"{k} {v}" for f in facts for k, v in f.get("versions", {}).items()})
+    rows = [
+        ("simulated in", f"{show(float(seconds))} seconds"),
+        ("engine", ", ".join(engines) or "not recorded"),
+        ("versions", ", ".join(versions) or "not recorded"),
+    ]
+    if not result.study.functions:
+        rows.append(("digest of the study", result.study.digest()))
+    known = table(("Fact", "Value"), rows, words=(0, 1), label="Facts")
+    if result.study.functions:
+        note = (
+            f"Python functions decide some numbers ({', '.join(result.study.functions)}), so that"
+            " no specification can be written. Run the same program again."
+        )
+        return section("again", "Run it again", tag("p", note), known)
+    spec = to_toml(result.study)
+    shown = (
+        spec if len(spec) <= SPEC_SHOWN else spec[:SPEC_SHOWN] + "\n… (the rest is in spec.toml)"
+    )
+    return section(
+        "again",
+        "Run it again",
+        tag("p", "Save the specification below (it is also next to this page) and run:"),
+        tag("pre", tag("code", "halfseen study spec.toml --out DIR")),
+        tag("p", "The same specification gives the same numbers, on any number of cores."),
+        tag("pre", tag("code", Html(html.escape(shown))), tabindex="0"),
+        known,
+    )
+
+
+def _lead(answer: Answer, several: bool) -> str:
+    problem, censorship, _ = answer.place.names
+    where = f"On “{problem}” under “{censorship}”" if several else f"Under “{censorship}”"
+    return f"{where}, {answer.clause}"
+
+
+def _item(answer: Answer) -> Html:
+    place = answer.place
+    factor = "–" if answer.factor is None else times(answer.factor).removesuffix(" times") + "×"
+    arms = counted("arm", place.arms)
+    size = number(place.dimension)
+    dimension = (
+        f"Dimension {place.arms:,} against a worst case d/p_min of {size}: at worst as hard as"
+        f" {size} dimensions that are always seen."
+        if place.linear
+        else f"Effective dimension {size} against {arms}: at worst as hard as {size} arms that are"
+        " always seen."
+    )
+    if math.isnan(place.dimension):
+        dimension = f"Dimension {place.arms:,}; d/p_min is not known for a Python function."
+    return tag(
+        "li",
+        tag("div", factor, class_="factor" if answer.certain else "factor unsure"),
+        tag(
+            "div",
+            tag("h4", place.names[1]),
+            tag("p", answer.sentence),
+            tag("p", dimension, class_="note"),
+            *(tag("p", why, class_="note") for why in [surprise(answer)] if why),
+        ),
+    )
+
+
+def _once(values: Sequence[str]) -> list[Html]:
+    """Show a name where it first stands and hide it, for the eye only, where it repeats."""
+    shown = []
+    for i, value in enumerate(values):
+        text = escape(value.rpartition("\0")[2])
+        again = i > 0 and values[i - 1] == value
+        shown.append(repeated(text) if again else text)
+    return shown
+
+
+def repeated(name: str) -> Html:
+    """Return a name that is there for those who cannot see that it stands above."""
+    return tag("span", name, class_="again")
+
+
+def counted(what: str, count: int) -> str:
+    """Write how many there are.
+
+    >>> counted("policy", 1), counted("policy", 3), counted("round", 20000)
+    ('1 policy', '3 policies', '20,000 rounds')
+    """
+    plural = {"policy": "policies"}.get(what, f"{what}s")
+    return f"{count:,} {what if count == 1 else plural}"

@@ -1,0 +1,218 @@
+"""The folder a study's results are kept in: whose it is, who is writing, and reading it back."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from halfseen.errors import InvalidInput, StorageError
+from halfseen.studies.spec import study_from, unknown_kinds
+from halfseen.studies.storage import (
+    LOCK_FILE,
+    STUDY_FILE,
+    explained,
+    is_marked,
+    read_json,
+    readable,
+    sealed,
+    tidy,
+    write_text,
+)
+from halfseen.studies.study import TRAJECTORIES, Fingerprints, Study
+
+PRECISIONS = ("double", "single")
+_HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+
+
+@contextlib.contextmanager
+def reserve_folder(
+    folder: Path, study: Study, precision: str, fingerprints: Fingerprints
+) -> Iterator[Path]:
+    """Make a folder this study's own while it is written to, or refuse if it is another's."""
+    study.check_storable()
+    _check_owner(folder, study, precision)
+    with _locked(folder):
+        present = _check_owner(folder, study, precision)  # who was first may have just finished
+        if present is None or present["code"] != fingerprints.nouns:
+            content = _content(study, precision, fingerprints)
+            write_text(folder / STUDY_FILE, json.dumps(sealed(content), indent=1) + "\n")
+        tidy(folder)
+        yield folder
+
+
+def _check_owner(folder: Path, study: Study, precision: str) -> dict[str, Any] | None:
+    """Return what a folder's study file holds, None if there is none; refuse another study's."""
+    present = _read(folder) if is_marked(folder, STUDY_FILE) else None
+    if present is None:
+        return None
+    if _text(present["study"]) != _text(study.to_dict()):
+        raise InvalidInput(
+            "out",
+            "must be a new folder, not one that holds another study's results",
+            str(folder),
+            "Choose another folder.",
+        )
+    if present["precision"] != precision:
+        kept = present["precision"]
+        raise InvalidInput(
+            "precision",
+            f"must be {kept}, that of the results in {folder}",
+            precision,
+            f"Use {kept}, or choose another folder.",
+        )
+    return present
+
+
+def stored_study(folder: Path, study: Study | None = None) -> Study | None:
+    """Return the study a folder belongs to, or None; one with Python functions must be given."""
+    with readable(folder):
+        if not (folder / STUDY_FILE).exists():
+            return None
+    content = _read(folder)
+    if study is not None:
+        if _text(content["study"]) != _text(study.to_dict()):
+            raise InvalidInput(
+                "study", "must be the one in the folder", str(folder), "Give the same study."
+            )
+        return study
+    if content["functions"]:
+        raise StorageError(
+            f"{folder} holds a study with Python functions ({', '.join(content['functions'])}),"
+            " which no file holds. Give the study again, in Python:"
+            " `Result.load(folder, study)`, or Summary.load."
+        )
+    for place, kind in unknown_kinds(content["study"]):
+        raise StorageError(_unknown(folder, place, kind, content["defined"]))
+    try:
+        return study_from(content["study"])
+    except InvalidInput as error:
+        raise StorageError(
+            f"{folder / STUDY_FILE} cannot be read by this version of halfseen, or needs a file"
+            f" that is gone: {error}"
+        ) from None
+
+
+def changed_since(folder: Path, fingerprints: Fingerprints) -> str:
+    """Return a sentence about what has other code than when a folder was written; else nothing."""
+    content = _read(folder)
+    if content["trajectories"] != TRAJECTORIES:
+        return " Another version of halfseen played it, whose numbers differ."
+    changed = [p for p, code in fingerprints.nouns.items() if content["code"].get(p) != code]
+    if not changed:
+        return ""
+    return (
+        f" The code or file behind {', '.join(changed)} has changed since it was played; what"
+        " changed is played again, and what was played before comes back with the old code."
+    )
+
+
+def _content(study: Study, precision: str, fingerprints: Fingerprints) -> dict[str, Any]:
+    return {
+        "precision": precision,
+        "trajectories": TRAJECTORIES,
+        "code": fingerprints.nouns,
+        "defined": _definitions(study),
+        "functions": list(study.functions),
+        "study": study.to_dict(),
+    }
+
+
+def _definitions(study: Study) -> dict[str, str]:
+    """Return where code that is not halfseen's was defined, by place."""
+    found = {}
+    for place, noun in study.nouns().items():
+        parts = {place: type(noun), f"{place}.base": type(getattr(noun, "base", None))}
+        if hasattr(noun, "curve"):
+            parts[f"{place}.link"] = noun.curve.mean
+        for inner, code in parts.items():
+            module = getattr(code, "__module__", None) or "__main__"
+            if module.partition(".")[0] not in ("halfseen", "builtins"):
+                found[inner] = f"{module}.{getattr(code, '__qualname__', type(code).__name__)}"
+    return found
+
+
+def _unknown(folder: Path, place: str, kind: str, defined: dict[str, str]) -> str:
+    what = "link" if place.endswith(".link") else "kind"
+    made = "make the link" if what == "link" else "register the class"
+    where = defined.get(place, "")
+    module = where.partition(".")[0]
+    if not where:
+        how = f"Import the module that defines it and {made} there"
+    elif module == "__main__":
+        name = where.removeprefix("__main__.")
+        how = f"It was defined as {name} in a script or notebook: {made} again"
+    else:
+        how = f"It was defined as {where}: import that module and {made}"
+    return (
+        f"{folder} is whole, but its {place} is of the {what} {kind!r}, which is not known here."
+        f" {how}, then load it; or give the study, in Python: `Result.load(folder, study)`."
+    )
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """Return what a folder's study file holds, if it is as it was written."""
+    path = folder / STUDY_FILE
+    content = read_json(path)
+    keys = {"precision", "trajectories", "code", "defined", "functions", "study", "checksum"}
+    if not isinstance(content, dict) or set(content) != keys or sealed(content) != content:
+        raise StorageError(
+            f"{path} is not a study, or was altered or written by another version of halfseen."
+            " Choose another folder."
+        )
+    return content
+
+
+def _text(content: dict[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a folder against other runs; the lock goes with the process, however it ends."""
+    with explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        file = (folder / LOCK_FILE).open("ab")
+    except OSError:  # nothing can be written here, so there is nothing to hold
+        yield
+        return
+    with file:
+        if not _lock(file):
+            raise StorageError(
+                f"{folder} is in use by another run. Wait until it has ended, or choose another"
+                " folder."
+            )
+        yield
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Lock a file, if nobody else does; file systems without locks let everybody in."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in _HELD
+    return True
+
+
+@contextlib.contextmanager
+def optional_folder(
+    out: Path | str | None, study: Study, precision: str, fingerprints: Fingerprints
+) -> Iterator[Path | None]:
+    """Reserve a folder if there is one."""
+    if out is None:
+        yield None
+        return
+    with reserve_folder(Path(out), study, precision, fingerprints) as folder:
+        yield folder

@@ -1,0 +1,223 @@
+"""What a study found, on named axes."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen.engine.arguments import ArmTrack, LinearTrack, Track
+from halfseen.engine.cells.linear import LinearCell
+from halfseen.errors import InvalidInput, StorageError
+from halfseen.memory import memory_bytes
+from halfseen.studies.folder import changed_since, reserve_folder, stored_study
+from halfseen.studies.storage import SUMMARIES, read_cell, readable, write_cell
+from halfseen.studies.study import AnyCell, Fingerprints, Position, Study, sees_everything
+from halfseen.tables import Table, table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
+_MORE_AXES = {
+    "pulls": ("arm",),
+    "observations": ("arm",),
+    "potential": ("alpha",),
+    "spread": ("design",),
+    "eigenvalues": ("design", "coordinate"),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Tracks of every replication of every cell, with the study they belong to.
+
+    Attributes
+    ----------
+    study
+        What was run.
+    tracks
+        Arrays with axes problem, censorship, policy, replication, checkpoint and, for some, arm
+        or alpha.
+    facts
+        For every cell, by digest: seconds of simulation and versions of what ran it.
+    fingerprints
+        Digests of its parts and cells, as code stood when the study was played or read; left out,
+        as it stands now.
+    """
+
+    study: Study
+    tracks: dict[str, np.ndarray[Any, Any]]
+    facts: dict[str, dict[str, Any]]
+    fingerprints: Fingerprints = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.fingerprints is None:
+            object.__setattr__(self, "fingerprints", self.study.fingerprints())
+
+    @staticmethod
+    def empty(study: Study) -> Result:
+        """Return a result with room for every cell of a study."""
+        cells = (len(study.problems), len(study.censorships), len(study.policies))
+        rows = math.prod(cells) * study.replications
+        checkpoints = len(study.rounds_recorded)
+        cell = next(study.cells())[1]
+        row = cell.blank(1, study.arms, study.dimension)
+        try:
+            if rows * sum(array.nbytes for array in row.arrays().values()) > memory_bytes():
+                raise MemoryError
+            blank = cell.blank(rows, study.arms, study.dimension)
+        except (MemoryError, ValueError):
+            what = "actions" if study.linear else "arms"
+            size = f"{study.arms:,} {what}"
+            if study.linear:
+                size += f" x {study.dimension:,} dimensions"
+            raise InvalidInput(
+                "Study",
+                "must fit in memory",
+                f"{rows:,} replications in all x {checkpoints:,} checkpoints x {size}",
+                f"Lower replications, checkpoints or {what}, or keep a summary only: --summary,"
+                " or `summarize`.",
+            )
+        tracks = {
+            name: array.reshape(*cells, study.replications, *array.shape[1:])
+            for name, array in blank.arrays().items()
+        }
+        return Result(study, tracks, {})
+
+    def track(self, position: Position, cell: AnyCell) -> Track:
+        """Return the part of the arrays that belongs to one cell."""
+        parts = {name: array[position] for name, array in self.tracks.items()}
+        for name in ("pulls", "observations"):
+            parts[name] = parts[name][..., : cell.groups]
+        if isinstance(cell, LinearCell):
+            parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
+            return LinearTrack(**parts)
+        return ArmTrack(**parts)
+
+    @property
+    def data(self) -> xr.Dataset:
+        """The tracks as an xarray dataset, sharing their memory.
+
+        Problems with fewer arms than the largest have zero pulls of the arms they lack.
+        `optimism_failed` is -1 for policies without a confidence interval.
+        """
+        import xarray as xr
+
+        study = self.study
+        variables: dict[str, Any] = {
+            name: ((*_AXES, *_MORE_AXES.get(name, ())), array)
+            for name, array in self.tracks.items()
+        }
+        shape = (len(study.problems), len(study.censorships), len(study.policies))
+        seconds = np.full(shape, np.nan)
+        for position, digest in self.fingerprints.cells.items():
+            seconds[position] = self.facts.get(digest, {}).get("seconds", np.nan)
+        variables["seconds"] = (_AXES[:3], seconds)
+        return xr.Dataset(
+            variables,
+            coords={
+                "problem": list(study.problems),
+                "censorship": list(study.censorships),
+                "policy": list(study.policies),
+                "checkpoint": study.rounds_recorded,
+                "alpha": list(study.alphas),
+            }
+            | ({"design": ["observed", "expected"]} if study.linear else {}),
+            attrs={
+                "study": json.dumps(study.to_dict()),
+                "versions": json.dumps(next(iter(self.facts.values()), {}).get("versions", {})),
+            },
+        )
+
+    def summary(self) -> Table:
+        """Return regret, its 95% interval and what was seen, one row per cell.
+
+        ``factor`` is the mean regret divided by that of the same policy where everything is seen.
+        """
+        study = self.study
+        baseline = next(
+            (j for j, c in enumerate(study.censorships.values()) if sees_everything(c)), None
+        )
+        names = [list(study.problems), list(study.censorships), list(study.policies)]
+        records = []
+        for position, cell in study.cells():
+            final = self.tracks["regret"][position][:, -1]
+            mean = float(final.mean())
+            error = float(final.std(ddof=1)) / math.sqrt(final.size) if final.size > 1 else None
+            factor = None
+            if baseline is not None:
+                whole = self.tracks["regret"][position[0], baseline, position[2]][:, -1].mean()
+                factor = float(mean / whole) if whole > 0 else None
+            seen = self.tracks["observations"][position][:, -1].sum(axis=1, dtype=float)
+            records.append(
+                {
+                    "problem": names[0][position[0]],
+                    "censorship": names[1][position[1]],
+                    "policy": names[2][position[2]],
+                    "regret": mean,
+                    "± 95%": None if error is None else 1.96 * error,
+                    "factor": factor,
+                    "share seen": float(seen.mean() / study.horizon),
+                }
+                | cell.size()
+            )
+        return table(records)
+
+    def save(self, folder: Path | str) -> None:
+        """Write everything into a folder that `load` reads back.
+
+        Whatever stops this, every cell that was in the folder can still be read.
+        """
+        singles = any(facts.get("precision") == "single" for facts in self.facts.values())
+        precision = "single" if singles else "double"
+        with reserve_folder(Path(folder), self.study, precision, self.fingerprints) as place:
+            for position, cell in self.study.cells():
+                digest = self.fingerprints.cells[position]
+                track = self.track(position, cell)
+                write_cell(place, digest, track.arrays(), self.facts.get(digest, {}))
+
+    @staticmethod
+    def load(folder: Path | str, study: Study | None = None) -> Result:
+        """Read a finished study from its folder.
+
+        Parameters
+        ----------
+        folder
+            Where `save` or `simulate` wrote it.
+        study
+            The study it holds. Needed where that has Python functions, which no file holds.
+        """
+        folder = Path(folder)
+        study = stored_study(folder, study)
+        if study is None:
+            raise StorageError(f"{folder} holds no study. Run `halfseen study --out {folder}`.")
+        result = Result.empty(study)
+        for position, cell in study.cells():
+            if result.read(folder, position, cell):
+                continue
+            with readable(folder):
+                summarized = (folder / SUMMARIES).exists()
+            if summarized:
+                raise StorageError(
+                    f"{folder} holds a summary, not every replication. Read it with"
+                    " `Summary.load`, or run `halfseen study --summary` again to print it."
+                )
+            raise StorageError(
+                f"{folder} holds an unfinished study. Run the same `halfseen study` again:"
+                f" it goes on where it stopped.{changed_since(folder, result.fingerprints)}"
+            )
+        return result
+
+    def read(self, folder: Path, position: Position, cell: AnyCell) -> bool:
+        """Read one cell from disk if it is there."""
+        digest = self.fingerprints.cells[position]
+        facts = read_cell(folder, digest, self.track(position, cell).arrays())
+        if facts is None:
+            return False
+        self.facts[digest] = facts
+        return True

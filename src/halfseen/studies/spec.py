@@ -1,0 +1,284 @@
+"""Studies as TOML: reading, writing and refusing."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from halfseen import checks
+from halfseen.censorship import CENSORSHIPS
+from halfseen.errors import InvalidInput, StorageError
+from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
+from halfseen.problems import (
+    ACTION_SETS,
+    LINEAR_ACTIONS,
+    LINKS,
+    ArmedBandit,
+    GeneralizedLinearBandit,
+    LinearBandit,
+)
+
+if TYPE_CHECKING:
+    from halfseen.studies.study import Study
+
+PROBLEMS: dict[str, type[Any]] = {
+    c.kind: c for c in (ArmedBandit, LinearBandit, GeneralizedLinearBandit)
+}
+_ACTIONS: dict[type[Any], dict[str, Any]] = {
+    ArmedBandit: dict(ACTION_SETS),
+    LinearBandit: dict(LINEAR_ACTIONS),
+    GeneralizedLinearBandit: dict(LINEAR_ACTIONS),
+}
+Tables = dict[str, dict[str, Any]]
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    horizon: int
+    replications: int = 100
+    seed: int = 0
+    checkpoints: int = 50
+    alphas: list[int | float] | None = None
+    baseline: bool = True
+    problems: Tables
+    censorships: Tables
+    policies: Tables
+
+
+def read_spec(path: Path | str) -> Study:
+    """Read a study from a TOML file.
+
+    Parameters
+    ----------
+    path
+        A UTF-8 file with the fields of `Study`; problems, censorships and policies are tables
+        with a ``kind`` each.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> text = '''
+    ... horizon = 1000
+    ... problems.offers = { kind = "arms", means = [0.6, 0.5] }
+    ... censorships.half = { kind = "uniform", observe = 0.5 }
+    ... policies.UCB = { kind = "ucb" }
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "study.toml")
+    ...     _ = path.write_text(text)
+    ...     read_spec(path).horizon
+    1000
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except ValueError:
+        raise InvalidInput("SPEC", "must be a UTF-8 text file", str(path), "Save it as UTF-8.")
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
+    return parse_spec(text)
+
+
+def parse_spec(text: str) -> Study:
+    """Read a study from TOML text."""
+    try:
+        content = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also a number of too many digits
+        raise InvalidInput("SPEC", "must be TOML", str(error), "Correct that line.")
+    return study_from(content)
+
+
+def study_from(content: Any) -> Study:
+    """Build a study from plain values, refusing what does not belong there."""
+    try:
+        spec = _Spec.model_validate(content)
+    except ValidationError as error:
+        raise _sentence(error) from None
+    try:
+        return _study(spec)
+    except RecursionError:
+        raise InvalidInput("SPEC", "must not be nested that deeply", "more", "Flatten it.")
+
+
+def _study(spec: _Spec) -> Study:
+    from halfseen.studies.study import Study
+
+    groups = _registries()
+    built: dict[str, Any] = {
+        group: {
+            name: _build(f"{group}.{name}", table, registry)
+            for name, table in getattr(spec, group).items()
+        }
+        for group, registry in groups.items()
+    }
+    plain = spec.model_dump(exclude=set(groups))
+    try:
+        return Study(**built, **plain)
+    except InvalidInput as error:
+        field = error.field.removeprefix("Study.")
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+
+
+def describe(noun: Any) -> dict[str, Any]:
+    """Return a noun as plain values; `study_from` turns them into the noun again.
+
+    A Python function becomes its name, from which nothing can be built.
+    """
+    content: dict[str, Any] = {"kind": noun.kind}
+    for entry in fields(noun):
+        value = getattr(noun, entry.name)
+        if callable(value):
+            name = getattr(value, "__qualname__", type(value).__qualname__)
+            content[entry.name] = f"Python function {name}"
+        elif value is not None:
+            content[entry.name] = describe(value) if is_dataclass(value) else _plain(value)
+    return content
+
+
+def functions_in(noun: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """Yield the Python functions a noun holds, each with its place; a spec cannot hold them."""
+    for entry in fields(noun):
+        value, inner = getattr(noun, entry.name), f"{place}.{entry.name}"
+        if callable(value):
+            yield inner, value
+        elif is_dataclass(value):
+            yield from functions_in(value, inner)
+
+
+def unknown_kinds(content: Any) -> Iterator[tuple[str, str]]:
+    """Yield place and name of every kind and link in a study that this process does not know."""
+    for group, registry in _registries().items():
+        for name, table in content[group].items():
+            yield from _unknown_in(f"{group}.{name}", table, registry)
+
+
+def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if table["kind"] not in registry:
+        yield place, table["kind"]
+        return
+    noun = registry[table["kind"]]
+    for key, inner in (("base", POLICIES), ("actions", _ACTIONS.get(noun))):
+        if isinstance(table.get(key), dict) and inner is not None:
+            yield from _unknown_in(f"{place}.{key}", table[key], inner)
+    if noun is GeneralizedLinearBandit and table.get("link") not in LINKS:
+        yield f"{place}.link", table["link"]
+
+
+def _registries() -> dict[str, dict[str, Any]]:
+    return {
+        "problems": PROBLEMS,
+        "censorships": CENSORSHIPS,
+        "policies": POLICIES | LINEAR_POLICIES | GLM_POLICIES,
+    }
+
+
+def policy_from(content: Any) -> Policy:
+    """Build a policy from what `describe` returned."""
+    policy: Policy = _build("policy", content, POLICIES)
+    return policy
+
+
+def linear_policy_from(content: Any) -> LinearPolicy:
+    """Build a linear policy from what `describe` returned."""
+    policy: LinearPolicy = _build("policy", content, LINEAR_POLICIES | GLM_POLICIES)
+    return policy
+
+
+def to_toml(study: Study) -> str:
+    """Write a study as TOML."""
+    for place, function in study.functions.items():
+        raise InvalidInput(
+            place,
+            "must be described by numbers to be written as TOML",
+            function,
+            "Give the function's values: PerAction, or SequenceOfActions of sampled rounds.",
+        )
+    lines = []
+    for key, value in study.to_dict().items():
+        if not isinstance(value, dict):
+            lines.append(f"{key} = {_toml(value)}")
+            continue
+        for name, table in value.items():
+            lines += ["", f"[{key}.{_toml(name)}]"]
+            lines += [f"{entry} = {_toml(content)}" for entry, content in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
+    if not isinstance(table, dict):
+        example = f'Give for example {{ kind = "{next(iter(registry))}" }}.'
+        raise InvalidInput(place, "must be a table", table, example)
+    if "kind" not in table:
+        known = ", ".join(registry)
+        raise InvalidInput(f"{place}.kind", "is missing", table, f"Add one of: {known}.")
+    noun = registry[checks.one_of(f"{place}.kind", table["kind"], registry)]
+    known_fields = {entry.name: entry for entry in fields(noun)}
+    arguments: dict[str, Any] = {}
+    for key, value in table.items():
+        if key == "kind":
+            continue
+        if key not in known_fields:
+            raise _unknown(f"{place}.{key}", key, known_fields)
+        inner = POLICIES if key == "base" else _ACTIONS.get(noun) if key == "actions" else None
+        arguments[key] = value if inner is None else _build(f"{place}.{key}", value, inner)
+    for key, entry in known_fields.items():
+        required = entry.default is MISSING and entry.default_factory is MISSING
+        if required and key not in arguments:
+            raise InvalidInput(f"{place}.{key}", "is missing", table, f"Add {key} = ...")
+    try:
+        return noun(**arguments)
+    except InvalidInput as error:
+        own = f"{noun.__name__}."
+        named = error.field.startswith(own)
+        part = error.field.removeprefix(own) if named else error.field.rpartition(".")[2]
+        raise InvalidInput(f"{place}.{part}", error.requirement, error.value, error.fix) from None
+
+
+def _unknown(field: str, key: str, known: Any) -> InvalidInput:
+    import difflib
+
+    near = difflib.get_close_matches(key, list(known), 1)
+    fix = f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(known) or 'none'}."
+    return InvalidInput(field, "is not a known key", key, fix)
+
+
+def _sentence(error: ValidationError) -> InvalidInput:
+    found = error.errors()  # an unknown key first: it may be a missing one misspelt
+    first = next((entry for entry in found if entry["type"] == "extra_forbidden"), found[0])
+    place = ".".join(str(part) for part in first["loc"]) or "SPEC"
+    if first["type"] == "extra_forbidden":
+        return _unknown(place, str(first["loc"][-1]), _Spec.model_fields)
+    if first["type"] == "missing":
+        return InvalidInput(place, "is missing", "nothing", f"Add {first['loc'][-1]} to the spec.")
+    message = first["msg"][0].lower() + first["msg"][1:]
+    return InvalidInput(place, f"is not right ({message})", first["input"], "Correct it.")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Real) and not isinstance(value, int):
+        return float(value)
+    return value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(entry) for entry in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + " }"
+    return repr(value)

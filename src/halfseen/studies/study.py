@@ -1,0 +1,330 @@
+"""The frozen design of an experiment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen import checks
+from halfseen.censorship import Censorship, LinearCensorship, Uniform
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.cells.linear import LinearCell
+from halfseen.errors import InvalidInput
+from halfseen.fingerprint import NoFingerprint, fingerprint
+from halfseen.policies import GLMPolicy, LinearPolicy, Policy
+from halfseen.problems import (
+    ArmedBandit,
+    GeneralizedLinearBandit,
+    LinearBandit,
+    SequenceOfActions,
+)
+from halfseen.studies.spec import describe, functions_in
+
+Problem = ArmedBandit | LinearBandit
+AnyCensorship = Censorship | LinearCensorship
+AnyPolicy = Policy | LinearPolicy
+AnyCell = Cell | LinearCell
+_FITTING: dict[type[Any], tuple[type[Any], str, str]] = {
+    ArmedBandit: (Policy, "armed", "Use UCB() or another policy for arms."),
+    LinearBandit: (LinearPolicy, "linear", "Use LinUCB() or another linear policy."),
+    GeneralizedLinearBandit: (GLMPolicy, "generalized linear", "Use GLMUCB() or another of those."),
+}
+EVERYTHING_SEEN = "everything seen"
+TRAJECTORIES = 1  # raised whenever any stored number would change for the same study
+GROUPS = ("problems", "censorships", "policies")
+Position = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """Hashes of what decides a study's numbers, as parameters and code stood when they were taken.
+
+    Attributes
+    ----------
+    nouns
+        For every problem, censorship and policy, by place such as ``"policies.UCB"``: a hash of
+        its parameters and code.
+    cells
+        A hash of everything that decides a cell's numbers, by position.
+    """
+
+    nouns: dict[str, str]
+    cells: dict[Position, str]
+
+
+@dataclass(frozen=True, init=False)
+class Study:
+    """Problems x censorships x policies, played for a horizon, many times.
+
+    Parameters
+    ----------
+    problems, censorships, policies
+        Each a dictionary of names and objects, or one object.
+    horizon
+        Rounds per replication.
+    replications
+        How many times each combination is played, independently.
+    seed
+        One whole number; the same seed gives the same numbers on any engine and any number of
+        cores. The world draws the same rewards for every policy and censorship of a problem.
+    checkpoints
+        At most how many rounds, spread evenly on a log scale, are recorded.
+    alphas
+        Orders of the potential to track, each above 0 and at most 8; left out, 1/2 and 1 for arms
+        and 1 for linear bandits, where any other order costs O(d^3) an observation.
+    baseline
+        Add a censorship under which everything is seen, if there is none, to compare with.
+
+    Examples
+    --------
+    >>> from halfseen import UCB, ArmedBandit, PerArm
+    >>> study = Study(ArmedBandit([0.6, 0.5]), PerArm([0.3, 0.9]), UCB(), horizon=1000)
+    >>> list(study.censorships)
+    ['per-arm', 'everything seen']
+    """
+
+    problems: dict[str, Any]
+    censorships: dict[str, Any]
+    policies: dict[str, Any]
+    horizon: int
+    replications: int
+    seed: int
+    checkpoints: int
+    alphas: tuple[float, ...]
+    baseline: bool
+
+    def __init__(
+        self,
+        problems: Mapping[str, Problem] | Problem,
+        censorships: Mapping[str, AnyCensorship] | AnyCensorship,
+        policies: Mapping[str, AnyPolicy] | AnyPolicy,
+        horizon: int,
+        replications: int = 100,
+        seed: int = 0,
+        checkpoints: int = 50,
+        alphas: Sequence[float] | None = None,
+        baseline: bool = True,
+    ) -> None:
+        baseline = checks.yes_or_no("Study.baseline", baseline)
+        seen = _named("Study.censorships", censorships, AnyCensorship)
+        if baseline and not any(sees_everything(c) for c in seen.values()):
+            seen[_unused(EVERYTHING_SEEN, seen)] = Uniform(1.0)
+        values = {
+            "problems": _named("Study.problems", problems, Problem),
+            "censorships": seen,
+            "policies": _named("Study.policies", policies, AnyPolicy),
+            "horizon": checks.whole("Study.horizon", horizon, at_least=1, at_most=2**48),
+            "replications": checks.whole(
+                "Study.replications", replications, at_least=1, at_most=2**31
+            ),
+            "seed": checks.seed("Study.seed", seed),
+            "checkpoints": checks.whole(
+                "Study.checkpoints", checkpoints, at_least=1, at_most=1_000_000
+            ),
+            "baseline": baseline,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if alphas is None:
+            alphas = (1.0,) if self.linear else (0.5, 1.0)
+        orders = checks.vector("Study.alphas", alphas, above=0.0, at_most=8.0, may_be_empty=True)
+        object.__setattr__(self, "alphas", orders)
+        self._check_kinds()
+        names = [list(self.problems), list(self.censorships), list(self.policies)]
+        for (i, j, k), cell in self.cells():
+            with located(f"censorships.{names[1][j]} on problems.{names[0][i]}"):
+                cell.check_censorship()
+            with located(f"policies.{names[2][k]} on problems.{names[0][i]}"):
+                cell.check_policy()
+
+    def _check_kinds(self) -> None:
+        for name, problem in self.problems.items():
+            if type(problem) not in _FITTING:
+                raise InvalidInput(
+                    f"Study.problems[{name!r}]",
+                    "must be an ArmedBandit, LinearBandit or GeneralizedLinearBandit itself",
+                    type(problem).__name__,
+                    "Use the class it is made from.",
+                )
+        kinds = {type(problem) for problem in self.problems.values()}
+        if len(kinds) > 1:
+            raise InvalidInput(
+                "Study.problems",
+                "must be all armed, all linear or all generalized linear bandits",
+                sorted(kind.__name__ for kind in kinds),
+                "Make two studies.",
+            )
+        wanted, what, fix = _FITTING[kinds.pop()]
+        for name, policy in self.policies.items():
+            apart = isinstance(policy, GLMPolicy) and wanted is LinearPolicy
+            if apart or not isinstance(policy, wanted):
+                raise InvalidInput(
+                    f"Study.policies[{name!r}]", f"must be a policy for {what} bandits", policy, fix
+                )
+
+    @property
+    def linear(self) -> bool:
+        """True when the problems are linear or generalized linear bandits."""
+        return isinstance(next(iter(self.problems.values())), LinearBandit)
+
+    @property
+    def rounds_recorded(self) -> NDArray[np.int64]:
+        """The rounds at which tracks are recorded; the last is the horizon."""
+        if self.checkpoints == 1:
+            return np.array([self.horizon])
+        spread = np.geomspace(1, self.horizon, min(self.checkpoints, self.horizon))
+        return np.unique(np.append(np.rint(spread).astype(np.int64), self.horizon))
+
+    @property
+    def arms(self) -> int:
+        """The largest number of arms, actions or regions counted apart in any cell."""
+        return max(cell.groups for _, cell in self.cells())
+
+    @property
+    def dimension(self) -> int:
+        """The largest dimension of any linear problem."""
+        return max(getattr(problem, "dimension", 0) for problem in self.problems.values())
+
+    def cells(self) -> Iterator[tuple[tuple[int, int, int], AnyCell]]:
+        """Yield the position and the content of every cell."""
+        recorded, alphas = self.rounds_recorded, np.array(self.alphas)
+        for i, problem in enumerate(self.problems.values()):
+            build: Any = LinearCell if self.linear else Cell
+            if isinstance(problem, GeneralizedLinearBandit):
+                build = GLMCell
+            for j, censorship in enumerate(self.censorships.values()):
+                for k, policy in enumerate(self.policies.values()):
+                    cell = build(
+                        problem, censorship, policy, self.horizon, self.seed, recorded, alphas
+                    )
+                    yield (i, j, k), cell
+
+    def nouns(self) -> dict[str, Any]:
+        """Return every problem, censorship and policy by its place, such as "policies.UCB"."""
+        return {
+            f"{group}.{name}": noun
+            for group in GROUPS
+            for name, noun in getattr(self, group).items()
+        }
+
+    @property
+    def functions(self) -> dict[str, Any]:
+        """The Python functions in it, by place; a spec cannot hold them."""
+        found = (functions_in(noun, place) for place, noun in self.nouns().items())
+        return dict(pair for pairs in found for pair in pairs)
+
+    def check_storable(self) -> None:
+        """Refuse to store what holds something whose value cannot be written down."""
+        for place, noun in self.nouns().items():
+            try:
+                fingerprint(_decisive(noun))
+            except NoFingerprint as error:
+                raise InvalidInput(
+                    place,
+                    f"must be made of code and values to be stored ({error})",
+                    noun,
+                    "Leave `out` and `save` away and use the result in memory, or give the"
+                    " function's values: PerAction, or SequenceOfActions of sampled rounds.",
+                ) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study as plain values, what a TOML spec holds; functions by name only."""
+        tables = {
+            group: {name: describe(noun) for name, noun in getattr(self, group).items()}
+            for group in GROUPS
+        }
+        return {
+            "horizon": self.horizon,
+            "replications": self.replications,
+            "seed": self.seed,
+            "checkpoints": self.checkpoints,
+            "alphas": list(self.alphas),
+            "baseline": self.baseline,
+        } | tables
+
+    def fingerprints(self) -> Fingerprints:
+        """Return hashes of everything that decides the numbers, code included.
+
+        What cannot be written down is told apart in the running program only.
+        """
+        nouns = {}
+        for place, noun in self.nouns().items():
+            try:
+                nouns[place] = fingerprint(_decisive(noun))
+            except NoFingerprint:
+                nouns[place] = f"{id(noun)} in this process"
+        shared = [self.horizon, self.replications, self.seed, self.checkpoints, list(self.alphas)]
+        by_group = [[nouns[f"{g}.{name}"] for name in getattr(self, g)] for g in GROUPS]
+        cells = {
+            position: _digest([shared, *(by_group[g][i] for g, i in enumerate(position))])
+            for position in np.ndindex(*map(len, by_group))
+        }
+        return Fingerprints(nouns, cells)
+
+    def digest(self) -> str:
+        """Return a hash of everything that decides the study's numbers, code included."""
+        return _digest([self.to_dict(), self.fingerprints().nouns])
+
+
+def sees_everything(censorship: Any) -> bool:
+    """Tell whether no feedback goes missing."""
+    return bool(np.all(np.asarray(getattr(censorship, "observe", 0.0)) == 1.0))
+
+
+@contextmanager
+def located(place: str) -> Iterator[None]:
+    """Name the place in the study in errors raised inside the with block."""
+    try:
+        yield
+    except InvalidInput as error:
+        field = f"{place}: {error.field}"
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+
+
+def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:
+    if isinstance(value, kind):
+        value = {value.kind: value}
+    if not isinstance(value, Mapping) or not value:
+        raise InvalidInput(
+            field, "must be a dictionary of names and objects, or one object", value, "Name one."
+        )
+    for name, noun in value.items():
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InvalidInput(field, "must have printable names", name, "Give it a name.")
+        if not isinstance(noun, kind):
+            what = getattr(kind, "__name__", "censorship")
+            raise InvalidInput(
+                f"{field}[{name!r}]", f"must be of type {what}", noun, f"Give a {what}."
+            )
+    return dict(value)
+
+
+def _unused(name: str, names: Mapping[str, object]) -> str:
+    while name in names:
+        name += "'"
+    return name
+
+
+def _decisive(noun: Any) -> Any:
+    """Return what decides a noun's part in the numbers: its fields, and code that may be yours."""
+    if not isinstance(noun, Problem):
+        return noun
+    parts = {entry.name: getattr(noun, entry.name) for entry in fields(noun)}
+    if isinstance(noun, GeneralizedLinearBandit):
+        parts["link"] = noun.curve
+    if isinstance(noun.actions, SequenceOfActions):
+        parts["rounds"] = noun.actions.array  # of a file, what it holds now
+    return (noun.kind, parts)
+
+
+def _digest(content: list[Any]) -> str:
+    text = json.dumps([*content, TRAJECTORIES], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,0 +1,165 @@
+"""The checks every policy must pass, yours included."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from halfseen.agents.arms import Agent
+from halfseen.censorship import PerArm, Uniform
+from halfseen.draws import ENVIRONMENT
+from halfseen.engine.arguments import Track
+from halfseen.engine.backends import cpu, reference
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.loops.feedback import feedback
+from halfseen.engine.player import blank_track
+from halfseen.engine.specialise import fitted
+from halfseen.errors import InvalidInput
+from halfseen.policies import Policy
+from halfseen.policies.arms.base import COUNT
+from halfseen.problems import ArmedBandit, FixedArms, RandomArms, SequenceOfArms
+from halfseen.testing.glm import check_glm_policy
+from halfseen.testing.linear import check_linear_policy
+
+__all__ = ["check_glm_policy", "check_linear_policy", "check_policy"]
+
+_MEANS = (0.5, 0.7, 0.2, 0.6)
+_REPLICATIONS = 2
+
+
+def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
+    """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.Policy`.
+
+    Over a grid of problems, censorships and action sets it demands that
+
+    - compiled code and plain Python give the same trajectory, to the last bit;
+    - neither the number of workers nor their chunks change anything;
+    - jumping from observation to observation gives the same trajectory as playing every round;
+    - the live agent makes the same choices as the simulation;
+    - no index is NaN, learning adds one to the count, and no kernel writes to the table.
+
+    Examples
+    --------
+    >>> from halfseen import UCB1
+    >>> check_policy(UCB1(), horizon=40)
+    """
+    _check_kernels(policy)
+    tried = 0
+    for cell in _cells(policy, horizon, seed):
+        try:
+            policy.check(cell.problem.setting(horizon))
+        except InvalidInput:
+            continue
+        tried += 1
+        plain = _blank(cell)
+        reference.run(cell, plain, report=_ignore, workers=1)
+        for workers in (1, 2):
+            fast = _blank(cell)
+            cpu.run(cell, fast, report=_ignore, workers=workers)
+            _same(plain, fast, f"compiled with {workers} workers", cell)
+        if cell.jumps:
+            _check_rounds(cell, plain)
+        if not isinstance(cell.problem.actions, RandomArms | SequenceOfArms):
+            _check_agent(cell, plain)
+    assert tried > 0, f"{policy} accepted none of the settings it was offered"
+
+
+def _cells(policy: Policy, horizon: int, seed: int) -> Iterator[Cell]:
+    checkpoints = np.unique(np.array([1, horizon // 3, horizon]))
+    base = ArmedBandit(_MEANS, noise=(0.1, 0.2, 0.4, 0.0))
+    problems = [
+        base,
+        ArmedBandit(_MEANS, reward="bernoulli"),
+        replace(base, reward="uniform"),
+        replace(base, reward="rademacher"),
+        replace(base, actions=FixedArms([0, 2, 3])),
+        ArmedBandit(_MEANS, reward="bernoulli", actions=RandomArms([0.5, 0.1, 0.9, 0.4])),
+        replace(base, actions=SequenceOfArms([[0, 1], [2], [1, 2, 3]])),
+        ArmedBandit([0.3]),
+    ]
+    for problem in problems:
+        for censorship in (Uniform(1.0), PerArm([0.9, 0.3, 1.0, 0.05][: problem.arms])):
+            yield Cell(
+                problem, censorship, policy, horizon, seed, checkpoints, np.array([0.5, 1.0, 1.3])
+            )
+
+
+def _check_kernels(policy: Policy) -> None:
+    kernels = policy.kernels()
+    problem = ArmedBandit(_MEANS, reward="bernoulli")
+    setting = problem.setting(50)
+    table = np.ascontiguousarray(policy.table(setting), dtype=float)
+    assert table.ndim == 2, "table() must return one row per arm"
+    assert len(table) == problem.arms, "table() must return one row per arm"
+    kept = table.copy()
+    state = np.zeros((problem.arms, kernels.statistics))
+    for step in range(1, 6):
+        for arm in range(problem.arms):
+            value = kernels.index(state, arm, step, (1, 2, 3, 4), table)
+            assert not math.isnan(value), f"index of arm {arm} is NaN at count {step - 1}"
+            before = state.copy()
+            kernels.learn(state, arm, 1.0, table)
+            assert state[arm, COUNT] == step, "learn must add one to state[arm, 0]"
+            others = np.arange(problem.arms) != arm
+            assert np.array_equal(state[others], before[others]), "learn must leave other arms be"
+    assert np.array_equal(table, kept), "kernels must not write to the table"
+
+
+def _check_rounds(cell: Cell, expected: Track) -> None:
+    loop = fitted(cell.loop, cell.policy.kernels(), JUMPS=False)
+    track = _blank(cell)
+    loop(0, _REPLICATIONS, cell.world(), cell.workspace(), track)
+    for name, array in track.arrays().items():
+        assert np.allclose(array, expected.arrays()[name], rtol=1e-9, atol=1e-9), (
+            f"{name}: jumping and playing every round differ for {cell.policy}"
+        )
+
+
+def _check_agent(cell: Cell, expected: Track) -> None:
+    game = cell.world()
+    constants, law, key = game.arm_constants, game.law, game.key
+    setting = cell.problem.setting(cell.horizon)
+    agent = Agent(
+        cell.policy,
+        setting.arms,
+        noise=setting.noise.tolist(),
+        bound=setting.bound,
+        horizon=setting.horizon,
+        reward=setting.reward,
+    )
+    agent._key = key
+    stream = (*key, 0, ENVIRONMENT)
+    upcoming = [feedback(constants, arm, 0, law, stream) for arm in range(setting.arms)]
+    seen, pulls = [0] * setting.arms, [0] * setting.arms
+    available = np.flatnonzero(game.available[0]).tolist()
+    for _ in range(cell.horizon):
+        decision = agent.choose(available if len(available) < setting.arms else None)
+        arm = decision.arm
+        pulls[arm] += 1
+        reward, wait = upcoming[arm]
+        if wait > 1.0:
+            upcoming[arm] = (reward, wait - 1.0)
+            agent.miss(decision)
+        else:
+            seen[arm] += 1
+            upcoming[arm] = feedback(constants, arm, seen[arm], law, stream)
+            agent.observe(decision, reward)
+    assert pulls == expected.pulls[0, -1].tolist(), f"agent and engine differ for {cell.policy}"
+
+
+def _blank(cell: Cell) -> Track:
+    return blank_track(cell, _REPLICATIONS)
+
+
+def _same(expected: Track, found: Track, what: str, cell: Cell) -> None:
+    for name, array in expected.arrays().items():
+        assert np.array_equal(array, found.arrays()[name]), (
+            f"{name}: plain Python and {what} differ for {cell.policy} on {cell.problem}"
+        )
+
+
+def _ignore(replications: int) -> None:
+    pass

@@ -1,0 +1,34 @@
+"""The checks every policy for generalized linear bandits must pass, yours included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from halfseen.engine.cells.glm import GLMCell
+from halfseen.policies import GLMPolicy
+from halfseen.problems import GeneralizedLinearBandit, Link
+from halfseen.testing.linear import check_kernels, check_linear_cell, looks, playgrounds
+
+_THETA = (0.9, -0.5, 0.7)
+
+
+def check_glm_policy(
+    policy: GLMPolicy, *, link: str | Link = "logistic", horizon: int = 60, seed: int = 5
+) -> None:
+    """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.GLMPolicy`.
+
+    It demands what `check_linear_policy` demands of a linear policy, on the same grid of action
+    sets and censorships, with rewards of the given link. The first call compiles the policy for
+    every kind of action set, which takes seconds.
+    """
+    cells = list(glm_cells(policy, link, horizon, seed))
+    check_kernels(cells[0])
+    for cell in cells:
+        check_linear_cell(cell)
+
+
+def glm_cells(policy: GLMPolicy, link: str | Link, horizon: int, seed: int) -> Iterator[GLMCell]:
+    """Yield what a policy is tried on."""
+    for actions, censorship in playgrounds(horizon):
+        problem = GeneralizedLinearBandit(_THETA, link, actions)
+        yield GLMCell(problem, censorship, policy, horizon, seed, *looks(horizon))

@@ -1,0 +1,212 @@
+"""The checks every policy for linear bandits must pass, yours included."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
+from halfseen.checks import Vector
+from halfseen.engine.arguments import Track
+from halfseen.engine.backends import cpu, reference
+from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.specialise import fitted
+from halfseen.kernels.ellipsoid import SCRATCH_ROWS
+from halfseen.policies import LinearPolicy
+from halfseen.policies.linear.base import LinearSetting
+from halfseen.problems import (
+    FiniteActions,
+    LinearBandit,
+    RandomActions,
+    SequenceOfActions,
+    UnitBall,
+)
+from halfseen.problems.action_arrays import SLACK
+
+_THETA = (0.5, -0.3, 0.6)
+_DIRECTION = (1.0, 0.5, -0.2)
+_REPLICATIONS = 2
+_ALPHAS = (0.5, 1.0, 2.0)
+
+
+def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 5) -> None:
+    """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.LinearPolicy`.
+
+    Over a grid of action sets and censorships it demands that
+
+    - compiled code and plain Python give the same trajectory, to the last bit;
+    - neither the number of workers nor their chunks change anything;
+    - jumping from observation to observation gives the same trajectory as playing every round;
+    - no index is NaN, the radius is a number of at least 0 that never shrinks as more is seen,
+      and no kernel writes to the table;
+    - `on_ball`, where there is one, writes a vector of the unit ball, and none has a larger index.
+
+    The first call compiles the policy for every kind of action set, which takes seconds.
+
+    Examples
+    --------
+    >>> from halfseen import LinRandom
+    >>> check_linear_policy(LinRandom(), horizon=20)
+    """
+    cells = list(linear_cells(policy, horizon, seed))
+    check_kernels(cells[0])
+    if policy.on_ball is not None:
+        _check_ball(policy)
+    for cell in cells:
+        check_linear_cell(cell)
+
+
+def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[LinearCell]:
+    """Yield what a policy is tried on, with as few different loops to compile as will do."""
+    grid = playgrounds(horizon)
+    if policy.on_ball is not None:
+        grid += [(UnitBall(3), censorship) for _, censorship in grid[6:9:2]]
+    for actions, censorship in grid:
+        if policy.knows_observe and not isinstance(actions, FiniteActions):
+            continue
+        problem = LinearBandit(_THETA, 0.4, actions)
+        yield LinearCell(problem, censorship, policy, horizon, seed, *looks(horizon))
+
+
+def looks(horizon: int) -> tuple[NDArray[np.int64], Vector]:
+    """Return the checkpoints and the orders of the potential that cells are tried with."""
+    return np.unique(np.array([1, max(1, horizon // 3), horizon])), np.array(_ALPHAS)
+
+
+def playgrounds(horizon: int) -> list[tuple[Any, Any]]:
+    """Return pairs of actions and censorship."""
+    steps = MultiThreshold([-0.3, 0.4], observe=[0.9, 0.5, 0.1], direction=_DIRECTION)
+    smooth = Logistic(_DIRECTION, slope=-2.0, offset=0.3)
+    rows = _vectors(7)
+    fixed, sphere, given = (
+        FiniteActions(rows),
+        RandomActions(4, 3),
+        SequenceOfActions(_vectors(4 * horizon).reshape(horizon, 4, 3)),
+    )
+    return [
+        (fixed, Uniform(0.3)),
+        (fixed, Uniform(1.0)),
+        (fixed, steps),
+        (fixed, smooth),
+        (fixed, PerAction([0.9, 0.05, 1.0, 0.3, 0.5, 0.2, 0.7])),
+        (FiniteActions(rows[:1]), Uniform(0.5)),
+        (sphere, Uniform(1.0)),
+        (sphere, Uniform(0.3)),
+        (sphere, steps),
+        (given, smooth),
+    ]
+
+
+def check_linear_cell(cell: LinearCell) -> None:
+    """Raise AssertionError unless every way to play a cell gives the same tracks."""
+    plain = _blank(cell)
+    reference.run(cell, plain, report=_ignore, workers=1)
+    for name, array in plain.arrays().items():
+        assert np.isfinite(array).all(), f"{name}: not a number for {cell.policy}"
+    if cell.open_names.get("JUMPS"):
+        _check_rounds(cell, plain)
+    for workers in (1, 2):
+        fast = _blank(cell)
+        cpu.run(cell, fast, report=_ignore, workers=workers)
+        _same(plain, fast, f"compiled with {workers} workers", cell)
+
+
+def check_kernels(cell: LinearCell) -> None:
+    """Raise AssertionError unless the kernels of a cell's policy behave."""
+    policy = cell.policy
+    kernels = policy.kernels()
+    table = np.ascontiguousarray(policy.table(cell.setting), dtype=float)
+    assert table.ndim == 1, "table() must return a vector of constants"
+    assert policy.regularization > 0.0, "regularization must be above 0"
+    kept = table.copy()
+    stream = (1, 2, 3, 4)
+    last = 0.0
+    for clock in range(1, 6):
+        spread = math.log(clock)
+        for action, (mean, square) in enumerate(((0.0, 1.0), (-0.4, 0.2), (0.7, 0.0))):
+            shift = 0.3 if kernels.samples else 0.0
+            value = kernels.index(mean, square, spread, shift, action, clock, stream, table)
+            assert not math.isnan(value), f"index of action {action} is NaN in round {clock}"
+        if kernels.radius is not None:
+            radius = kernels.radius(spread, table)
+            assert radius >= last, "radius must be at least 0 and must not shrink"
+            last = radius
+    assert np.array_equal(table, kept), "kernels must not write to the table"
+
+
+def _check_ball(policy: LinearPolicy) -> None:
+    kernels = policy.kernels()
+    assert kernels.on_ball is not None
+    setting = LinearSetting(3, 0.4, 1.0, 50)
+    table = np.ascontiguousarray(policy.table(setting), dtype=float)
+    rng = np.random.default_rng(1)
+    others = rng.normal(size=(500, 3))
+    others /= np.linalg.norm(others, axis=1)[:, None]
+    for clock in range(1, 30):
+        rows = rng.normal(size=(clock, 3))
+        design = policy.regularization * np.eye(3) + rows.T @ rows
+        inverse = np.linalg.inv(design)
+        lengths, vectors = np.linalg.eigh(design)
+        spread = float(np.linalg.slogdet(design / policy.regularization)[1])
+        estimate = rng.normal(size=3)
+        shake = rng.normal(size=3) if kernels.samples else np.zeros(3)
+        stream, action = (1, 2, 3, 4), np.full(3, np.nan)
+        kernels.on_ball(
+            estimate,
+            shake,
+            lengths,
+            vectors,
+            spread,
+            clock,
+            stream,
+            table,
+            np.zeros((SCRATCH_ROWS, 3)),
+            action,
+        )
+        values = [
+            kernels.index(x @ estimate, x @ inverse @ x, spread, x @ shake, 0, clock, stream, table)
+            for x in (action, *others)
+        ]
+        assert action @ action <= (1.0 + SLACK) ** 2, "on_ball must write a vector of the ball"
+        assert values[0] >= max(values) - 1e-9, "on_ball must find the largest index of the ball"
+
+
+def _check_rounds(cell: LinearCell, expected: Track) -> None:
+    loop = fitted(cell.loop, cell.policy.kernels(), **cell.names(jumps=False))
+    track = _blank(cell)
+    loop(0, _REPLICATIONS, cell.world(), cell.workspace(), track)
+    for name, array in track.arrays().items():
+        right = expected.arrays()[name]
+        close = (
+            np.allclose(array, right, rtol=1e-9, atol=1e-9)
+            if array.dtype.kind == "f"
+            else np.array_equal(array, right)
+        )
+        assert close, f"{name}: jumping and playing every round differ for {cell.policy}"
+
+
+def _vectors(count: int) -> Vector:
+    """Return vectors of different lengths below 1, the same ones every time."""
+    rows = np.random.default_rng(1).normal(size=(count, 3))
+    lengths = np.linalg.norm(rows, axis=1)
+    return rows * ((0.5 + 0.45 * np.sin(np.arange(count)) ** 2) / lengths)[:, None]
+
+
+def _blank(cell: LinearCell) -> Track:
+    return cell.blank(_REPLICATIONS, cell.groups, cell.problem.dimension)
+
+
+def _same(expected: Track, found: Track, what: str, cell: LinearCell) -> None:
+    for name, array in expected.arrays().items():
+        assert np.array_equal(array, found.arrays()[name]), (
+            f"{name}: plain Python and {what} differ for {cell.policy} on "
+            f"{type(cell.problem.actions).__name__} under {cell.censorship}"
+        )
+
+
+def _ignore(replications: int) -> None:
+    pass

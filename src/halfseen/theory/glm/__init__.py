@@ -1,0 +1,1 @@
+"""The theory of generalized linear bandits."""

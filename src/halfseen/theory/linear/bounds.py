@@ -1,0 +1,358 @@
+"""Bounds on the expected regret of LinUCB, the paper's and sharper ones, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from halfseen import checks
+from halfseen.censorship import AnyFunction, Uniform
+from halfseen.errors import InvalidInput
+from halfseen.policies import LinearPolicy, LinUCB
+from halfseen.policies.linear.base import LinearSetting
+from halfseen.problems import FiniteActions, LinearBandit, SequenceOfActions
+from halfseen.problems.action_arrays import row_blocks
+from halfseen.theory.arms.bounds import PAPER, Bound, RegretBounds
+from halfseen.theory.linear.potential import (
+    censoring_factor,
+    continuous_potential_bracket,
+    expected_potential_bound,
+    papers_censoring_factor,
+    potential_control_factor,
+)
+from halfseen.theory.linear.potential_limits import worst_case_along
+
+UNKNOWN = "needs the smallest probability of being observed, which a Python function does not tell"
+
+
+def confidence_factor(
+    dimension: int,
+    horizon: float,
+    noise: float,
+    regularization: float,
+    norm: float,
+    delta: float,
+) -> float:
+    r"""Return the largest width factor LinUCB can reach in T rounds.
+
+    .. math:: \tilde\beta=\sigma\sqrt{d\log\Big(1+\frac{T}{d\lambda}\Big)+2\log\frac1\delta}
+              +\sqrt\lambda\,\|\theta\|
+
+    Parameters
+    ----------
+    dimension
+        Number d of coordinates of an action.
+    horizon
+        Number of rounds T.
+    noise
+        Sub-Gaussian scale sigma of the rewards.
+    regularization
+        The paper's lambda.
+    norm
+        A number the length of theta does not exceed.
+    delta
+        Probability that the confidence ellipsoid ever misses theta, in ]0, 1].
+
+    Returns
+    -------
+    float
+        The factor, at least :math:`\sigma\sqrt{\log\det W-d\log\lambda+2\log(1/\delta)}
+        +\sqrt\lambda\|\theta\|` in every round.
+
+    Notes
+    -----
+    The paper's lemma on optimism prints 2 log(1/delta) without the sigma^2.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), proof of theorem "THM Linear arms"; Abbasi-Yadkori, Pál,
+    Szepesvári (2011), theorem 2.
+
+    Examples
+    --------
+    >>> round(confidence_factor(2, 100, 1.0, 1.0, 1.0, delta=0.01), 6)
+    5.132069
+    """
+    d = checks.whole("dimension", dimension, at_least=1)
+    time = checks.number("horizon", horizon, at_least=0.0)
+    sigma = checks.number("noise", noise, at_least=0.0)
+    lam = checks.number("regularization", regularization, above=0.0, fix="Use 1.0.")
+    length = checks.number("norm", norm, at_least=0.0)
+    share = checks.number("delta", delta, above=0.0, at_most=1.0, fix="Use for example 0.01.")
+    inside = d * math.log1p(time / (d * lam)) - 2.0 * math.log(share)
+    return sigma * math.sqrt(inside) + math.sqrt(lam) * length
+
+
+def papers_potential_control(
+    dimension: int,
+    horizon: float,
+    regularization: float,
+    observe_min: float,
+    delta: float,
+    factor: float | None = None,
+) -> float:
+    r"""Return the paper's upper bound on the expected potential of order 1, corrected.
+
+    .. math:: \mathbb E\,V_1\ \le\ \frac{\delta T}{\lambda}
+              + c_\delta\Big(1+\frac1\lambda\Big)J^\star(T),\qquad
+              J^\star\le\frac{d}{p_{\min}}\log\Big(1+\frac{p_{\min}T}{d\lambda}\Big)
+
+    Parameters
+    ----------
+    dimension
+        Number d of coordinates of an action.
+    horizon
+        Number of rounds T.
+    regularization
+        The paper's lambda.
+    observe_min
+        The smallest probability of being observed, over the actions that can be played.
+    delta
+        Probability left to the event that far fewer rewards are seen than expected, in ]0, 1].
+    factor
+        The factor c; left out, the paper's (`papers_censoring_factor`).
+
+    Returns
+    -------
+    float
+        The bound; `expected_potential_bound` is always smaller.
+
+    Notes
+    -----
+    Printed, the failure term lacks the factor T.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), proposition "Potential Control Linear".
+
+    Examples
+    --------
+    >>> round(papers_potential_control(3, 1000, 1.0, 0.5, delta=3e-6), 3)
+    6793.226
+    """
+    upper = continuous_potential_bracket(dimension, horizon, regularization, observe_min).upper
+    c = papers_censoring_factor(dimension, delta, regularization) if factor is None else factor
+    c = checks.number("factor", c, above=0.0)
+    return delta * horizon / regularization + c * (1.0 + 1.0 / regularization) * upper
+
+
+def linear_regret_bounds(
+    *,
+    dimension: int,
+    horizon: int,
+    observe_min: float,
+    largest_gap: float,
+    norm: float = 1.0,
+    noise: float = 1.0,
+    regularization: float = 1.0,
+    delta: float | None = None,
+    potential: float | None = None,
+    worst_case: float | None = None,
+) -> RegretBounds:
+    r"""Return every bound on the expected regret known for LinUCB, in one table.
+
+    .. math:: \mathbb E\,R\ \le\ 2\tilde\beta\sqrt{T\,\mathbb E\,V_1}+\delta\,T\,\Delta_{\max}
+
+    with :math:`\mathbb E\,V_1` bounded in different ways: by :math:`\kappa J^\star`, by
+    :math:`\kappa\frac{d}{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`, by the paper's
+    :math:`\frac{\delta T}\lambda+c_\delta(1+\frac1\lambda)J^\star`, or measured.
+
+    Parameters
+    ----------
+    dimension
+        Number d of coordinates of an action.
+    horizon
+        Number of rounds T, at least 1.
+    observe_min
+        The smallest probability of being observed, over the actions that can be played.
+    largest_gap
+        The largest regret of a round.
+    norm
+        The number LinUCB takes for the length of theta; the truth must not exceed it.
+    noise
+        Sub-Gaussian scale sigma of the rewards.
+    regularization
+        The paper's lambda.
+    delta
+        The delta LinUCB's width was made with, in ]0, 1]; left out, the paper's d / T^2.
+    potential
+        The expected potential V_1 of this very problem and policy, for example measured.
+    worst_case
+        J*, the largest continuous potential (`worst_case_potential`); left out, what is known of
+        it from `observe_min` alone.
+
+    Returns
+    -------
+    RegretBounds
+        The bounds by name, each with its terms, source, and whether it applies.
+
+    Notes
+    -----
+    None of this holds when whether a reward is seen depends on the reward. The bounds are for the
+    worst case, and what happens is often far below them.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), lemma "Potential Reduction Linear" and theorem
+    "THM Linear arms"; the corrections are listed in the errata.
+
+    Examples
+    --------
+    >>> bounds = linear_regret_bounds(
+    ...     dimension=3, horizon=100_000, observe_min=0.5, largest_gap=2.0
+    ... )
+    >>> bounds.smallest.name, round(bounds.smallest.value, 1)
+    ('potential', 56078.3)
+    >>> bounds["trivial"].value
+    200000.0
+    """
+    d = checks.whole("dimension", dimension, at_least=1)
+    time = checks.whole("horizon", horizon, at_least=1)
+    gap = checks.number("largest_gap", largest_gap, at_least=0.0)
+    share = min(1.0, d / time**2) if delta is None else delta
+    beta = confidence_factor(d, time, noise, regularization, norm, share)
+
+    def terms(expected: float) -> Mapping[str, float]:
+        return {
+            "confidence widths": 2.0 * beta * math.sqrt(time * expected),
+            "optimism fails": share * time * gap,
+        }
+
+    sharper = censoring_factor(d, share, regularization)
+    controls = (d, time, regularization, observe_min, share)
+    alone = expected_potential_bound(d, time, regularization, observe_min)
+    rows = [
+        _worst(terms, alone, worst_case, regularization),
+        summed(
+            "potential from d/p_min",
+            terms(alone),
+            "expected potential at most kappa d/p_min log(1 + p_min T/(d lambda))",
+        ),
+        measured(terms, potential, "lemma Potential Reduction Linear, with the potential given"),
+        summed(
+            "paper's theorem, sharper factor",
+            terms(papers_potential_control(*controls, factor=sharper)),
+            "the paper's theorem with the smallest factor its proof allows",
+        ),
+        summed(
+            "paper's theorem",
+            terms(papers_potential_control(*controls)),
+            f"{PAPER}, theorem THM Linear arms, corrected, with J at most d/p_min log(...)",
+            paper=True,
+        ),
+        trivial(time, gap),
+    ]
+    return RegretBounds(time, tuple(rows))
+
+
+def summed(name: str, terms: Mapping[str, float], reference: str, *, paper: bool = False) -> Bound:
+    """Return a bound that is the sum of its terms."""
+    return Bound(name, math.fsum(terms.values()), terms, reference, paper)
+
+
+def trivial(rounds: int, gap: float) -> Bound:
+    """Return the bound that holds for every policy."""
+    return summed("trivial", {"largest gap": rounds * gap}, "the largest gap in every round")
+
+
+def _worst(
+    compute: Callable[[float], Mapping[str, float]],
+    alone: float,
+    worst_case: float | None,
+    regularization: float,
+) -> Bound:
+    if worst_case is None:
+        reference = "expected potential at most kappa J*, with J* at most d/p_min log(...)"
+        return summed("potential", compute(alone), reference)
+    value = checks.number("worst_case", worst_case, at_least=0.0, fix="Leave it out.")
+    expected = min(potential_control_factor(regularization) * value, alone)
+    reference = "expected potential at most kappa J*, J* the worst case for this model"
+    return summed("potential", compute(expected), reference)
+
+
+def measured(
+    compute: Callable[[float], Mapping[str, float]], potential: float | None, reference: str
+) -> Bound:
+    """Return the bound whose terms follow from the expected potential, where it is given."""
+    name = "measured potential"
+    if potential is None:
+        return Bound(name, math.inf, applies=False, reason="needs the expected potential")
+    value = checks.number("potential", potential, at_least=0.0, fix="Give the mean of V_1.")
+    return summed(name, compute(value), reference)
+
+
+def bounds_of_linear(
+    problem: LinearBandit,
+    censorship: Any,
+    policy: Any,
+    horizon: int,
+    potential: float | None = None,
+) -> RegretBounds:
+    """Return the table for a problem, a censorship and a policy; only LinUCB gets more than one."""
+    if not isinstance(policy, LinearPolicy):
+        raise InvalidInput("policy", "must be a linear policy", policy, "Use LinUCB().")
+    rounds = checks.whole("horizon", horizon, at_least=1)
+    setting = LinearSetting(problem.dimension, problem.noise, problem.norm, rounds)
+    noise, norm, delta = problem.noise, problem.norm, None
+    proved = type(policy) is LinUCB
+    if isinstance(policy, LinUCB):
+        noise = noise if policy.noise is None else policy.noise
+        norm = norm if policy.bound is None else policy.bound
+        delta = policy.failure(setting)
+    for field, value, truth in (("noise", noise, problem.noise), ("bound", norm, problem.norm)):
+        if proved and value < truth:
+            raise InvalidInput(
+                f"LinUCB.{field}",
+                f"must be at least the truth, {truth:g}, for any bound to hold",
+                value,
+                "Raise it or leave it out.",
+            )
+    worst = worst_case_along(problem, censorship, policy.regularization, rounds)
+    least = smallest_observe(problem, censorship)
+    known = not math.isnan(least)
+    table = linear_regret_bounds(
+        dimension=problem.dimension,
+        horizon=rounds,
+        observe_min=least if known else 1.0,
+        largest_gap=problem.largest_gap,
+        norm=norm,
+        noise=noise,
+        regularization=policy.regularization,
+        delta=delta,
+        potential=potential,
+        worst_case=None if worst is None else float(worst[0]),
+    )
+    if proved and known:
+        return table
+    kept = {"trivial", "measured potential"} if proved else {"trivial"}
+    reason = UNKNOWN if proved else f"proved for LinUCB, not for {type(policy).__name__}"
+    rows = [
+        bound
+        if bound.name in kept
+        else replace(bound, value=math.inf, terms={}, applies=False, reason=reason)
+        for bound in table
+    ]
+    return RegretBounds(rounds, tuple(rows))
+
+
+def smallest_observe(problem: LinearBandit, censorship: Any) -> float:
+    """Return the smallest probability of being observed over the actions that can be played.
+
+    NaN where it is not known: a Python function of actions that are drawn.
+    """
+    if isinstance(censorship, Uniform):
+        return censorship.observe
+    if isinstance(problem.actions, FiniteActions):
+        return float(censorship.probabilities(problem.actions.actions).min())
+    if isinstance(problem.actions, SequenceOfActions):
+        return _smallest_of_sequence(problem.actions, censorship)
+    return math.nan if isinstance(censorship, AnyFunction) else float(censorship.observe_range[0])
+
+
+@lru_cache(maxsize=16)
+def _smallest_of_sequence(actions: SequenceOfActions, censorship: Any) -> float:
+    rows = (block.reshape(-1, actions.dimension) for block in row_blocks(actions.array))
+    return min(float(censorship.probabilities(block).min()) for block in rows)

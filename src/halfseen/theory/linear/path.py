@@ -1,0 +1,285 @@
+r"""The information path: the design of whoever always gains most per observation.
+
+The state is the design W, x on the d - 1 directions across that of the censorship and y along it.
+The path always plays an action that maximises :math:`\|a\|^2_{W^{-1}}/p(a)`. Its growth in log T is
+what the paper calls the effective dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import LinkModel, Logistic, MultiThreshold, Population, Uniform
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.tables import Table
+from halfseen.theory.linear.kept_regions import Region, at_angle, regions_that_matter
+from halfseen.theory.linear.path_rules import Leg, compare, walk
+from halfseen.theory.linear.path_sentences import reasons
+from halfseen.theory.linear.reachability import Reachability, smallest_bi_region_dimension
+from halfseen.theory.linear.stepped import as_steps
+
+SINGLE, BOTH = "single region", "bi-region"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of the information path.
+
+    Attributes
+    ----------
+    start, end
+        Times; the last phase ends at infinity.
+    regions
+        The region played, or the two of a bi-region phase, as numbers of the censorship's regions.
+    x, y
+        The design at the start, across and along the direction.
+    reason
+        Why this phase begins here, and why the last one stays.
+    """
+
+    start: float
+    end: float
+    regions: tuple[int, ...]
+    x: float
+    y: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class InformationPath:
+    """The information path of a censorship; `information_path` makes it.
+
+    Attributes
+    ----------
+    dimension, regularization
+        Number d of coordinates of an action, and the paper's lambda.
+    effective_dimension
+        Growth of the potential in log T.
+    regime
+        ``"single region"`` or ``"bi-region"``: what is played in the end.
+    regions
+        Regions in the order visited, as numbers of the censorship's own regions.
+    switch_times
+        When each region after the first is taken up.
+    designs
+        The design (x, y) at each switch.
+    shares
+        Share of time in the end, one per region of the censorship.
+    steady_offset
+        lambda*, when the design is in the end (T + lambda*) times a fixed one; otherwise None.
+    edge
+        Which end of a region is played: ``"lower"`` or ``"upper"``, counted from the equator;
+        ``"isotropic"`` when the least observed region keeps all directions equally known.
+    numbers, angles, observe
+        Number, angle from the equator and probability of the regions that can matter, the least
+        observed last.
+    error
+        The largest difference in probability from the censorship given; above 0 for smooth ones.
+    """
+
+    dimension: int
+    regularization: float
+    effective_dimension: float
+    regime: str
+    regions: tuple[int, ...]
+    switch_times: tuple[float, ...]
+    designs: tuple[tuple[float, float], ...]
+    shares: tuple[float, ...]
+    steady_offset: float | None
+    edge: str
+    numbers: tuple[int, ...]
+    angles: tuple[float, ...]
+    observe: tuple[float, ...]
+    error: float
+    _legs: tuple[Leg, ...] = field(repr=False)
+
+    def potential(self, horizon: Any) -> Any:
+        """Return the potential J gathered from time 0 to `horizon`, a number or an array."""
+        times, place, leg = self._at("horizon", horizon)
+        start, x, y, growth_x, growth_y, weight, before = leg[place].T
+        across = (self.dimension - 1) * np.log1p(growth_x / x * (times - start))
+        value = before + weight * (across + np.log1p(growth_y / y * (times - start)))
+        return float(value) if value.ndim == 0 else value
+
+    def design(self, time: Any) -> tuple[Any, Any]:
+        """Return the design (x, y) at a time, a number or an array: across and along."""
+        times, place, leg = self._at("time", time)
+        start, x, y, growth_x, growth_y, *_ = leg[place].T
+        both = x + growth_x * (times - start), y + growth_y * (times - start)
+        return (float(both[0]), float(both[1])) if times.ndim == 0 else both
+
+    def region_at(self, time: float) -> tuple[int, ...]:
+        """Return the region played at a time, or the two that are played together."""
+        moment = checks.number("time", time, at_least=0.0, fix="Give a number of rounds.")
+        return self._legs[int(self._at("time", moment)[1])].regions
+
+    @cached_property
+    def phases(self) -> tuple[Phase, ...]:
+        """The path as stretches, each with the reason why it begins."""
+        ends = [leg.start for leg in self._legs[1:]] + [math.inf]
+        why = reasons(self._legs, self._kept, self.dimension, self.shares)
+        return tuple(
+            Phase(leg.start, end, leg.regions, leg.x, leg.y, reason)
+            for leg, end, reason in zip(self._legs, ends, why, strict=True)
+        )
+
+    def table(self) -> Table:
+        """Return the phases as a table."""
+        return Table(
+            ("from", "to", "region", "across", "along", "why"),
+            tuple(
+                (
+                    phase.start,
+                    phase.end if phase.end < math.inf else None,
+                    " and ".join(map(str, phase.regions)),
+                    phase.x,
+                    phase.y,
+                    phase.reason,
+                )
+                for phase in self.phases
+            ),
+        )
+
+    @cached_property
+    def reachability(self) -> tuple[Reachability, ...]:
+        """How each region stands to each base observed less often, among those that can matter.
+
+        None in one dimension, where nothing lies across the direction.
+        """
+        kept = self._kept if self.dimension > 1 else []
+        return tuple(
+            _reachability(region, base, self.dimension)
+            for place, base in enumerate(kept)
+            for region in kept[:place]
+        )
+
+    @property
+    def _kept(self) -> list[Region]:
+        return [*map(at_angle, self.numbers, self.angles, self.observe)]
+
+    @cached_property
+    def _columns(self) -> Vector:
+        """One row per leg: start, x, y, their growth, the weight, the potential before it."""
+        rows = np.array([(leg.start, *leg[2:], 0.0) for leg in self._legs])
+        growth = np.diff(np.log(rows[:, 1:3]), axis=0) @ [self.dimension - 1.0, 1.0]
+        rows[1:, -1] = np.cumsum(rows[:-1, 5] * growth)
+        return rows
+
+    def _at(self, name: str, time: Any) -> tuple[Vector, Any, Vector]:
+        try:
+            times = np.asarray(time, dtype=np.float64)
+        except (TypeError, ValueError):
+            times = np.asarray(np.nan)
+        if not (np.isfinite(times) & (times >= 0.0)).all():
+            raise InvalidInput(
+                name, "must be finite and at least 0", time, "Give a number of rounds."
+            )
+        return times, np.searchsorted(self._columns[:, 0], times, side="right") - 1, self._columns
+
+
+def information_path(
+    censorship: MultiThreshold | Uniform | Population | Logistic | LinkModel,
+    dimension: int | None = None,
+    regularization: float = 1.0,
+    *,
+    regions: int = 8,
+) -> InformationPath:
+    r"""Return the path of designs of always gaining most per observation.
+
+    .. math:: \frac{dW}{dt}=p(a)\,aa',\qquad a\in\operatorname{argmax}
+              \frac{\|a\|^2_{W^{-1}}}{p(a)},
+              \qquad J(T)=\int_0^T\|a\|^2_{W^{-1}}dt\sim d_{\mathrm{eff}}\log T
+
+    Parameters
+    ----------
+    censorship
+        A `MultiThreshold`, `Uniform`, `Population`, `Logistic` or `LinkModel`.
+    dimension
+        Number d of coordinates of an action; left out, the length of the censorship's direction.
+    regularization
+        The paper's lambda.
+    regions
+        For a smooth censorship, the number of steps that stand for it.
+
+    Returns
+    -------
+    InformationPath
+        Effective dimension, regime, order of regions, switches and the potential.
+
+    Notes
+    -----
+    The paper presents this path as the one with the largest potential. It is not: gaining most per
+    *observation* is not gaining most per round, and the worst case grows with d / p_min. What holds
+    is that the effective dimension is :math:`d\operatorname{Tr}M^\star` with :math:`M^\star` the
+    D-optimal design over :math:`aa'/p(a)`.
+
+    The probabilities may come in any order. What counts is the smaller one of an action and its
+    opposite; the paper supposes that p never rises along the direction, and its loop, which starts
+    at the last region and plays lower ends, is right for such p only.
+
+    Ratios of probabilities within 1e-12 of a threshold are taken to be at it, where the result is
+    the same from both sides. Where the path meets two regions at once, the most censored comes
+    first, as in the paper. The effective dimension does not depend on that choice; the potential
+    does, by a constant, for the same observations then take a different time.
+
+    All of it supposes that whether a reward is seen does not depend on the reward.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section 4.2.
+
+    Examples
+    --------
+    >>> path = information_path(MultiThreshold([math.pi / 3], [1.0, 0.75], [0, 0, 1]))
+    >>> path.regime, path.regions, round(path.effective_dimension, 9)
+    ('bi-region', (1, 0), 3.5)
+    >>> round(path.switch_times[0], 9), round(path.potential(1000.0), 6)
+    (1.185185185, 19.787571)
+    """
+    steps = as_steps(censorship, dimension, regions)
+    d = steps.dimension
+    lam = checks.number("regularization", regularization, above=0.0)
+    kept = regions_that_matter(steps.model.thresholds, steps.model.observe, d)
+    legs, shares = walk(kept, d, lam)
+    last = legs[-1]
+    proportional = len(last.regions) == 2 or last.growth_x == last.growth_y
+    return InformationPath(
+        dimension=d,
+        regularization=lam,
+        effective_dimension=d * last.weight,
+        regime=BOTH if len(last.regions) == 2 else SINGLE,
+        regions=legs[0].regions + tuple(leg.regions[-1] for leg in legs[1:]),
+        switch_times=tuple(leg.start for leg in legs[1:]),
+        designs=tuple((leg.x, leg.y) for leg in legs[1:]),
+        shares=tuple(shares.get(j, 0.0) for j in range(len(steps.model.observe))),
+        steady_offset=last.x / last.growth_x - last.start if proportional else None,
+        edge=kept.edge,
+        numbers=tuple(region.number for region in kept.regions),
+        angles=tuple(region.angle for region in kept.regions),
+        observe=tuple(region.p for region in kept.regions),
+        error=steps.error,
+        _legs=tuple(legs),
+    )
+
+
+def _reachability(region: Region, base: Region, d: int) -> Reachability:
+    step = compare(region, base, d)
+    return Reachability(
+        base=base.number,
+        region=region.number,
+        ratio=step.r,
+        r_star=step.r_star,
+        r_dagger=step.r_dagger,
+        u=step.u,
+        l=step.l,
+        reachable=step.reachable,
+        dual_reachable=step.dual_reachable,
+        smallest_dimension=smallest_bi_region_dimension(step.u, step.l, d).dimension,
+    )

@@ -1,0 +1,73 @@
+"""Why the information path goes where it goes, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from halfseen.tables import show
+from halfseen.theory.linear.kept_regions import Region
+from halfseen.theory.linear.path_rules import Leg, compare
+
+
+def reasons(
+    legs: Sequence[Leg], kept: Sequence[Region], d: int, shares: Sequence[float]
+) -> list[str]:
+    """Return one reason per leg: why it begins, and for the last why it stays."""
+    by_number = {region.number: region for region in kept}
+    visited = [by_number[leg.regions[-1]] for leg in legs]
+    texts = [_first(visited[0])]
+    for leg, before, region in zip(legs[1:], visited, visited[1:], strict=False):
+        texts.append(_switch(leg, before, region, d))
+    if legs[-1].growth_x == legs[-1].growth_y:
+        texts[-1] += _evenly(legs[-1].regions)
+    elif len(legs[-1].regions) == 2:
+        texts[-1] += _both(visited[-2], visited[-1], d, shares)
+    else:
+        texts[-1] += _stays(visited[-1], kept, d)
+    return texts
+
+
+def _first(region: Region) -> str:
+    return (
+        f"All directions start equally known, so region {region.number}, the least observed"
+        f" (p = {show(region.p)}), gains most per observation."
+    )
+
+
+def _switch(leg: Leg, before: Region, region: Region, d: int) -> str:
+    step = compare(region, before, d)
+    return (
+        f"With y/x at {show(leg.y / leg.x)}, region {region.number} gains as much per observation"
+        f" as region {before.number}. It is reached because p_{region.number}/p_{before.number} ="
+        f" {show(step.r)} is below r* = {show(step.r_star)}."
+    )
+
+
+def _both(base: Region, region: Region, d: int, shares: Sequence[float]) -> str:
+    step = compare(region, base, d)
+    return (
+        f" Both stay, for {show(step.r)} is also above r-dagger = {show(step.r_dagger)}:"
+        f" region {region.number} pulls y/x back. Region {base.number} takes"
+        f" {shares[base.number]:.1%} of the time, region {region.number}"
+        f" {shares[region.number]:.1%}."
+    )
+
+
+def _evenly(played: Sequence[int]) -> str:
+    if len(played) == 2:
+        return (
+            f" Together with region {played[0]}, observed equally often, it can keep all directions"
+            " equally known."
+        )
+    return " It stays, for it can keep all directions equally known alone."
+
+
+def _stays(region: Region, kept: Sequence[Region], d: int) -> str:
+    others = [compare(other, region, d) for other in kept if other.p > region.p]
+    if not others:
+        return " It stays, for no region beyond it is observed more often."
+    ratios = ", ".join(
+        f"p_{step.region.number}/p_{region.number} = {show(step.r)}, not below {show(step.r_star)}"
+        for step in others
+    )
+    return f" It stays, for no other is reachable: {ratios}."

@@ -1,0 +1,223 @@
+"""What is known beforehand of the potential of a linear bandit, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import MultiThreshold, Uniform
+from halfseen.censorship.link_models import LinkedCensorship
+from halfseen.checks import Vector
+from halfseen.problems import FiniteActions, LinearBandit
+from halfseen.theory.linear.optimal_design import optimal_design_dimension
+from halfseen.theory.linear.potential import continuous_potential_bracket, potential_control_factor
+from halfseen.theory.linear.stepped import as_steps
+from halfseen.theory.linear.worst_case import worst_case_dimension, worst_case_potential
+from halfseen.theory.linear.worst_case_finite import ceilings, seen_actions
+
+STEPS = 16  # a smooth model is replaced with, from below
+MANY_ACTIONS, MANY_COORDINATES = 60, 10  # up to here a curve takes at most a second or so
+
+
+@dataclass(frozen=True)
+class PotentialBounds:
+    """How large the potential can get, and what grows more slowly than that.
+
+    Attributes
+    ----------
+    horizon
+        The number of rounds T.
+    lower, upper
+        The bracket around J* from the dimension and the extreme probabilities alone; the lower
+        end is 0 for a finite set of actions.
+    worst_case
+        J*, the largest continuous potential, or a number certainly above it by at most the
+        certificate's gap.
+    dimension
+        How fast J* grows with log T.
+    expected
+        kappa J*, an upper bound on the expected potential V_1 of every policy.
+    regret
+        The bound on LinUCB's expected regret that follows.
+    information_dimension
+        The paper's effective dimension: how fast the potential of the information-greedy path
+        grows with log T. It is not a worst case. None for actions that do not span the space.
+    """
+
+    horizon: float
+    lower: float
+    upper: float
+    worst_case: float
+    dimension: float
+    expected: float
+    regret: float
+    information_dimension: float | None
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return plain values, ready for JSON."""
+        return dict(vars(self))
+
+    def __str__(self) -> str:
+        lines = [
+            f"After {self.horizon:,.6g} rounds",
+            f"  continuous potential, at most {self.worst_case:>14,.6g}   J*, the worst case",
+            f"    from p_min alone            {self.upper:>14,.6g}   d/p_min log(...)",
+            f"  expected potential, at most   {self.expected:>14,.6g}   kappa J*, any policy",
+            f"  regret of LinUCB, at most     {self.regret:>14,.6g}   with the potential above",
+            f"  growth of J* in log T         {self.dimension:>14,.6g}   worst-case dimension",
+        ]
+        if self.lower > 0.0:
+            line = f"    no worst case is below      {self.lower:>14,.6g}   d/p_max log(...)"
+            lines.insert(3, line)
+        if self.information_dimension is not None:
+            lines.append(
+                f"  the information path's growth {self.information_dimension:>14,.6g}"
+                "   the paper's dimension, not a worst case"
+            )
+        return "\n".join(lines)
+
+
+def potential_bounds(
+    censorship: Any,
+    dimension: int | None = None,
+    regularization: float = 1.0,
+    *,
+    horizon: int,
+    actions: Any = None,
+    largest_gap: float | None = None,
+    norm: float = 1.0,
+    noise: float = 1.0,
+    delta: float | None = None,
+) -> PotentialBounds:
+    r"""Return the worst-case potential of a model and what follows from it.
+
+    .. math:: \frac d{p_{\max}}\log\Big(1+\frac{p_{\max}T}{d\lambda}\Big)\le J^\star\le
+              \frac d{p_{\min}}\log\Big(1+\frac{p_{\min}T}{d\lambda}\Big),\qquad
+              \mathbb E\,V_1\le\kappa J^\star
+
+    Parameters
+    ----------
+    censorship, dimension, regularization, actions
+        As in `worst_case_potential`.
+    horizon
+        Number of rounds T, at least 1.
+    largest_gap
+        The largest regret of a round; left out, twice the norm.
+    norm, noise, delta
+        As in `linear_regret_bounds`.
+
+    Returns
+    -------
+    PotentialBounds
+        The numbers; print it for a table.
+
+    References
+    ----------
+    Replaces Guinet, Amin, Jaillet (2022), proposition "Potential Control Linear" and the theorem on
+    multi-threshold models.
+
+    Examples
+    --------
+    >>> censorship = MultiThreshold([1.2], [1.0, 0.5], [0, 0, 1])
+    >>> bounds = potential_bounds(censorship, horizon=1000)
+    >>> bounds.lower < bounds.worst_case < bounds.upper
+    True
+    >>> round(bounds.expected / bounds.worst_case, 6), bounds.dimension
+    (1.442695, 6.0)
+    >>> round(bounds.information_dimension, 6)
+    4.356128
+    """
+    from halfseen.theory.linear.bounds import linear_regret_bounds
+
+    time = checks.whole("horizon", horizon, at_least=1)
+    worst = worst_case_potential(
+        censorship, dimension, regularization, horizon=time, actions=actions, regions=STEPS
+    )
+    d, low, high = _extremes(censorship, dimension, actions)
+    lower, upper = continuous_potential_bracket(d, time, regularization, low, high)
+    gap = 2.0 * checks.number("norm", norm, at_least=0.0) if largest_gap is None else largest_gap
+    regret = linear_regret_bounds(
+        dimension=d,
+        horizon=time,
+        observe_min=low,
+        largest_gap=gap,
+        norm=norm,
+        noise=noise,
+        regularization=regularization,
+        delta=delta,
+        worst_case=worst.upper,
+    )["potential"]
+    return PotentialBounds(
+        horizon=time,
+        lower=lower if actions is None else 0.0,
+        upper=upper,
+        worst_case=worst.upper,
+        dimension=worst_case_dimension(censorship, dimension, actions=actions),
+        expected=potential_control_factor(regularization) * worst.upper,
+        regret=regret.value,
+        information_dimension=_information_dimension(censorship, dimension, actions),
+    )
+
+
+def worst_case_along(
+    problem: LinearBandit, censorship: Any, regularization: float, rounds: Any
+) -> Vector | None:
+    r"""Return upper bounds on the largest continuous potential of a problem at some rounds.
+
+    Over the problem's own actions where they are a finite set, over the unit ball otherwise.
+
+    Parameters
+    ----------
+    problem
+        A linear bandit.
+    censorship
+        How its feedback goes missing.
+    regularization
+        The paper's lambda.
+    rounds
+        The horizons.
+
+    Returns
+    -------
+    Vector or None
+        One bound per horizon; None where only the bound by d/p_min is known, or where there are so
+        many actions that a better one would take long.
+    """
+    times = np.atleast_1d(np.asarray(rounds, dtype=np.float64))
+    if isinstance(problem.actions, FiniteActions):
+        rows, observe = seen_actions(censorship, problem.actions)
+        if len(rows) > MANY_ACTIONS or rows.shape[1] > MANY_COORDINATES:
+            return None
+        return ceilings(rows, observe, regularization, times)
+    if not isinstance(censorship, MultiThreshold | Uniform | LinkedCensorship):
+        return None
+    d = problem.dimension
+    return np.array(
+        [
+            worst_case_potential(censorship, d, regularization, horizon=time, regions=STEPS).upper
+            for time in times.tolist()
+        ]
+    )
+
+
+def _information_dimension(censorship: Any, dimension: int | None, actions: Any) -> float | None:
+    if actions is not None:
+        rows, censorship = seen_actions(censorship, actions)
+        if np.linalg.matrix_rank(rows) < rows.shape[1]:
+            return None
+        actions = rows
+    return optimal_design_dimension(censorship, dimension, actions=actions, regions=STEPS).dimension
+
+
+def _extremes(censorship: Any, dimension: int | None, actions: Any) -> tuple[int, float, float]:
+    """Return the dimension, the smallest and the largest probability of being observed."""
+    if actions is not None:
+        rows, observe = seen_actions(censorship, actions)
+        return rows.shape[1], float(observe.min()), float(observe.max())
+    if isinstance(censorship, LinkedCensorship):
+        return len(censorship.direction), *censorship.observe_range
+    model, d, _ = as_steps(censorship, dimension)
+    return d, *model.observe_range

@@ -1,0 +1,305 @@
+r"""The largest continuous potential a censorship allows: the true worst case.
+
+:math:`J=\int a'W(t)^{-1}a\,dt` with :math:`W(t)=\lambda I+\int p(a)\,aa'`, and :math:`J^\star` is
+its largest value over all paths of T rounds. All of it supposes that whether a reward is seen does
+not depend on the reward.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import MultiThreshold
+from halfseen.censorship.link_models import LinkedCensorship
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.theory import inputs
+from halfseen.theory.linear import best_shares as simplex
+from halfseen.theory.linear.regions import (
+    Regions,
+    enclosing_steps,
+    reduced,
+)
+from halfseen.theory.linear.stepped import as_steps, same_dimension
+
+ROUNDING = 1e-13  # what rounding may take off a value, relative
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The largest continuous potential, a plan that reaches it, and a certificate.
+
+    Attributes
+    ----------
+    value
+        J*, as the plan reaches it.
+    durations
+        How many rounds the plan spends in each region, or on each action of a finite set, by its
+        number and in playing order; those left out get none.
+    switch_times
+        When the plan passes from one level of observation to the next.
+    lower, upper
+        Numbers J* is certainly between.
+    residual
+        How far the conditions for an optimum are from holding, relative to the largest slope.
+    slope
+        How much one more round would add, at most.
+    """
+
+    value: float
+    durations: Mapping[int, float]
+    switch_times: tuple[float, ...]
+    lower: float
+    upper: float
+    residual: float
+    slope: float
+
+    @property
+    def gap(self) -> float:
+        """The width of the certificate."""
+        return self.upper - self.lower
+
+
+def worst_case_potential(
+    censorship: Any,
+    dimension: int | None = None,
+    regularization: float = 1.0,
+    *,
+    horizon: float,
+    actions: Any = None,
+    regions: int = 8,
+) -> WorstCase:
+    r"""Return the largest continuous potential of T rounds, with the plan that reaches it.
+
+    .. math:: J^\star(T)=\max_{\sum_m\tau_m=T}\ \sum_n\Big(\frac1{p_n}-\frac1{p_{n+1}}\Big)
+              \log\det\Big(I+\tfrac1\lambda\sum_{m\le n}p_m\Omega_m\Big),\qquad
+              \Omega_m\in\tau_m\operatorname{conv}\{aa':p(a)=p_m\}
+
+    with :math:`p_0<p_1<\dots` the values p takes and the last :math:`1/p_{n+1}` zero. The program
+    is concave, and its solution is played most censored first.
+
+    Parameters
+    ----------
+    censorship
+        A `MultiThreshold`, `Uniform`, `Population`, `Logistic` or `LinkModel` on the unit ball; for
+        a finite set of actions any censorship of linear bandits, or one probability per action.
+    dimension
+        Number d of coordinates of an action; needed for `Uniform` and `Population`.
+    regularization
+        The paper's lambda.
+    horizon
+        Number of rounds T, whole or not.
+    actions
+        A finite set of actions, `FiniteActions` or an array (K, d); left out, the unit ball.
+    regions
+        Number of steps a smooth model is replaced with, equally high on a logarithmic scale. The
+        certificate covers the smooth model: steps that lie above it everywhere have a smaller J*,
+        steps below a larger one.
+
+    Returns
+    -------
+    WorstCase
+        The value, the plan and the certificate.
+
+    Notes
+    -----
+    On the ball the plan is symmetric around the direction u, and the design has one eigenvalue
+    along u and one across. The probabilities may come in any order. What counts is the smaller one
+    of an action and its opposite, and how high the most censored region lies. Where it holds
+    :math:`\sin^2=1/d` it explores evenly alone, and
+    :math:`J^\star=\frac d{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`. Where it lies higher, u is
+    explored more than the others at all times, and each region is played at its lower end;
+    where it lies lower, each at its upper end. An end that does not belong to its region is
+    approached: J* is then a supremum.
+
+    References
+    ----------
+    Replaces Guinet, Amin, Jaillet (2022), theorem on the effective dimension of multi-threshold
+    models, whose policy does not reach the maximum.
+
+    Examples
+    --------
+    >>> censorship = MultiThreshold([math.radians(70)], [1.0, 0.5], [0, 0, 1])
+    >>> worst = worst_case_potential(censorship, horizon=1000)
+    >>> round(worst.value, 9), [round(time, 6) for time in worst.switch_times]
+    (27.895907601, [703.538863])
+    >>> list(worst.durations)
+    [1, 0]
+    """
+    lam = checks.number("regularization", regularization, above=0.0, fix="Use 1.0.")
+    time = inputs.rounds(horizon)
+    if not time / lam < 1e280:
+        raise InvalidInput("regularization", "must not vanish beside the horizon", lam, "Raise it.")
+    if actions is not None:
+        from halfseen.theory.linear import worst_case_finite
+
+        rows, observe = worst_case_finite.seen_actions(censorship, actions)
+        same_dimension(rows.shape[1], dimension)
+        return worst_case_finite.worst_case_of(rows, observe, lam, time)
+    if isinstance(censorship, LinkedCensorship):
+        return _smooth(
+            censorship, same_dimension(len(censorship.direction), dimension), lam, time, regions
+        )
+    model, d, _ = as_steps(censorship, dimension)
+    return _over_regions(model, d, lam, time)
+
+
+def worst_case_dimension(
+    censorship: Any, dimension: int | None = None, *, actions: Any = None
+) -> float:
+    r"""Return how fast the largest potential grows with log T: the true worst-case dimension.
+
+    .. math:: \lim_{T\to\infty}\frac{J^\star(T)}{\log T}
+              =\max_{B\text{ basis}}\ \sum_{a\in B}\frac1{p(a)}
+
+    On the unit ball the most censored region spans the space, and this is
+    :math:`d/p_{\min}`. For arms it is :math:`\sum_a1/p_a`.
+
+    Parameters
+    ----------
+    censorship
+        As in `worst_case_potential`.
+    dimension
+        Number d of coordinates of an action; needed for `Uniform` and `Population`.
+    actions
+        A finite set of actions, `FiniteActions` or an array (K, d); left out, the unit ball. If
+        they do not span the space, a basis of what they span is meant.
+
+    Returns
+    -------
+    float
+        The dimension.
+
+    Notes
+    -----
+    The best basis is found greedily, most censored first. An action counts as a combination of
+    others when less than 1e-10 of its length sticks out of what they span.
+
+    References
+    ----------
+    Replaces Guinet, Amin, Jaillet (2022), theorem on the effective dimension of multi-threshold
+    models.
+
+    Examples
+    --------
+    >>> worst_case_dimension(MultiThreshold([1.0], [1.0, 0.5], [0, 0, 1]))
+    6.0
+    >>> worst_case_dimension([0.5, 0.25, 0.1], actions=[[1, 0], [0, 1], [0, 0.5]])
+    12.0
+    """
+    if actions is not None:
+        from halfseen.theory.linear import worst_case_finite
+
+        rows, observe = worst_case_finite.seen_actions(censorship, actions)
+        same_dimension(rows.shape[1], dimension)
+        chosen = worst_case_finite.heaviest_basis(rows, observe)
+        return math.fsum(1.0 / observe[chosen])
+    if isinstance(censorship, LinkedCensorship):
+        d = same_dimension(len(censorship.direction), dimension)
+        return d / censorship.observe_range[0]
+    model, d, _ = as_steps(censorship, dimension)
+    return d / model.observe_range[0]
+
+
+@lru_cache(maxsize=4096)
+def _over_regions(model: MultiThreshold, d: int, lam: float, time: float) -> WorstCase:
+    regions = reduced(model, d)
+    least = float(regions.observe[0])
+    even = d / least * math.log1p(least * time / (d * lam))
+    if regions.even or time == 0.0:
+        shares = regions.even or ((regions.numbers[0], 1.0),)
+        durations = MappingProxyType({number: share * time for number, share in shares})
+        return WorstCase(even, durations, (), even, even, 0.0, 1.0 / (lam + least * time / d))
+    found = simplex.largest(Latitudes(regions, d, time / lam), len(regions.numbers))
+    return assembled(found, regions.numbers, regions.observe, time, even)
+
+
+def assembled(
+    found: simplex.Optimum, numbers: tuple[int, ...], observe: Vector, time: float, ceiling: float
+) -> WorstCase:
+    """Return the worst case from shares of the rounds, sorted by how often they are observed."""
+    used = [place for place, share in enumerate(found.shares) if share > 0.0]
+    durations = {numbers[place]: time * float(found.shares[place]) for place in used}
+    ends = time * np.cumsum(found.shares)
+    changes = np.flatnonzero(np.diff(observe) > 0.0)
+    return WorstCase(
+        value=found.value,
+        durations=MappingProxyType(durations),
+        switch_times=tuple(float(ends[place]) for place in changes),
+        lower=found.value * (1.0 - ROUNDING),
+        upper=max(min(found.value * (1.0 + ROUNDING) + found.gap, ceiling), found.value),
+        residual=found.residual,
+        slope=float(found.slopes.max()) / time,
+    )
+
+
+def _smooth(
+    censorship: LinkedCensorship, d: int, lam: float, time: float, regions: int
+) -> WorstCase:
+    below, middle, above = (
+        _over_regions(model, d, lam, time) for model in enclosing_steps(censorship, regions)
+    )
+    return WorstCase(
+        middle.value,
+        middle.durations,
+        middle.switch_times,
+        above.lower,
+        below.upper,
+        middle.residual,
+        below.slope,
+    )
+
+
+class Latitudes:
+    """The potential of a plan over regions, as a function of the shares of time."""
+
+    def __init__(self, regions: Regions, dimension: int, rounds: float) -> None:
+        self.weights = level_weights(regions.observe)
+        gain = regions.observe * rounds
+        self.many = dimension - 1
+        self.across = gain * regions.across / max(self.many, 1)
+        self.along = gain * regions.along
+        self.later = np.tri(len(gain))  # [n, m]: 1 when m is played by the end of n
+
+    def value(self, shares: Vector) -> float:
+        """Return the sum of weighted log determinants, relative to the start."""
+        x, y = np.cumsum(self.across * shares), np.cumsum(self.along * shares)
+        return math.fsum(self.weights * (self.many * np.log1p(x) + np.log1p(y)))
+
+    def slopes(self, shares: Vector) -> Vector:
+        """Return how much one more share of each region adds."""
+        x, y = self._relative(shares)
+        result: Vector = self.weights @ (self.many * x + y)
+        return result
+
+    def bends(self, shares: Vector) -> tuple[Vector, Vector]:
+        """Return the slopes and minus the second derivatives."""
+        x, y = self._relative(shares)
+        curved = (x.T * (self.many * self.weights)) @ x + (y.T * self.weights) @ y
+        return self.weights @ (self.many * x + y), curved
+
+    def _relative(self, shares: Vector) -> tuple[Vector, Vector]:
+        """Return d log(eigenvalue after n) / d share of m, across and along."""
+        return (
+            self.later * self.across / (1.0 + np.cumsum(self.across * shares))[:, None],
+            self.later * self.along / (1.0 + np.cumsum(self.along * shares))[:, None],
+        )
+
+
+def level_weights(observe: Vector) -> Vector:
+    """Return 1/p_n - 1/p_{n+1} of increasing probabilities, the last 1/p_n.
+
+    >>> level_weights(np.array([0.25, 0.5])).tolist()
+    [2.0, 2.0]
+    """
+    weights = 1.0 / observe
+    weights[:-1] *= np.diff(observe) / observe[1:]
+    return weights

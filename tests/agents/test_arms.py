@@ -1,0 +1,307 @@
+"""The live agent: feedback late, out of order, twice or never; bad input changes nothing."""
+
+import copy
+import math
+import sys
+import threading
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from example_studies import EVERY_POLICY
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfseen import UCB, Agent, BernoulliThompson, DecisionError, ImputeZero, InvalidInput
+from halfseen.agents.arms import Decision
+from halfseen.errors import shorten
+
+
+def new(policy=None, **options):
+    return Agent(policy or UCB(), 3, **({"noise": 0.5, "horizon": 100} | options))
+
+
+def content(agent):
+    """Return everything that decides what an agent does next."""
+    return agent._content()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"policy": "ucb"}, "policy"),
+        ({"policy": UCB}, "policy"),
+        ({"arms": 0}, "arms"),
+        ({"arms": 2.5}, "arms"),
+        ({"arms": True}, "arms"),
+        ({"arms": 10**8}, "arms"),
+        ({"noise": -1}, "noise"),
+        ({"noise": "1"}, "noise"),
+        ({"noise": True}, "noise"),
+        ({"noise": math.nan}, "noise"),
+        ({"noise": [0.5, 0.5]}, "noise"),
+        ({"noise": [0.5, 0.5, "x"]}, r"noise\[2\]"),
+        ({"bound": -1}, "bound"),
+        ({"bound": math.inf}, "bound"),
+        ({"horizon": 0}, "horizon"),
+        ({"horizon": 10**400}, "horizon"),
+        ({"reward": "normal"}, "reward"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 16**9000}, "seed"),
+    ],
+    ids=shorten,
+)
+def test_parameters_are_refused(arguments, field):
+    with pytest.raises(InvalidInput, match=rf"^`Agent\.{field}` must"):
+        Agent(**({"policy": UCB(), "arms": 3} | arguments))
+
+
+def test_policies_may_refuse():
+    with pytest.raises(InvalidInput, match="must be 'bernoulli' for BernoulliThompson"):
+        Agent(BernoulliThompson(), 2)
+
+
+def test_numpy_parameters():
+    agent = Agent(UCB(), np.int64(2), noise=np.float32(0.5), seed=np.int64(3))
+    assert agent.setting.noise.tolist() == [0.5, 0.5]
+    assert Agent(UCB(), 2, noise=np.array([0.1, 0.2])).setting.noise.tolist() == [0.1, 0.2]
+
+
+def test_decisions_count_from_1_and_wait():
+    agent = new()
+    decisions = [agent.choose() for _ in range(3)]
+    assert [d.number for d in decisions] == [1, 2, 3]
+    assert agent.decisions == 3
+    assert agent.pending == {d.number: d.arm for d in decisions}
+    agent.pending.clear()
+    assert len(agent.pending) == 3
+
+
+def test_feedback_late_and_out_of_order():
+    rewards = {1: 0.25, 2: 1.0, 3: 0.5, 4: 0.0}
+    menus = {1: [0], 2: [1], 3: [0], 4: [2]}
+    in_order, late = new(), new()
+    for number in rewards:
+        in_order.observe(in_order.choose(menus[number]), rewards[number])
+    for number in rewards:
+        late.choose(menus[number])
+    for number in (4, 2, 1, 3):
+        late.observe(number, rewards[number])
+    assert late.observations.tolist() == in_order.observations.tolist() == [2, 1, 1]
+    assert content(late) == content(in_order)
+    assert late.choose() == in_order.choose()
+
+
+def test_feedback_that_never_comes_teaches_nothing():
+    agent, fresh = new(), new()
+    for _ in range(5):
+        assert agent.choose().arm == 0
+    assert agent.observations.tolist() == [0, 0, 0]
+    assert np.array_equal(agent._state, fresh._state)
+
+
+@pytest.mark.parametrize("policy", [UCB(), ImputeZero()], ids=["plain", "imputing"])
+@pytest.mark.parametrize("first", ["observe", "miss"])
+@pytest.mark.parametrize("second", ["observe", "miss", "none"])
+def test_settling_twice_is_refused_and_changes_nothing(policy, first, second):
+    agent = new(policy)
+    settle = {
+        "observe": lambda d: agent.observe(d, 1.0),
+        "miss": agent.miss,
+        "none": lambda d: agent.observe(d, None),
+    }
+    decision = agent.choose()
+    settle[first](decision)
+    before = content(agent)
+    with pytest.raises(DecisionError, match=r"Decision 1 is settled already. Nothing was changed."):
+        settle[second](decision)
+    assert content(agent) == before
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [0, -1, 2, 10**30, 16**9000, "1", None, 1.5, True, [1], {}, (), (1,), (1, 2, 3)],
+    ids=shorten,
+)
+def test_unknown_decisions_are_refused(decision):
+    agent = new()
+    agent.choose()
+    before = content(agent)
+    for settle in (agent.miss, lambda d: agent.observe(d, 1.0)):
+        with pytest.raises(DecisionError, match=r"was never made. Nothing was changed."):
+            settle(decision)
+    assert content(agent) == before
+
+
+def test_decisions_of_another_agent_are_refused():
+    agent = new()
+    decision = agent.choose()
+    before = content(agent)
+    with pytest.raises(DecisionError, match="Decision 1 was for choice 0, not 2; it comes from"):
+        agent.observe(Decision(1, 2), 1.0)
+    assert content(agent) == before
+    agent.observe(tuple(decision), 1.0)
+    agent.choose()
+    agent.observe(np.int64(2), 1.0)
+    assert agent.observations.sum() == 2
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, np.float64("nan"), Decimal("NaN")])
+def test_none_and_nan_are_misses(missing):
+    for policy in (UCB(), ImputeZero()):
+        agent, other = new(policy), new(policy)
+        agent.observe(agent.choose(), missing)
+        other.miss(other.choose())
+        assert content(agent) == content(other)
+        assert agent.pending == {}
+        assert agent.observations.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [
+        *(math.inf, -math.inf, 10**400, 1e101, np.float64("inf"), 1j),
+        *("1.0", "x", b"1", "", [1.0], {}, object, np.array([1.0, 2.0])),
+    ],
+    ids=shorten,
+)
+def test_rewards_that_are_no_finite_number_are_refused(reward):
+    agent = new()
+    decision = agent.choose()
+    before = content(agent)
+    with pytest.raises(InvalidInput, match=r"`reward` must be a number .*Use miss"):
+        agent.observe(decision, reward)
+    assert content(agent) == before
+    assert agent.pending == {1: 0}
+
+
+@pytest.mark.parametrize("reward", [0, 1, True, np.int8(1), np.float32(0.5), Decimal("0.5")])
+def test_rewards_that_are_numbers(reward):
+    agent = new()
+    agent.observe(agent.choose(), reward)
+    assert agent._state[0].tolist() == [1.0, float(reward)]
+
+
+@pytest.mark.parametrize("reward", [5.0, -1.0, 0.5, 1.0000001])
+def test_bernoulli_rewards_are_0_or_1(reward):
+    agent = new(BernoulliThompson(), reward="bernoulli")
+    decision = agent.choose()
+    before = content(agent)
+    with pytest.raises(InvalidInput, match="must be 0 or 1 for Bernoulli rewards"):
+        agent.observe(decision, reward)
+    assert content(agent) == before
+    agent.observe(decision, True)
+
+
+@pytest.mark.parametrize("kind", sorted(EVERY_POLICY))
+def test_only_available_arms_are_chosen(kind):
+    agent = new(EVERY_POLICY[kind], reward="bernoulli")
+    for available in ([2], (1, 2), {0, 1}, np.array([1]), range(3), iter([0, 2]), [1, 1]):
+        offered = set(available) if not hasattr(available, "__next__") else {0, 2}
+        decision = agent.choose(available)
+        assert decision.arm in offered
+        agent.observe(decision, 1.0)
+
+
+@pytest.mark.parametrize(
+    "available",
+    [[], (), [3], [-1], [0, 3], ["0"], "01", [0.0], [None], 0, 1.5, [True], [[0]], [10**30]],
+)
+def test_available_arms_are_checked(available):
+    agent = new()
+    before = content(agent)
+    with pytest.raises(InvalidInput, match="`available` must name"):
+        agent.choose(available)
+    with pytest.raises(InvalidInput, match="`available` must name"):
+        agent.choose(np.array([True, False, True]))
+    assert content(agent) == before
+
+
+def test_expiring():
+    agent = new()
+    for _ in range(5):
+        agent.choose()
+    agent.observe(2, 1.0)
+    assert agent.expire(10) == 0
+    assert agent.expire(2) == 2
+    assert set(agent.pending) == {4, 5}
+    with pytest.raises(DecisionError, match="settled already"):
+        agent.observe(1, 1.0)
+    assert agent.expire(0) == 2
+    assert agent.pending == {}
+    for age in (-1, 1.5, "2", None, True):
+        with pytest.raises(InvalidInput, match="`age` must be a whole number"):
+            agent.expire(age)
+
+
+def test_expiring_counts_as_missing_for_policies_that_impute():
+    agent = new(ImputeZero())
+    agent.choose()
+    agent.expire(0)
+    assert agent._state[0].tolist() == [1.0, 0.0]
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["choose", "offer", "observe", "miss", "expire"]), st.integers(0, 9)),
+    max_size=30,
+)
+
+
+@settings(deadline=None)
+@given(STEPS)
+def test_any_order_of_calls_keeps_the_books(steps):
+    agent, seen, made, settled = new(UCB(regularization=2.0)), np.zeros(3), {}, set()
+    for what, number in steps:
+        if what in ("choose", "offer"):
+            decision = agent.choose([number % 3] if what == "offer" else None)
+            made[decision.number] = decision.arm
+        elif what == "expire":
+            old = {n for n in made if n not in settled and n <= agent.decisions - number}
+            assert agent.expire(number) == len(old)
+            settled |= old
+        elif number in made and number not in settled:
+            agent.observe(number, 0.5) if what == "observe" else agent.miss(number)
+            seen[made[number]] += what == "observe"
+            settled.add(number)
+        else:
+            with pytest.raises(DecisionError):
+                agent.observe(number, 0.5) if what == "observe" else agent.miss(number)
+    assert agent.decisions == len(made)
+    assert agent.pending == {n: arm for n, arm in made.items() if n not in settled}
+    assert agent.observations.tolist() == seen.tolist()
+    assert agent._state.tolist() == np.column_stack([seen, seen * 0.5]).tolist()
+
+
+def test_threads_that_share_an_agent_lose_no_decision(tmp_path):
+    agent, each = Agent(UCB(), arms=3, noise=0.5), 2_000
+    numbers = [[] for _ in range(4)]
+
+    def use(own):
+        for k in range(each):
+            decision = agent.choose()
+            own.append(decision.number)
+            agent.observe(decision, 0.5) if k % 2 else agent.miss(decision)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=use, args=(own,)) for own in numbers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert sorted(n for own in numbers for n in own) == list(range(1, 4 * each + 1))
+    assert agent.observations.sum() == 2 * each
+    agent.save(tmp_path / "agent.json")
+    assert Agent.load(tmp_path / "agent.json").decisions == 4 * each
+
+
+def test_an_agent_can_be_copied():
+    agent = Agent(UCB(), arms=2)
+    agent.observe(agent.choose(), 1.0)
+    other = copy.deepcopy(agent)
+    assert other.choose() == agent.choose()
+    other.miss(2)
+    assert agent.pending == {2: 1}

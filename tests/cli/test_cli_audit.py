@@ -1,0 +1,102 @@
+"""`halfseen audit`, as a user runs it."""
+
+import json
+
+import pytest
+
+from cli.test_cli_theory import run
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("offer,sold\n" + "a,1\na,\nb,2\n" * 20)
+    return path
+
+
+def test_for_people(monkeypatch, capsys, log, tmp_path):
+    options = ("--action", "offer", "--reward", "sold", "--out", tmp_path / "out")
+    code, out, err = run(monkeypatch, capsys, "audit", log, *options)
+    assert (code, err) == (0, "")
+    assert "You see 67% of outcomes (40 of 60, 2 arms)." in out
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "You see 67% of outcomes" in page
+    assert (tmp_path / "out" / "rates.csv").read_text().startswith("arm,rows,seen,rate")
+    assert (tmp_path / "out" / "charts" / "audit-rates.svg").exists()
+
+
+def test_for_programs(monkeypatch, capsys, log, tmp_path):
+    options = ("--action", "offer", "--reward", "sold", "--out", tmp_path / "out", "--json")
+    code, out, _ = run(monkeypatch, capsys, "audit", log, *options)
+    content = json.loads(out)
+    assert code == 0
+    assert content["effective_dimension"]["value"] == 3.0
+    assert content["report"].endswith("report.html")
+
+
+def test_a_wrong_column_ends_in_a_sentence_and_leaves_nothing(monkeypatch, capsys, log, tmp_path):
+    options = ("--action", "offr", "--reward", "sold", "--out", tmp_path / "out")
+    code, out, err = run(monkeypatch, capsys, "audit", log, *options)
+    assert (code, out) == (2, "")
+    assert err.startswith("halfseen: `action` must be a column of the log (offer, sold)")
+    assert "Did you mean 'offer'?" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_its_own_folder_is_renewed_and_no_other(monkeypatch, capsys, log, tmp_path):
+    folder = tmp_path / "out"
+    options = ("--action", "offer", "--reward", "sold", "--out", folder)
+    assert run(monkeypatch, capsys, "audit", log, *options)[0] == 0
+    first = json.loads((folder / "audit.json").read_text())
+    assert first["rows"] == 60
+    assert (folder / "charts" / "audit-parts.png").exists()
+    log.write_text("offer,sold\n" + "a,1\na,\n" * 20)
+    (folder / "charts" / "mine.png").write_text("kept")
+    assert run(monkeypatch, capsys, "audit", log, *options)[0] == 0
+    assert json.loads((folder / "audit.json").read_text())["rows"] == 40
+    assert "40 decisions, 1 arm" in (folder / "report.html").read_text()
+    # What the new audit does not draw is gone; what it never wrote stays.
+    assert not (folder / "charts" / "audit-parts.png").exists()
+    assert (folder / "charts" / "mine.png").exists()
+
+    foreign = tmp_path / "letters"
+    foreign.mkdir()
+    (foreign / "report.html").write_text("mine")
+    code, out, err = run(monkeypatch, capsys, "audit", log, *options[:-1], foreign)
+    assert (code, out) == (2, "")
+    assert "`out` must be a new or empty folder, not one that holds other files" in err
+    assert [path.name for path in foreign.iterdir()] == ["report.html"]
+    assert (foreign / "report.html").read_text() == "mine"
+    code, _, err = run(monkeypatch, capsys, "audit", log, *options[:-1], log)
+    assert code == 2
+    assert "out` must be a folder" in err
+
+
+def test_plan_invest_and_window(monkeypatch, capsys, tmp_path):
+    options = ("--means", "1,0", "--observe", "0.5,0.5", "--traffic", "20", "--days", "10")
+    code, out, _ = run(monkeypatch, capsys, "plan", *options, "--json")
+    assert code == 0
+    assert [w["world"] for w in json.loads(out)["worlds"]] == ["your feedback", "everything seen"]
+
+    code, out, _ = run(
+        monkeypatch, capsys, "invest", "--observe", "0.1,0.9", "--cost", "100", "--budget", "20"
+    )
+    assert code == 0
+    assert "from 11.11 to 4.444" in out
+
+    path = tmp_path / "log.csv"
+    lines = [f"{i % 2},1,{i},{i + 1 + i % 5}" for i in range(50)]
+    path.write_text("a,r,t,b\n" + "\n".join(lines) + "\n")
+    options = ("--action", "a", "--reward", "r", "--time", "t", "--feedback-time", "b")
+    code, out, _ = run(monkeypatch, capsys, "window", path, *options, "--gap", "1", "--json")
+    assert code == 0
+    assert json.loads(out)["best_wait"] > 0
+
+
+@pytest.mark.parametrize(
+    "command", ["plan --traffic 9", "invest --cost 1 --budget 1", "invest --observe 1 --budget 1"]
+)
+def test_rates_must_come_from_somewhere(monkeypatch, capsys, command):
+    code, out, err = run(monkeypatch, capsys, *command.split())
+    assert (code, out) == (2, "")
+    assert "must be given" in err

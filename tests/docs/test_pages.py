@@ -1,0 +1,135 @@
+"""Every block of code in the documents runs, and prints what the page says it prints."""
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from halfseen import cli, testing, theory
+from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES
+from halfseen.studies.spec import study_from
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    path
+    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    if "_build" not in path.parts
+]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
+SMALL = {"horizon": 300, "replications": 2}  # what a page's commands are cut down to
+
+
+def blocks(path):
+    """Return the language and text of every block of a page."""
+    return BLOCK.findall(path.read_text(encoding="utf-8"))
+
+
+def runs(path):
+    return any(kind in ("python", "console") for kind, _ in blocks(path))
+
+
+def printed(call):
+    """Return what a call writes to stdout, lines stripped on the right."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        call()
+    return tidy(out.getvalue())
+
+
+def tidy(text):
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def execute(text, path, names):
+    """Run Python; compiled functions are found by their source, so it must lie in a file."""
+    path.write_text(text, encoding="utf-8")
+    exec(compile(text, str(path), "exec"), names)
+
+
+def command(line):
+    """Run a halfseen command in this process, cut down: a short study and no pictures."""
+    whole = cli.study_named
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli, "study_named", lambda s: study_from(whole(s).to_dict() | SMALL))
+        patch.setattr("halfseen.report.core.drawing.write_images", lambda *_: {})
+        patch.setattr(sys, "argv", shlex.split(line))
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    assert ended.value.code == 0, line
+
+
+@pytest.mark.parametrize(
+    "page", list(filter(runs, PAGES)), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_code_in_documents_runs(page, tmp_path, monkeypatch):
+    """The blocks run in order, in one namespace, in an empty folder.
+
+    A ``text`` block after a ``python`` block is what that printed. In a ``console`` block, lines
+    after a command are what it printed. A ``toml`` block whose first line names a file is that
+    file.
+    """
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("halfseen.policies.POLICIES", dict(POLICIES))
+    names, output = {"__name__": "page"}, None
+    for number, (kind, text) in enumerate(blocks(page)):
+        said, output = output, None
+        if kind == "python":
+            path = tmp_path / f"block_{number}.py"
+            output = printed(lambda text=text, path=path: execute(text, path, names))
+        elif kind == "text" and said is not None:
+            assert said == tidy(text)
+        elif kind == "toml":
+            named = re.match(r"# (\S+\.toml)\n", text)
+            (tmp_path / (named[1] if named else "unnamed.toml")).write_text(text, encoding="utf-8")
+        elif kind == "console":
+            for line, result in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.M):
+                if line.startswith("halfseen "):
+                    said_so = printed(lambda line=line: command(line))
+                    assert not result.strip() or said_so == tidy(result)
+
+
+def test_links_between_documents_lead_somewhere():
+    for path in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_anchors_in_documents_exist():
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", text):
+            there = path.parent / target if target else path
+            content = there.read_text(encoding="utf-8")
+            titles = re.findall(r"^#+ (.*)$", content, re.M)
+            slugs = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+            known = slugs | set(re.findall(r'id="([^"]+)"', content))
+            assert anchor in known, f"{path.name} links to {target}#{anchor}"
+
+
+def test_readme_names_every_policy():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for policy in (POLICIES | LINEAR_POLICIES | GLM_POLICIES).values():
+        if policy.__module__.startswith("halfseen."):
+            assert f"`{policy.__name__}`" in text
+
+
+def test_api_pages_list_every_public_name():
+    import halfseen
+
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/api/*.md"))
+    listed = set(re.findall(r"^\.\. auto\w+:: (\w+)$", pages, re.M))
+    assert {*halfseen.__all__, *theory.__all__, *testing.__all__} - {"datasets", "theory"} <= listed
+
+
+def test_the_audit_in_the_readme_prints_what_it_says():
+    from halfseen import audit, datasets
+
+    said = re.search(
+        r"```text\n(You see.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S
+    )
+    found = audit(datasets.load_hiv_incentives().log, action="incentive", observed="collected")
+    assert str(found) == said.group(1).rstrip("\n")

@@ -1,0 +1,172 @@
+"""Every registered linear policy keeps the contract on every engine."""
+
+import itertools
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from halfseen import (
+    FiniteActions,
+    InvalidInput,
+    LinearBandit,
+    LinearPolicy,
+    Logistic,
+    MultiThreshold,
+    RandomActions,
+    SequenceOfActions,
+    Study,
+    Uniform,
+    UnitBall,
+)
+from halfseen.engine.cells.linear import LinearCell
+from halfseen.policies import LINEAR_POLICIES
+from halfseen.testing.linear import check_linear_cell, check_linear_policy
+
+RNG = np.random.default_rng(3)
+ACTIONS = {
+    "finite": FiniteActions(RNG.normal(size=(9, 5)), normalize=True),
+    "sphere": RandomActions(5, 5),
+    "gaussian": RandomActions(5, 5, "gaussian"),
+    "sequence": SequenceOfActions(RNG.normal(size=(700, 5, 5)), normalize=True),
+    "ball": UnitBall(5),
+}
+CENSORSHIPS = {
+    "uniform": Uniform(0.4),
+    "thresholds": MultiThreshold([-0.2, 0.3], [0.4, 1.0, 0.1], [0, 1, 1, 0, -1]),
+    "logistic": Logistic([1, 0, 0, 1, 0], slope=-3.0, offset=1.0),
+}
+POLICIES_AT_ONCE = ("impute-zero-lin-ucb", "lin-epsilon-greedy", "lin-thompson", "lin-ucb")
+AT_ONCE = {
+    ("lin-ucb", "finite", "thresholds"),
+    ("lin-ucb", "gaussian", "logistic"),
+    ("lin-ucb", "sphere", "thresholds"),
+    ("lin-thompson", "finite", "thresholds"),
+    ("optimal-order", "finite", "thresholds"),
+    ("optimal-order", "sphere", "thresholds"),
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[] if kind in POLICIES_AT_ONCE else [pytest.mark.slow])
+        for kind in sorted(LINEAR_POLICIES)
+    ],
+)
+def test_policy_keeps_the_contract(kind):
+    check_linear_policy(LINEAR_POLICIES[kind]())
+
+
+@pytest.mark.parametrize(
+    ("kind", "actions", "censorship"),
+    [
+        pytest.param(*names, marks=[] if names in AT_ONCE else [pytest.mark.slow])
+        for names in itertools.product(sorted(LINEAR_POLICIES), ACTIONS, CENSORSHIPS)
+    ],
+)
+def test_every_loop_agrees_past_the_first_fresh_inverses(kind, actions, censorship):
+    if LINEAR_POLICIES[kind].knows_observe and actions != "finite":
+        refused = LinearBandit([0.5, -0.3, 0.2, 0.4, 0.1], 0.5, ACTIONS[actions])
+        with pytest.raises(InvalidInput, match="same finite set"):
+            Study(refused, CENSORSHIPS[censorship], LINEAR_POLICIES[kind](), 10)
+        return
+    problem = LinearBandit([0.5, -0.3, 0.2, 0.4, 0.1], 0.5, ACTIONS[actions])
+    cell = LinearCell(
+        problem,
+        CENSORSHIPS[censorship],
+        LINEAR_POLICIES[kind](),
+        700,
+        2,
+        np.array([1, 40, 700]),
+        np.array([1.0]),
+    )
+    check_linear_cell(cell)
+
+
+def optimist(mean, square, spread, shift, action, clock, stream, table):
+    return mean + table[0] * square
+
+
+def impatient(mean, square, spread, shift, action, clock, stream, table):
+    return mean + table[0] * square + 0.1 * clock * (action == 1)
+
+
+def scribbler(mean, square, spread, shift, action, clock, stream, table):
+    table[0] += 1.0
+    return mean
+
+
+def shrinking(spread, table):
+    return 1.0 - spread
+
+
+@dataclass(frozen=True)
+class Optimist(LinearPolicy):
+    kind: ClassVar[str] = "optimist"
+    waits = True
+    index = staticmethod(optimist)
+
+    def table(self, setting):
+        return np.array([2.0])
+
+
+class Impatient(Optimist):
+    index = staticmethod(impatient)
+
+
+class Scribbler(Optimist):
+    index = staticmethod(scribbler)
+
+
+class Shrinking(Optimist):
+    radius = staticmethod(shrinking)
+
+
+def halfway(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+    for i in range(out.size):
+        out[i] = 0.5 * vectors[i, 0]
+
+
+def beyond(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+    for i in range(out.size):
+        out[i] = 2.0 * vectors[i, 0]
+
+
+class Halfway(Optimist):
+    on_ball = staticmethod(halfway)
+
+
+class Beyond(Optimist):
+    on_ball = staticmethod(beyond)
+
+
+class Tabular(Optimist):
+    def table(self, setting):
+        return np.ones((setting.dimension, 2))
+
+
+@pytest.mark.slow
+def test_third_party_policy_passes():
+    check_linear_policy(Optimist())
+
+
+def test_policy_that_hides_its_use_of_the_clock_is_caught():
+    with pytest.raises(AssertionError, match="jumping and playing every round differ"):
+        check_linear_policy(Impatient())
+
+
+@pytest.mark.parametrize(
+    ("policy", "complaint"),
+    [
+        (Scribbler, "write to the table"),
+        (Shrinking, "must not shrink"),
+        (Tabular, "a vector of constants"),
+        (Halfway, "largest index of the ball"),
+        (Beyond, "a vector of the ball"),
+    ],
+)
+def test_broken_kernels_are_caught(policy, complaint):
+    with pytest.raises(AssertionError, match=complaint):
+        check_linear_policy(policy())

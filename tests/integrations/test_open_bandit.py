@@ -1,0 +1,124 @@
+"""There and back again."""
+
+import numpy as np
+import pytest
+
+from halfseen import InvalidInput, audit
+from halfseen.integrations import from_open_bandit, to_open_bandit
+
+ROWS = {
+    "offer": ["b", "a", "a", "c"],
+    "sold": [1.0, None, 0.0, 2.0],
+    "chance": [0.2, 0.5, 0.5, 0.3],
+    "age": [1.0, 2.0, 3.0, 4.0],
+}
+
+
+def test_there_and_back():
+    columns = {"action": "offer", "reward": "sold", "propensity": "chance"}
+    feedback = to_open_bandit(ROWS, **columns, features=["age"])
+    assert (feedback["n_rounds"], feedback["n_actions"]) == (4, 3)
+    known = "action action_context context n_actions n_rounds position pscore reward"
+    assert sorted(feedback) == known.split()
+    order = np.argsort(feedback["context"][:, 0])
+    assert feedback["action"][order].tolist() == [1, 0, 0, 2]
+    assert feedback["pscore"][order].tolist() == ROWS["chance"]
+    back = from_open_bandit(feedback)
+    found = audit(back, action="action", reward="reward", propensity="propensity")
+    assert found.counts.seen.tolist() == [1, 1, 1]
+    assert found.counts.rows.tolist() == [2, 1, 1]
+    assert np.sort(back["context_0"]).tolist() == ROWS["age"]
+
+
+def test_seen_only_and_shares_for_propensities():
+    feedback = to_open_bandit(ROWS, action="offer", reward="sold", seen_only=True)
+    assert feedback["n_rounds"] == 3
+    assert not np.isnan(feedback["reward"]).any()
+    assert feedback["pscore"] == pytest.approx([1 / 3] * 3)  # each one of the three seen
+    assert feedback["context"].shape == (3, 1)
+
+
+def weighted_value(feedback, policy):
+    """Return the value of a policy by inverse propensities, as Open Bandit Pipeline computes it."""
+    return float(np.mean(feedback["reward"] * policy / feedback["pscore"]))
+
+
+def table(cells):
+    """Return a log with exact counts from cells (arm, rows, rate, mean, chance, context)."""
+    rows = {"a": [], "r": [], "p": [], "x": []}
+    for arm, count, rate, mean, chance, context in cells:
+        seen, ones = round(count * rate), round(count * rate * mean)
+        rows["a"] += [arm] * count
+        rows["r"] += [1.0] * ones + [0.0] * (seen - ones) + [None] * (count - seen)
+        rows["p"] += [chance] * count
+        rows["x"] += [context] * count
+    return rows
+
+
+COLUMNS = {"action": "a", "reward": "r", "propensity": "p"}
+
+
+@pytest.mark.parametrize("observe", [None, {"0": 0.2, "1": 0.9}])
+def test_seen_rows_alone_give_the_value_over_all_decisions(observe):
+    rows = table([("0", 1000, 0.2, 0.6, 0.5, 0.0), ("1", 1000, 0.9, 0.4, 0.5, 0.0)])
+    feedback = to_open_bandit(rows, **COLUMNS, seen_only=True, observe=observe)
+    policy = np.array([0.7, 0.3])[feedback["action"]]
+    assert feedback["n_rounds"] == 1100
+    assert weighted_value(feedback, policy) == pytest.approx(0.54, abs=1e-12)  # was .348
+
+
+def test_seen_rows_alone_give_the_value_where_propensities_depend_on_a_context():
+    chance = {("0", 0): 0.8, ("1", 0): 0.2, ("0", 1): 0.3, ("1", 1): 0.7}
+    mean = {("0", 0): 0.6, ("1", 0): 0.4, ("0", 1): 0.1, ("1", 1): 0.9}
+    rate = {"0": 0.2, "1": 0.9}
+    decisions = {0: 4000, 1: 6000}
+    cells = [
+        (arm, round(decisions[x] * p), rate[arm], mean[arm, x], p, float(x))
+        for (arm, x), p in chance.items()
+    ]
+    feedback = to_open_bandit(table(cells), **COLUMNS, features=["x"], seen_only=True)
+    wanted = {("0", 0): 0.5, ("1", 0): 0.5, ("0", 1): 0.1, ("1", 1): 0.9}
+    places = zip(feedback["action"], feedback["context"][:, 0], strict=True)
+    policy = np.array([wanted[str(arm), int(x)] for arm, x in places])
+    truth = 0.4 * (0.5 * 0.6 + 0.5 * 0.4) + 0.6 * (0.1 * 0.1 + 0.9 * 0.9)
+    assert weighted_value(feedback, policy) == pytest.approx(truth, abs=1e-12)
+
+
+def test_arms_never_seen_and_arms_without_a_given_rate_are_refused():
+    rows = {"a": ["x", "y"], "r": [1.0, None]}
+    with pytest.raises(InvalidInput, match="none of y"):
+        to_open_bandit(rows, action="a", reward="r", seen_only=True)
+    rows = {"a": ["x", "y"], "r": [1.0, 0.0]}
+    with pytest.raises(InvalidInput, match="must name every arm of the log; got 'y'"):
+        to_open_bandit(rows, action="a", reward="r", seen_only=True, observe={"x": 0.5})
+
+
+def test_bad_input():
+    with pytest.raises(InvalidInput, match="must hold 'reward'"):
+        from_open_bandit({"action": [1]})
+    with pytest.raises(InvalidInput, match="one length"):
+        from_open_bandit({"action": [1], "reward": [1.0, 2.0]})
+
+
+def test_open_bandit_pipeline_itself_takes_and_gives_it():
+    ope = pytest.importorskip("obp.ope")
+    dataset = pytest.importorskip("obp.dataset")
+    rng = np.random.default_rng(0)
+    arm = rng.integers(0, 3, 400)
+    reward = np.where(rng.random(400) < 0.5, rng.random(400) < 0.2 + 0.3 * arm, np.nan)
+    rows = {"a": arm, "r": reward, "p": np.full(400, 1 / 3)}
+    feedback = to_open_bandit(rows, action="a", reward="r", propensity="p", seen_only=True)
+    always = np.zeros((feedback["n_rounds"], 3, 1))
+    always[:, 2] = 1.0
+    weighted = ope.OffPolicyEvaluation(feedback, [ope.InverseProbabilityWeighting()])
+    value = weighted.estimate_policy_values(action_dist=always)["ipw"]
+    third = arm == 2
+    rate = np.mean(~np.isnan(reward[third]))
+    assert value == pytest.approx(np.nansum(np.where(third, 3 * reward, 0.0)) / rate / 400)
+
+    theirs = dataset.SyntheticBanditDataset(n_actions=4, dim_context=2, random_state=1)
+    drawn = theirs.obtain_batch_bandit_feedback(n_rounds=500)
+    back = from_open_bandit(drawn)
+    found = audit(back, action="action", reward="reward", propensity="propensity")
+    assert found.counts.rows.tolist() == np.bincount(drawn["action"]).tolist()
+    assert back["context_1"].tolist() == drawn["context"][:, 1].tolist()

@@ -1,0 +1,54 @@
+import math
+
+import numpy as np
+import pytest
+
+from halfseen import UCB, ArmedBandit, BernoulliThompson, PerArm, RandomArms, Study, theory
+from halfseen.report.study.bounds import PAPER, SMALLEST, bounds_along, bounds_at_horizon, proved
+from halfseen.report.study.measures import places
+
+HORIZON = 2000
+ROUNDS = np.array([1, 10, 100, 1000, HORIZON])
+
+
+def place(problem=None, policy=None):
+    problem = problem or ArmedBandit([0.6, 0.5, 0.2], noise=0.3)
+    study = Study(problem, PerArm([0.3, 0.9, 0.5]), policy or UCB(), HORIZON, baseline=False)
+    return next(places(study))
+
+
+def test_at_the_horizon_the_curves_are_the_table():
+    curves = bounds_along(place(), HORIZON, ROUNDS)
+    table = bounds_at_horizon(place(), HORIZON)
+    assert curves[SMALLEST][-1] == pytest.approx(table.smallest.value, rel=1e-12)
+    paper = min(bound.value for bound in table if bound.paper)
+    assert curves[PAPER][-1] == pytest.approx(paper, rel=1e-12)
+
+
+def test_before_the_horizon_the_policy_still_explores_for_all_of_it():
+    problem = place().problem
+    curves = bounds_along(place(), HORIZON, ROUNDS)
+    told_less = [theory.regret_bounds(problem, place().censorship, UCB(), int(t)) for t in ROUNDS]
+    assert all(curves[SMALLEST] >= [table.smallest.value * (1 - 1e-12) for table in told_less])
+    own = theory.joint_potential(
+        [0.3, 0.9, 0.5], 1000, 1.0, 0.3, 0.6, problem.gaps, confidence=math.log(HORIZON)
+    )
+    assert curves[SMALLEST][3] <= own + 2 * 3 * 0.4 / 1000 + 1e-9
+
+
+def test_what_is_not_proved_is_not_drawn():
+    wrong = place(policy=UCB(bound=0.1))
+    assert not proved(wrong)
+    assert bounds_along(wrong, HORIZON, ROUNDS) == {}
+    assert "UCB.bound" in bounds_at_horizon(wrong, HORIZON)
+    other = place(ArmedBandit([0.6, 0.5, 0.2], reward="bernoulli"), BernoulliThompson())
+    assert bounds_along(other, HORIZON, ROUNDS) == {}
+    assert "proved for the policy UCB" in bounds_at_horizon(other, HORIZON)
+
+
+def test_moving_arms_have_no_instance_bound():
+    moving = place(ArmedBandit([0.6, 0.5, 0.2], actions=RandomArms([0.5, 0.5, 0.5])))
+    curves = bounds_along(moving, HORIZON, ROUNDS)
+    table = bounds_at_horizon(moving, HORIZON)
+    assert not table["instance"].applies
+    assert curves[SMALLEST][-1] == pytest.approx(table.smallest.value, rel=1e-12)

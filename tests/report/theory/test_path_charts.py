@@ -1,0 +1,70 @@
+"""The chart and the page of an information path."""
+
+import math
+
+import numpy as np
+import pytest
+
+from halfseen import Logistic, MultiThreshold, Uniform, theory
+from halfseen.report.theory.path_charts import path_chart, write_paths
+from halfseen.report.theory.reach_figures import example
+from report.chart_data import rows_with
+
+
+def test_curves_are_the_design_and_bands_the_phases():
+    path = theory.information_path(example())
+    chart = path_chart(path)
+    rows = rows_with(chart, "which")
+    half = len(rows) // 2
+    times = [row["time"] for row in rows[:half]]
+    assert set(path.switch_times) <= set(times)
+    x, y = path.design(np.array(times))
+    assert [row["value"] for row in rows] == pytest.approx([*x, *y])
+    bands = rows_with(chart, "until")
+    edges = sorted({band["until"] for band in bands})[:-1]
+    assert edges == pytest.approx(path.switch_times)
+    words = [row["words"] for row in rows_with(chart, "words")]
+    assert words[:3] == ["4", "2", "2 and 1"]
+
+
+MODELS = {
+    "one coordinate": (MultiThreshold([0.5], [0.9, 0.2], [1.0]), None),
+    "one region": (MultiThreshold([], [0.3], [0, 1]), None),
+    "below the equator": (MultiThreshold([-0.9, -0.2], [0.9, 0.4, 0.2], [0, 1]), None),
+    "no direction": (Uniform(0.4), 5),
+    "smooth": (Logistic([0, 1, 0], 4.0, -1.0), None),
+    "hardly ever seen": (MultiThreshold([1.2], [1e-200, 0.9e-200], [0, 0, 1]), None),
+    "a switch far off": (
+        MultiThreshold([math.pi / 3], [1.0, 0.375 * (1 + 1e-11)], [0, 0, 1]),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_has_a_chart(name):
+    path = theory.information_path(*MODELS[name], regularization=3.0)
+    chart = path_chart(path)
+    values = [row["value"] for row in rows_with(chart, "which")]
+    assert np.isfinite(values).all()
+    assert min(values) >= 3.0 * (1 - 1e-12)
+    numbers = chart.to_dict()["usermeta"]["numbers"]
+    assert numbers["effective dimension"] == path.effective_dimension
+    assert numbers["d / p_min"] == path.dimension / path.observe[-1]
+
+
+def test_the_page_holds_phases_reasons_and_what_is_reachable(tmp_path, show):
+    names = {"<b>& one": example(), "two": MultiThreshold([1.0], [0.8, 0.3], [0, 0, 1])}
+    paths = {name: theory.information_path(model) for name, model in names.items()}
+    written = write_paths(paths, tmp_path)
+    assert [path.rpartition("/")[2] for path in written["files"]] == [
+        "path.html",
+        *(f"path-{i}.{kind}" for i in (1, 2) for kind in ("svg", "png")),
+    ]
+    page = show(tmp_path / "path.html", 420)
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.locator(".chart svg.marks").count() == 2
+    assert page.locator("section h2").first.inner_text() == "<b>& one"
+    assert page.locator("ol li").count() == 3 + len(paths["two"].phases)
+    assert "gains as much per observation" in page.locator("ol li").nth(1).inner_text()
+    assert page.locator("table").nth(1).locator("tbody tr").count() == 10

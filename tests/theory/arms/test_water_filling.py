@@ -1,0 +1,168 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+
+from halfseen import InvalidInput
+from halfseen.theory import water_filling
+from halfseen.theory.arms.power_sums import power_integral
+
+GOLDEN = [
+    (20, 0.5, 5.0, (8, 12, 0), 11.519107231013),
+    (20, 1.0, 5.0, (8, 12, 0), 6.8840387523648),
+    (
+        400,
+        0.5,
+        65.172413793103,
+        (128.34482758621, 252.68965517241, 18.965517241379),
+        84.066300062112,
+    ),
+    (
+        400,
+        1.0,
+        65.172413793103,
+        (128.34482758621, 252.68965517241, 18.965517241379),
+        22.620895536962,
+    ),
+]
+
+
+@pytest.mark.parametrize(("budget", "alpha", "level", "allocation", "value"), GOLDEN)
+def test_golden(budget, alpha, level, allocation, value):
+    filled = water_filling([0.5, 0.25, 0.8], [1, 2, 50], budget, alpha)
+    assert filled.level == pytest.approx(level, rel=1e-12)
+    assert filled.allocation == pytest.approx(np.array(allocation), rel=1e-12)
+    assert filled.value == pytest.approx(value, rel=1e-12)
+
+
+arms = st.lists(st.tuples(st.floats(0.01, 1.0), st.floats(0.1, 100.0)), min_size=1, max_size=6).map(
+    lambda rows: tuple(np.array(column) for column in zip(*rows, strict=True))
+)
+
+
+@given(arms, st.floats(0.0, 1e4), st.floats(0.1, 3.0))
+@settings(deadline=None)
+def test_optimality_conditions(arms, budget, alpha):
+    observe, floors = arms
+    filled = water_filling(observe, floors, budget, alpha)
+    counts = observe * filled.allocation + floors
+    assert filled.allocation.sum() == pytest.approx(budget, abs=1e-9 * (1 + budget))
+    played = filled.allocation > 0
+    assert counts[played] == pytest.approx(filled.level)
+    assert (floors[~played] >= filled.level * (1 - 1e-9)).all()
+
+
+@given(
+    arms,
+    st.floats(0.1, 1e4),
+    st.sampled_from([0.2, 0.5, 1, 2.5]),
+    st.randoms(use_true_random=False),
+)
+@settings(deadline=None)
+def test_nothing_else_does_better(arms, budget, alpha, shuffler):
+    observe, floors = arms
+    share = np.array([shuffler.random() + 1e-9 for _ in observe])
+    other = budget * share / share.sum()
+    ends = observe * other + floors
+
+    def psi(u):
+        return np.log(u) if alpha == 1 else u ** (1 - alpha) / (1 - alpha)
+
+    value = ((psi(ends) - psi(floors)) / observe).sum()
+    best = water_filling(observe, floors, budget, alpha).value
+    assert best >= value - 1e-7 * (1 + abs(value))
+
+
+@given(arms, st.floats(0.1, 1e4), st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_relabelling_changes_nothing(arms, budget, shuffler):
+    observe, floors = arms
+    order = list(range(len(observe)))
+    shuffler.shuffle(order)
+    one = water_filling(observe, floors, budget, 0.5)
+    two = water_filling(observe[order], floors[order], budget, 0.5)
+    assert two.allocation == pytest.approx(one.allocation[order], abs=1e-9 * budget)
+    assert two.value == pytest.approx(one.value)
+
+
+def test_no_budget():
+    filled = water_filling([0.5, 0.2], [3.0, 2.0], 0, 1.0)
+    assert (filled.level, filled.allocation.tolist(), filled.value) == (2.0, [0.0, 0.0], 0.0)
+
+
+def test_one_number_of_regularization_spreads_by_inverse_probability():
+    filled = water_filling([0.5, 0.25], 1.0, 60, 1.0)
+    assert filled.allocation == pytest.approx(np.array([20.0, 40.0]))
+
+
+def test_order_one_is_the_limit():
+    values = [water_filling([0.5, 0.25], 1.0, 60, a).value for a in (1 - 1e-9, 1.0, 1 + 1e-9)]
+    assert values[0] == pytest.approx(values[1], rel=1e-8)
+    assert values[2] == pytest.approx(values[1], rel=1e-8)
+
+
+CAPPED = [
+    ([6, 100, 100], 20, 5.5, (6, 14, 0), (11.447954540309, 6.818992368954)),
+    ([100, 150, 1000], 400, 170, (100, 150, 150), (78.449568071442, 21.325984520365)),
+    ([100, 150, 30], 400, math.inf, (100, 150, 30), (67.359369213036, 20.286317840557)),
+]
+
+
+@pytest.mark.parametrize(("caps", "budget", "level", "rounds", "values"), CAPPED)
+def test_water_filling_with_caps_golden(caps, budget, level, rounds, values):
+    for alpha, value in zip((0.5, 1.0), values, strict=True):
+        found = water_filling([0.5, 0.25, 0.8], [1, 2, 50], budget, alpha, caps=caps)
+        assert found.level == pytest.approx(level, rel=1e-13)
+        assert found.allocation == pytest.approx(np.array(rounds, dtype=float), rel=1e-13)
+        assert found.value == pytest.approx(value, rel=1e-12)
+
+
+def test_water_filling_with_caps_from_nothing_and_with_weights_golden():
+    found = water_filling([0.5, 0.25, 0.8], 0.0, 200, 0.5, caps=[100, 150, 30])
+    assert found.level == pytest.approx(28.333333333333, rel=1e-12)
+    assert found.allocation == pytest.approx([56.666666667, 113.333333333, 30], rel=1e-9)
+    assert found.value == pytest.approx(76.122326404601, rel=1e-12)
+    found = water_filling(
+        [0.5, 0.2, 0.8, 0.3], 1.0, 100, 0.5, weights=[0.1, 1, 2, 0.3], caps=[30, 40, 5, 60]
+    )
+    assert found.level == pytest.approx(188.541666666667, rel=1e-13)
+    assert found.allocation == pytest.approx([1.7708333333, 40, 5, 53.2291666667], rel=1e-9)
+    assert found.value == pytest.approx(32.568210315917, rel=1e-12)
+
+
+def test_water_filling_with_caps_against_a_general_optimiser():
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        d, alpha = int(rng.integers(1, 6)), float(rng.choice([0.3, 0.5, 1.0, 2.0]))
+        p, lam, w = rng.uniform(0.1, 1, d), rng.uniform(0.5, 5, d), rng.uniform(0.1, 3, d)
+        caps, budget = rng.uniform(1, 60, d), float(rng.uniform(5, 100))
+
+        def lost(tau, p=p, lam=lam, w=w, alpha=alpha):
+            return -float((w / p * power_integral(lam, p * tau, alpha)).sum())
+
+        start = caps * min(1.0, budget / caps.sum()) * 0.9
+        room = {"type": "ineq", "fun": lambda tau, budget=budget: budget - tau.sum()}
+        other = optimize.minimize(
+            lost, start, bounds=[(0, c) for c in caps], constraints=[room], tol=1e-12
+        )
+        found = water_filling(p, lam, budget, alpha, weights=w, caps=caps)
+        assert found.value >= -other.fun - 1e-7
+        assert found.value == pytest.approx(-other.fun, rel=1e-6)
+        assert found.allocation.sum() == pytest.approx(min(budget, caps.sum()))
+        assert (found.allocation <= caps * (1 + 1e-12)).all()
+
+
+def test_an_arm_that_weighs_nothing_gets_nothing():
+    found = water_filling([0.5, 0.5], 1.0, 10, 1.0, weights=[0.0, 1.0])
+    assert found.allocation.tolist() == [0.0, 10.0]
+    assert water_filling([0.5], 1.0, 10, 1.0, weights=0.0).value == 0.0
+
+
+def test_what_water_filling_refuses():
+    with pytest.raises(InvalidInput, match="caps"):
+        water_filling([0.5, 0.5], 1.0, 10, 1.0, caps=[1.0])
+    with pytest.raises(InvalidInput, match="regularization"):
+        water_filling([0.5, 0.5], 0.0, 10, 1.0)
