@@ -135,7 +135,7 @@ def _closest_width(lab: Laboratory) -> Comparison:
     return closest(
         lambda at: measure(at, lab.size(500, 5000), lab.seed + 1),
         axes,
-        lab.size(24, 150),
+        lab.size(24, 80),
         lab.seed,
         confirm=lambda at: measure(at, lab.size(10_000, 200_000), lab.seed + 2),
     )
@@ -190,7 +190,7 @@ def glm_regret(lab: Laboratory) -> Evidence:
     found = closest(
         lambda at: measure(at, other, lab.size(10, 50)),
         axes,
-        lab.size(12, 80),
+        lab.size(12, 40),
         lab.seed,
         confirm=lambda at: measure(at, lab, lab.size(100, 1000)),
     )
