@@ -245,7 +245,9 @@ with reserve_folder(__import__("pathlib").Path(sys.argv[1]), study, "double", st
 
 
 def python(code, *arguments, **options):
-    path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [os.path.dirname(os.path.dirname(__file__)), os.environ.get("PYTHONPATH", "")]
+    )
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": path},

@@ -25,6 +25,7 @@ from halfseen import (
     UnitBall,
     simulate,
 )
+from halfseen.censorship.smallest import smallest_observe
 from halfseen.draws import AVAILABILITY
 from halfseen.engine.backends import reference
 from halfseen.engine.cells import own_actions
@@ -35,7 +36,6 @@ from halfseen.report import write_report
 from halfseen.studies.spec import to_toml
 from halfseen.testing.linear import check_linear_cell
 from halfseen.theory import regret_bounds
-from halfseen.theory.linear.bounds import smallest_observe
 
 THETA = [0.5, -0.3, 0.2]
 HORIZON = 60

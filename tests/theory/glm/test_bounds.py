@@ -23,6 +23,7 @@ from halfseen import (
     simulate,
     theory,
 )
+from halfseen.censorship.smallest import smallest_observe
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
@@ -62,7 +63,7 @@ def test_regret_and_potential_stay_below_every_bound(name):
     assert len(applying) >= 4
     for bound in applying:
         assert surely <= bound.value, bound.name
-    least = theory.linear.bounds.smallest_observe(problem, censorship)
+    least = smallest_observe(problem, censorship)
     if policy.explores:
         most = theory.glm_potential_bound(3, 3000, least)
     else:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.censorship.multi_threshold import MultiThreshold, observe_probability
 from halfseen.censorship.per_action import AnyFunction
+from halfseen.censorship.smallest import smallest_observe
 from halfseen.censorship.uniform import Uniform
 from halfseen.checks import Vector
 from halfseen.draws import AVAILABILITY, stream_key
@@ -53,7 +54,6 @@ from halfseen.problems.action_sets import (
 )
 from halfseen.problems.linear import LinearBandit
 from halfseen.problems.links import draw_gaussian
-from halfseen.theory.linear.bounds import smallest_observe
 
 FIXED_LINEAR = (fixed_linear.reset, fixed_linear.shake, fixed_linear.learn, fixed_linear.misses)
 DRAWN_LINEAR = (

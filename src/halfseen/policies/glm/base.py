@@ -45,11 +45,11 @@ class GLMKernels(LinearKernels):
 class GLMPolicy(LinearPolicy):
     r"""How to choose a vector from what has been seen of generalized linear rewards.
 
-    The engine owns the maximum likelihood estimate on observed rounds, see `halfseen.engine.glm_fit`, and
-    plays the action with the largest index. The index kernel is that of `LinearPolicy`, on the
-    scale of :math:`\langle a,\theta\rangle`: since the curve increases, what is best there is best.
-    A random shift has the covariance of the Laplace approximation, the inverse curvature of the
-    penalised likelihood.
+    The engine owns the maximum likelihood estimate on observed rounds, see
+    `halfseen.kernels.glm_newton`, and plays the action with the largest index. The index kernel
+    is that of `LinearPolicy`, on the scale of :math:`\langle a,\theta\rangle`: since the curve
+    increases, what is best there is best. A random shift has the covariance of the Laplace
+    approximation, the inverse curvature of the penalised likelihood.
 
     Attributes
     ----------

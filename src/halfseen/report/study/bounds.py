@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import GLMUCB, UCB, LinUCB, RidgeGLMUCB
@@ -27,7 +28,7 @@ from halfseen.theory.arms import bound_terms
 from halfseen.theory.arms.dimension import has_fixed_arms
 from halfseen.theory.glm.bounds import bounds_of_glm, glm_potential_bound
 from halfseen.theory.glm.exploration import exploration
-from halfseen.theory.linear.bounds import linear_regret_bounds, smallest_observe
+from halfseen.theory.linear.bounds import linear_regret_bounds
 from halfseen.theory.linear.potential import expected_potential_bound, potential_control_factor
 from halfseen.theory.linear.potential_limits import worst_case_along
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, GeneralizedLinearBandit, LinearBandit
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study, sees_everything
 from halfseen.theory import effective_dimension
-from halfseen.theory.linear.bounds import smallest_observe
 
 Position = tuple[int, int, int]
 ROWS = 8_000  # of all charts' data, so that the page stays small

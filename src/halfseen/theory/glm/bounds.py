@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from halfseen import checks
+from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import GLMUCB, GLMPolicy, RidgeGLMUCB
@@ -21,7 +22,6 @@ from halfseen.theory.linear.bounds import (
     linear_regret_bounds,
     measured,
     papers_potential_control,
-    smallest_observe,
     summed,
     trivial,
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.censorship import Uniform
+from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.kernels.ridge import (
@@ -22,7 +23,6 @@ from halfseen.kernels.ridge import (
 )
 from halfseen.policies.glm.base import SEEN_ONCE
 from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActions
-from halfseen.theory.linear.bounds import smallest_observe
 
 LONGEST = 2000  # observations of exploration that are followed one by one
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from halfseen import checks
-from halfseen.censorship import AnyFunction, Uniform
+from halfseen.censorship.smallest import smallest_observe
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinearPolicy, LinUCB
 from halfseen.policies.linear.base import LinearSetting
-from halfseen.problems import FiniteActions, LinearBandit, SequenceOfActions
-from halfseen.problems.action_arrays import row_blocks
+from halfseen.problems import LinearBandit
 from halfseen.theory.arms.bounds import PAPER, Bound, RegretBounds
 from halfseen.theory.linear.potential import (
     censoring_factor,
@@ -336,23 +334,3 @@ def bounds_of_linear(
         for bound in table
     ]
     return RegretBounds(rounds, tuple(rows))
-
-
-def smallest_observe(problem: LinearBandit, censorship: Any) -> float:
-    """Return the smallest probability of being observed over the actions that can be played.
-
-    NaN where it is not known: a Python function of actions that are drawn.
-    """
-    if isinstance(censorship, Uniform):
-        return censorship.observe
-    if isinstance(problem.actions, FiniteActions):
-        return float(censorship.probabilities(problem.actions.actions).min())
-    if isinstance(problem.actions, SequenceOfActions):
-        return _smallest_of_sequence(problem.actions, censorship)
-    return math.nan if isinstance(censorship, AnyFunction) else float(censorship.observe_range[0])
-
-
-@lru_cache(maxsize=16)
-def _smallest_of_sequence(actions: SequenceOfActions, censorship: Any) -> float:
-    rows = (block.reshape(-1, actions.dimension) for block in row_blocks(actions.array))
-    return min(float(censorship.probabilities(block).min()) for block in rows)
