@@ -41,7 +41,7 @@ def halfseen(*arguments):
     """Run the command and return its wall-clock seconds."""
     started = time.perf_counter()
     subprocess.run(
-        [sys.executable, "-m", "halfseen.cli", *map(str, arguments)],
+        [sys.executable, "-m", "halfseen", *map(str, arguments)],
         check=True,
         capture_output=True,
     )

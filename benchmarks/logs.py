@@ -29,7 +29,7 @@ def audit(rows=ROWS):
         with duckdb.connect() as connection:
             connection.execute(MAKE.format(rows=rows, path=path))
         for title, more in (("rates", []), ("rates, drift and warnings", ["--time", "moment"])):
-            command = [sys.executable, "-m", "halfseen.cli", "audit", path, "--action", "action"]
+            command = [sys.executable, "-m", "halfseen", "audit", path, "--action", "action"]
             command += ["--reward", "reward", "--out", Path(folder) / "out", *more]
             started = time.perf_counter()
             child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)

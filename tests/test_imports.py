@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "integrations": STUDIED | {"logs"},
     "claims": STUDIED | {"theory"},
     "report": STUDIED | {"claims", "logs", "theory"},
-    "cli": STUDIED | {"claims", "interrupts", "logs", "report", "theory", "__main__"},
+    "cli": STUDIED | {"claims", "interrupts", "logs", "report", "theory"},
     "__main__": {"cli", "interrupts"},
     "__init__": set(),
 }

@@ -43,7 +43,7 @@ def folder(tmp_path):
 def command(folder, *arguments, prefix="", suffix=""):
     """Run the command in a shell of its own, without what lets root read everything."""
     words = " ".join(arguments)
-    line = f"{prefix} {sys.executable} -m halfseen.cli {words} {suffix}"
+    line = f"{prefix} {sys.executable} -m halfseen {words} {suffix}"
     environment = {k: v for k, v in os.environ.items() if k != "HALFSEEN_DEBUG"}
     return subprocess.run(
         ["bash", "-c", line],

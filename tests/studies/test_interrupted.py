@@ -118,7 +118,7 @@ def run_command(folder, limit=None, **options):
         [
             sys.executable,
             "-m",
-            "halfseen.cli",
+            "halfseen",
             "study",
             "study.toml",
             "--out",

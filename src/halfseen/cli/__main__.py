@@ -1,5 +1,0 @@
-"""`python -m halfseen.cli`."""
-
-from halfseen.__main__ import main
-
-main()
