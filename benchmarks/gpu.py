@@ -134,11 +134,9 @@ def timing(name, study, single=False):
         whole.append(time.perf_counter() - started)
     plan = launch(cell, single)
     rows = min(study.replications, cuda.MOST_ROWS)
-    shapes = [(rows, *a.shape[1:]) for a in track.arrays().values()]
-    kinds = [a.dtype for a in track.arrays().values()]
-    tracks = tuple(device.device_array(s, k) for s, k in zip(shapes, kinds, strict=True))
-    room = tuple(device.device_array((*shape, rows), kind) for shape, kind in plan.room)
-    parts = (plan.given, room, tracks) if room else (plan.given, tracks)
+    tracks = type(track)._make(device.device_array((rows, *a.shape[1:]), a.dtype) for a in track)
+    room = {n: device.device_array((*shape, rows), k) for n, (shape, k) in plan.room.items()}
+    parts = (plan.given, plan.workspace(**room), tracks) if room else (plan.given, tracks)
     kernel, after = [], []
     for _ in range(3):
         started = time.perf_counter()

@@ -16,7 +16,6 @@ def _public_names() -> dict[str, str]:
 
 
 _MODULE_OF = _public_names()
-_MODULES = ("datasets", "theory")  # the names that are modules themselves
 __all__ = sorted(_MODULE_OF)
 
 
