@@ -32,7 +32,13 @@ from halfseen.canonical_source import Source, codes_in, source_of
 
 LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "builtins"} - {"__main__"}
 # Parts of this package that refuse and convert, and loops that `TRAJECTORIES` speaks for.
-OWN_NAMED = ("halfseen.checks", "halfseen.errors", "halfseen.engine", "halfseen.fingerprint")
+OWN_NAMED = (
+    "halfseen.checks",
+    "halfseen.engine",
+    "halfseen.errors",
+    "halfseen.fingerprint",
+    "halfseen.kernels.reachable",
+)
 _MISSING = object()
 _BUILTIN = (
     types.BuiltinFunctionType,
