@@ -185,24 +185,24 @@ def _times(factor):
 
 
 MUTATED = [
-    ("water-filling", "arms_filling.water_filling", _less_water),
-    ("water-filling-caps", "arms_filling.water_filling", _less_water),
-    ("fluid-bound", "arms_filling.fluid_potential", _times(0.99)),
-    ("adaptivity-gain", "adaptivity.adaptivity_constant", _times(1.02)),
-    ("single-monitoring", "adaptivity.monitoring_constant", _printed_constant),
-    ("several-looks", "adaptivity.monitored_potential", _blind_to_the_last_look),
-    ("threshold-limits", "linear_limits.reachability_threshold", _times(0.99)),
-    ("thresholds-between", "linear_limits.dual_reachability_threshold", _times(1.01)),
-    ("any-order-path", "linear_order.information_path", _sorted_probabilities),
-    ("layer-cake", "linear_order.layered_potential", _times(0.99)),
-    ("psd-factor", "linear_sums.trace_potential_factor", _times(0.99)),
+    ("water-filling", "arms.filling.water_filling", _less_water),
+    ("water-filling-caps", "arms.filling.water_filling", _less_water),
+    ("fluid-bound", "arms.filling.fluid_potential", _times(0.99)),
+    ("adaptivity-gain", "arms.adaptivity.adaptivity_constant", _times(1.02)),
+    ("single-monitoring", "arms.adaptivity.monitoring_constant", _printed_constant),
+    ("several-looks", "arms.adaptivity.monitored_potential", _blind_to_the_last_look),
+    ("threshold-limits", "linear.limits.reachability_threshold", _times(0.99)),
+    ("thresholds-between", "linear.limits.dual_reachability_threshold", _times(1.01)),
+    ("any-order-path", "linear.order.information_path", _sorted_probabilities),
+    ("layer-cake", "linear.order.layered_potential", _times(0.99)),
+    ("psd-factor", "linear.sums.trace_potential_factor", _times(0.99)),
     ("staircase", "threshold_models.staircase", _one_step_fewer),
 ]
 
 
 @pytest.mark.parametrize(("name", "place", "mutation"), MUTATED, ids=[m[0] for m in MUTATED])
 def test_a_wrong_function_is_refuted(name, place, mutation, monkeypatch):
-    module, function = place.split(".")
+    module, function = place.rsplit(".", 1)
     home = import_module(f"halfseen.claims.{module}")
     monkeypatch.setattr(home, function, mutation(getattr(home, function)))
     claim = claims()[name]

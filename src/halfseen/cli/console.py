@@ -249,20 +249,24 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
 
 def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], tuple[float, float | None]]:
     """Return the mean regret and, of linear bandits, the mean V_1 of every cell that was played."""
-    from halfseen.errors import InvalidInput, StorageError
+    from halfseen.errors import InvalidInput
+    from halfseen.studies.folder import stored_study
     from halfseen.studies.result import Result
 
     try:
-        tracks = Result.load(folder, study).tracks
-    except (StorageError, InvalidInput):  # nothing there, or another study's
+        if stored_study(folder, study) is None:
+            return {}
+    except InvalidInput:  # another study's folder
         return {}
-    means = {}
-    for position, _ in study.cells():
+    result, means = Result.empty(study), {}
+    for position, cell in study.cells():
+        if not result.read(folder, position, cell):
+            continue
         potential = None
         if study.linear and 1.0 in study.alphas:
             order = study.alphas.index(1.0)
-            potential = float(tracks["potential"][position][:, -1, order].mean())
-        means[position] = (float(tracks["regret"][position][:, -1].mean()), potential)
+            potential = float(result.tracks["potential"][position][:, -1, order].mean())
+        means[position] = (float(result.tracks["regret"][position][:, -1].mean()), potential)
     return means
 
 

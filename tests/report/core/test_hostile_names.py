@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hostile_names import NAMES, ODD, OWNED
 
 from halfseen import (
     GLMUCB,
@@ -25,6 +24,7 @@ from halfseen.report import write_report
 from halfseen.report.core.neutral_names import label, neutral
 from halfseen.report.theory.path_charts import write_paths
 from halfseen.theory import information_path
+from report.hostile_names import NAMES, ODD, OWNED
 
 PRINTABLE = [name for name in ODD if name.strip() and name.isprintable()]  # studies refuse others
 POLICIES = [*OWNED[:6], *PRINTABLE[:8]]
