@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import inline
 
 TIE = 1e-12  # relative difference up to which two indices are equal
@@ -21,6 +22,19 @@ def tie_edge(top: float) -> float:
     (False, True, True)
     """
     return top + TIE * abs(top) if top > -math.inf else top
+
+
+def first_largest(values: Vector) -> int:
+    """Return the number of the largest value, the first among equals.
+
+    >>> first_largest(np.array([1.0, 1.0 + 1e-15, 0.5]))
+    0
+    """
+    chosen, edge = 0, -math.inf
+    for k in range(values.size):
+        if values[k] > edge:
+            chosen, edge = k, tie_edge(values[k])
+    return chosen
 
 
 @inline

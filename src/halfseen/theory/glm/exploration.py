@@ -21,6 +21,7 @@ from halfseen.kernels.ridge import (
     refresh_actions,
     update_actions,
 )
+from halfseen.kernels.ties import first_largest
 from halfseen.policies.glm.base import SEEN_ONCE
 from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActions
 
@@ -185,7 +186,7 @@ def _explored(rows: Vector) -> list[int] | None:
     played: list[int] = []
     due = next_refactor(0, d)
     while len(played) < LONGEST:
-        chosen = int(np.argmax(widths))
+        chosen = first_largest(widths)
         played.append(chosen)
         seen[chosen] += 1.0
         s = observe_action(inverse, rows[chosen], v)
