@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -137,7 +138,20 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
         Client(cluster) as client,
     ):
         _announce(client)
-        yield client
+        try:
+            yield client
+        except BaseException:
+            _end_workers(cluster)
+            raise
+
+
+def _end_workers(cluster: Any) -> None:
+    """End workers in the middle of a replication; asked to close they would finish it first."""
+    for nanny in cluster.workers.values():
+        nanny.auto_restart = False
+        if nanny.pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(nanny.pid, signal.SIGKILL)
 
 
 def dask_setup(worker: Any) -> None:
