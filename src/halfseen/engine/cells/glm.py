@@ -11,6 +11,7 @@ from halfseen.checks import Vector
 from halfseen.engine.cells.linear import LinearCell, filled
 from halfseen.engine.loops import drawn_glm, fixed_glm
 from halfseen.engine.loops.feedback import link_feedback
+from halfseen.engine.loops.glm_steps import longer
 from halfseen.engine.loops.live_glm import choose_glm, learn_glm, maximiser, reset_glm, with_link
 from halfseen.kernels.glm_newton import unreachable
 from halfseen.policies.glm.base import GLMPolicy, GLMSetting
@@ -19,7 +20,7 @@ from halfseen.problems.action_sets import FiniteActions, SequenceOfActions
 from halfseen.problems.glm import GeneralizedLinearBandit
 
 FIXED_GLM = (fixed_glm.reset, fixed_glm.shake, fixed_glm.learn, fixed_glm.misses)
-DRAWN_GLM = (drawn_glm.reset, drawn_glm.choose, drawn_glm.learn, drawn_glm.misses)
+DRAWN_GLM = (drawn_glm.reset, drawn_glm.choose, drawn_glm.learn, drawn_glm.misses, longer)
 LIVE = (choose_glm, learn_glm, reset_glm)
 
 

@@ -63,8 +63,17 @@ DRAWN_LINEAR = (
     drawn.learn,
     drawn.misses,
     drawn.decompose,
+    drawn.longer,
 )
-ON_BALL = (drawn.reset, ball.choose, ball.respond, drawn.learn, drawn.misses, ball.decompose)
+ON_BALL = (
+    drawn.reset,
+    ball.choose,
+    ball.respond,
+    drawn.learn,
+    drawn.misses,
+    ball.decompose,
+    drawn.longer,
+)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 What differs is filled in. ``reset``, ``choose``, ``learn`` and ``misses`` are those of
 `halfseen.engine.loops.drawn`, `halfseen.engine.loops.ball` or `halfseen.engine.loops.drawn_glm`;
-``respond`` tells when a round is observed, ``reward`` is the law of the rewards and
-``observe_probability`` the censorship's own. Only the ball lets a policy that changes its mind on
-observations alone jump from one to the next.
+``respond`` tells when a round is observed, ``longer`` makes room for more of them, ``reward`` is
+the law of the rewards and ``observe_probability`` the censorship's own. Only the ball lets a policy
+that changes its mind on observations alone jump from one to the next.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from halfseen.engine.arguments import (
     SHOWN,
 )
 from halfseen.engine.loops.designs import add_square, powered_width, record_designs
-from halfseen.engine.loops.glm_steps import longer
 from halfseen.engine.loops.record import cleared, has_powers, record, record_potential
 from halfseen.kernels.cholesky import exceeds
 from halfseen.kernels.compile_hints import inline
@@ -32,7 +31,15 @@ from halfseen.kernels.compile_hints import inline
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
     from halfseen.engine.arguments import ChangingWorkspace, ChangingWorld, LinearTrack
-    from halfseen.engine.loops.drawn import choose, decompose, learn, misses, reset, respond
+    from halfseen.engine.loops.drawn import (
+        choose,
+        decompose,
+        learn,
+        longer,
+        misses,
+        reset,
+        respond,
+    )
     from halfseen.problems.links import draw_gaussian as reward
 
 BALL = False  # every vector of the unit ball may be played, and rewards are counted, not rounds
