@@ -33,8 +33,7 @@ class GLMCell(LinearCell):
 
     fits: ClassVar[bool] = True
 
-    def names(self, jumps: bool) -> dict[str, Any]:
-        """Return what the loop's open names stand for, where it jumps or plays every round."""
+    def _names(self, jumps: bool) -> dict[str, Any]:
         link, kernels = self.problem.curve.kernels, self.policy.kernels()
         if self.same_actions:
             names = filled(FIXED_GLM, kernels, (("fit", maximiser(link)),))

@@ -24,7 +24,7 @@ from halfseen.engine.arguments import (
     SHOWN,
 )
 from halfseen.engine.loops.designs import add_square, powered_width, record_designs
-from halfseen.engine.loops.record import cleared, has_powers, record, record_potential
+from halfseen.engine.loops.record import cleared, record, record_potential
 from halfseen.kernels.cholesky import exceeds
 from halfseen.kernels.compile_hints import inline
 
@@ -47,6 +47,7 @@ JUMPS = False  # the choice changes only on an observation
 LISTED = False  # how likely each action is to be observed is listed, not computed
 IMPUTES = False  # missing rewards are learned as 0
 KEEPS = False  # observed rounds are kept
+POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 SPECTRAL = False  # the policy needs the eigenvectors of the design
 HAS_RADIUS = False
 POLLS = True  # stop when asked to
@@ -76,7 +77,6 @@ def play_once(
     horizon = stops[stops.size - 1]
     share = 1.0 / world.censoring_factor
     slack = 0.5 * world.regularization * (1.0 - share)
-    powers = has_powers(alphas)
     environment_stream = (world.key[0], world.key[1], replication, ENVIRONMENT)
     reset(world, work, replication)
     begin(work)
@@ -99,7 +99,7 @@ def play_once(
     while clock < horizon:
         if POLLS and stopped[0] != 0:
             return
-        if changed and (powers or (BALL and SPECTRAL)):
+        if changed and (POWERS or (BALL and SPECTRAL)):
             decompose(work)
         if changed or not JUMPS:
             now = int(clock) + 1
@@ -125,10 +125,10 @@ def play_once(
         wait -= span
         observed = wait == 0.0
         for k in range(alphas.size):
-            if alphas[k] == 1.0:
-                potential[k] += span * width
-            else:
+            if POWERS and alphas[k] != 1.0:
                 potential[k] += span * powered_width(x, values, axes, alphas[k])
+            else:
+                potential[k] += span * width
         regret += span * (best - truth)
         pulled[region] += span
         add_square(expected, rate * span, x)
