@@ -7,9 +7,20 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
+from halfseen import (
+    GLMUCB,
+    GeneralizedLinearBandit,
+    LinearBandit,
+    LinUCB,
+    RandomActions,
+    Study,
+    Uniform,
+)
 from halfseen.engine import one_module
-from halfseen.engine.specialise import compiled, fitted
+from halfseen.engine.loops.drawn import draw_rounds
+from halfseen.engine.specialise import compiled, fitted, may_allocate
 from halfseen.kernels.compile_hints import inline, shared
+from halfseen.problems.action_sets import draw_action
 
 
 class Kernels:
@@ -143,3 +154,41 @@ def test_a_function_marked_inline_leaves_no_call():
 
 def uses_small(x):
     return weigh(small(x))
+
+
+def counts_references(function):
+    """Return whether a compiled function takes its arrays as objects whose references count."""
+    (result,) = function.overloads.values()
+    return "@NRT_adapt_ndarray_from_python(" in result.library.get_llvm_str()
+
+
+def shifted_rows(rows):
+    shifted = rows + 1.0
+    return weigh(shifted[0].sum())
+
+
+def test_our_functions_count_no_references_to_arrays_and_those_of_users_may_allocate(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
+    draw = compiled(draw_rounds, Kernels(double), draw=draw_action)
+    offered = np.zeros((2, 3, 4))
+    draw((1, 2, 0, 1), offered)
+    assert not counts_references(draw)
+    expected = np.zeros((2, 3, 4))
+    fitted(draw_rounds, Kernels(double), draw=draw_action)((1, 2, 0, 1), expected)
+    assert offered.tobytes() == expected.tobytes()
+    theirs = compiled(shifted_rows, Kernels(double))
+    assert theirs(np.ones((2, 3))) == 12.0
+    assert counts_references(theirs)
+
+
+def test_only_the_loop_that_keeps_observed_rounds_may_allocate():
+    linear = LinearBandit([0.6, 0.3], 1.0, RandomActions(3, 2))
+    logistic = GeneralizedLinearBandit([0.6, 0.3], "logistic", RandomActions(3, 2))
+    for problem, policy, allocates in ((linear, LinUCB(), False), (logistic, GLMUCB(), True)):
+        study = Study(problem, Uniform(0.5), policy, horizon=10, replications=1, baseline=False)
+        _, cell = next(study.cells())
+        loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names)
+        assert may_allocate(loop) is allocates
+        assert not may_allocate(loop.__globals__["play_once"].__globals__["learn"])

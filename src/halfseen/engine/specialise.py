@@ -15,8 +15,8 @@ from functools import cache
 from types import FunctionType
 from typing import Any, Protocol
 
-from halfseen.kernels.compile_hints import INLINE, SHARED, hint
-from halfseen.kernels.reachable import fingerprint, reach
+from halfseen.kernels.compile_hints import ALLOCATES, INLINE, SHARED, hint
+from halfseen.kernels.reachable import fingerprint, is_own, reach
 
 
 class OpenNames(Protocol):
@@ -80,11 +80,23 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
         if callee is result or callee in _registered:
             continue
         _registered.add(callee)
+        counts = may_allocate(callee)
         if hint(callee) == SHARED:
-            register_shared(callee, fingerprint(callee), _importable(reach(callee)))
+            cached = _importable(reach(callee))
+            register_shared(callee, fingerprint(callee), cached=cached, counts=counts)
         else:
-            register_part(callee, inlined=hint(callee) == INLINE or callee in own)
-    return whole(result, fingerprint(result), _importable(reached))
+            inlined = hint(callee) == INLINE or callee in own
+            register_part(callee, inlined=inlined, counts=counts)
+    cached, counts = _importable(reached), may_allocate(result)
+    return whole(result, fingerprint(result), cached=cached, counts=counts)
+
+
+def may_allocate(function: FunctionType) -> bool:
+    """Return whether a function may hold arrays that it, or a function it calls, has allocated.
+
+    Users' functions may allocate; what they give to ours are numbers.
+    """
+    return not is_own(function) or any(hint(each) == ALLOCATES for each in reach(function))
 
 
 _registered: set[FunctionType] = set()

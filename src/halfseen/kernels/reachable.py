@@ -23,7 +23,7 @@ def renewed(kernel: Kernel) -> Kernel:
     that moment. In a notebook a helper can be defined anew while the kernel that calls it stays
     the same object. Anything that is not a function of the user's is returned as it is.
     """
-    if not isinstance(kernel, FunctionType) or _is_own(kernel):
+    if not isinstance(kernel, FunctionType) or is_own(kernel):
         return kernel
     states = _states.setdefault(kernel, {})
     now = fingerprint(kernel)
@@ -32,13 +32,14 @@ def renewed(kernel: Kernel) -> Kernel:
     return states[now]  # type: ignore[return-value]
 
 
-def _is_own(function: FunctionType) -> bool:
+def is_own(function: FunctionType) -> bool:
+    """Return whether a function is of this package, not of a user."""
     return str(function.__module__).startswith("halfseen.") and not function.__closure__
 
 
 def _copied(function: FunctionType, copies: dict[FunctionType, FunctionType]) -> FunctionType:
     """Return a copy of a function with copies of the functions it calls, as they are now."""
-    if _is_own(function):
+    if is_own(function):
         return function
     if function in copies:
         return copies[function]

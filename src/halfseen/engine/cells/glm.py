@@ -11,6 +11,7 @@ from halfseen.checks import Vector
 from halfseen.engine.cells.linear import LinearCell, filled
 from halfseen.engine.loops import drawn_glm, fixed_glm
 from halfseen.engine.loops.feedback import link_feedback
+from halfseen.engine.loops.glm_steps import longer
 from halfseen.engine.loops.live_glm import choose_glm, learn_glm, maximiser, reset_glm, with_link
 from halfseen.kernels.glm_newton import unreachable
 from halfseen.policies.glm.base import GLMPolicy, GLMSetting
@@ -19,7 +20,7 @@ from halfseen.problems.action_sets import FiniteActions, SequenceOfActions
 from halfseen.problems.glm import GeneralizedLinearBandit
 
 FIXED_GLM = (fixed_glm.reset, fixed_glm.shake, fixed_glm.learn, fixed_glm.misses)
-DRAWN_GLM = (drawn_glm.reset, drawn_glm.choose, drawn_glm.learn, drawn_glm.misses)
+DRAWN_GLM = (drawn_glm.reset, drawn_glm.choose, drawn_glm.learn, drawn_glm.misses, longer)
 LIVE = (choose_glm, learn_glm, reset_glm)
 
 
@@ -32,8 +33,7 @@ class GLMCell(LinearCell):
 
     fits: ClassVar[bool] = True
 
-    def names(self, jumps: bool) -> dict[str, Any]:
-        """Return what the loop's open names stand for, where it jumps or plays every round."""
+    def _names(self, jumps: bool) -> dict[str, Any]:
         link, kernels = self.problem.curve.kernels, self.policy.kernels()
         if self.same_actions:
             names = filled(FIXED_GLM, kernels, (("fit", maximiser(link)),))

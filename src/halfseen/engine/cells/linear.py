@@ -63,8 +63,17 @@ DRAWN_LINEAR = (
     drawn.learn,
     drawn.misses,
     drawn.decompose,
+    drawn.longer,
 )
-ON_BALL = (drawn.reset, ball.choose, ball.respond, drawn.learn, drawn.misses, ball.decompose)
+ON_BALL = (
+    drawn.reset,
+    ball.choose,
+    ball.respond,
+    drawn.learn,
+    drawn.misses,
+    ball.decompose,
+    drawn.longer,
+)
 
 
 @dataclass(frozen=True)
@@ -112,6 +121,9 @@ class LinearCell:
 
     def names(self, jumps: bool) -> dict[str, Any]:
         """Return what the loop's open names stand for, where it jumps or plays every round."""
+        return self._names(jumps) | {"POWERS": bool(np.any(self.alphas != 1.0))}
+
+    def _names(self, jumps: bool) -> dict[str, Any]:
         kernels = self.policy.kernels()
         if self.same_actions:
             names = filled(FIXED_LINEAR, kernels, ())

@@ -2,9 +2,9 @@
 
 What differs is filled in. ``reset``, ``choose``, ``learn`` and ``misses`` are those of
 `halfseen.engine.loops.drawn`, `halfseen.engine.loops.ball` or `halfseen.engine.loops.drawn_glm`;
-``respond`` tells when a round is observed, ``reward`` is the law of the rewards and
-``observe_probability`` the censorship's own. Only the ball lets a policy that changes its mind on
-observations alone jump from one to the next.
+``respond`` tells when a round is observed, ``longer`` makes room for more of them, ``reward`` is
+the law of the rewards and ``observe_probability`` the censorship's own. Only the ball lets a policy
+that changes its mind on observations alone jump from one to the next.
 """
 
 from __future__ import annotations
@@ -24,15 +24,22 @@ from halfseen.engine.arguments import (
     SHOWN,
 )
 from halfseen.engine.loops.designs import add_square, powered_width, record_designs
-from halfseen.engine.loops.glm_steps import longer
-from halfseen.engine.loops.record import cleared, has_powers, record, record_potential
+from halfseen.engine.loops.record import cleared, record, record_potential
 from halfseen.kernels.cholesky import exceeds
 from halfseen.kernels.compile_hints import inline
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
     from halfseen.engine.arguments import ChangingWorkspace, ChangingWorld, LinearTrack
-    from halfseen.engine.loops.drawn import choose, decompose, learn, misses, reset, respond
+    from halfseen.engine.loops.drawn import (
+        choose,
+        decompose,
+        learn,
+        longer,
+        misses,
+        reset,
+        respond,
+    )
     from halfseen.problems.links import draw_gaussian as reward
 
 BALL = False  # every vector of the unit ball may be played, and rewards are counted, not rounds
@@ -40,6 +47,7 @@ JUMPS = False  # the choice changes only on an observation
 LISTED = False  # how likely each action is to be observed is listed, not computed
 IMPUTES = False  # missing rewards are learned as 0
 KEEPS = False  # observed rounds are kept
+POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 SPECTRAL = False  # the policy needs the eigenvectors of the design
 HAS_RADIUS = False
 POLLS = True  # stop when asked to
@@ -69,7 +77,6 @@ def play_once(
     horizon = stops[stops.size - 1]
     share = 1.0 / world.censoring_factor
     slack = 0.5 * world.regularization * (1.0 - share)
-    powers = has_powers(alphas)
     environment_stream = (world.key[0], world.key[1], replication, ENVIRONMENT)
     reset(world, work, replication)
     begin(work)
@@ -92,7 +99,7 @@ def play_once(
     while clock < horizon:
         if POLLS and stopped[0] != 0:
             return
-        if changed and (powers or (BALL and SPECTRAL)):
+        if changed and (POWERS or (BALL and SPECTRAL)):
             decompose(work)
         if changed or not JUMPS:
             now = int(clock) + 1
@@ -118,10 +125,10 @@ def play_once(
         wait -= span
         observed = wait == 0.0
         for k in range(alphas.size):
-            if alphas[k] == 1.0:
-                potential[k] += span * width
-            else:
+            if POWERS and alphas[k] != 1.0:
                 potential[k] += span * powered_width(x, values, axes, alphas[k])
+            else:
+                potential[k] += span * width
         regret += span * (best - truth)
         pulled[region] += span
         add_square(expected, rate * span, x)

@@ -44,7 +44,7 @@ from halfseen.engine.arguments import (
 )
 from halfseen.engine.loops.designs import gather_expected, powered_width, record_designs, shortage
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN
-from halfseen.engine.loops.record import cleared, has_powers, record, record_potential
+from halfseen.engine.loops.record import cleared, record, record_potential
 from halfseen.kernels.cholesky import exceeds
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 JUMPS = False  # the choice changes only on an observation
 IMPUTES = False  # missing rewards are learned as 0
 SAMPLES = False  # the policy is given a random shift every round
+POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 EXPLORES = False  # the most uncertain action is played until every direction was seen once
 HAS_RADIUS = False
 POLLS = True  # stop when asked to
@@ -86,7 +87,6 @@ def play_once(
     rewards, values, axes = lists[REWARDS], work.vectors[EIGENVALUES], work.matrices[BASIS]
     horizon = stops[stops.size - 1]
     slack = world.regularization * (1.0 - 1.0 / world.censoring_factor)
-    powers = has_powers(alphas)
     environment_stream = (world.key[0], world.key[1], replication, ENVIRONMENT)
     policy_stream = (world.key[0], world.key[1], replication, POLICY)
     best = begin(world, work)
@@ -105,7 +105,7 @@ def play_once(
     while clock < horizon:
         if POLLS and stopped[0] != 0:
             return
-        if changed and powers:
+        if changed and POWERS:
             decompose(work)
         if SAMPLES:
             shake(work, policy_stream, int(clock) + 1)
@@ -120,10 +120,10 @@ def play_once(
             span = stop - clock
         clock += span
         for k in range(alphas.size):
-            if alphas[k] == 1.0:
-                potential[k] += span * widths[chosen]
-            else:
+            if POWERS and alphas[k] != 1.0:
                 potential[k] += span * powered_width(world.rows[chosen], values, axes, alphas[k])
+            else:
+                potential[k] += span * widths[chosen]
         regret += span * (best - constants[chosen, MEAN])
         wait[chosen] -= span
         observed = wait[chosen] == 0.0

@@ -7,6 +7,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.engine.arguments import History
+from halfseen.kernels.compile_hints import allocates
 from halfseen.problems.action_sets import fill_normals
 
 
@@ -56,6 +57,7 @@ def without_ridge(design: Vector, regularization: float, prior: Vector, out: Vec
         out[i, i] -= regularization
 
 
+@allocates
 def longer(history: History) -> History:
     """Return observed rounds with room for twice as many."""
     size, d = history.kept.shape

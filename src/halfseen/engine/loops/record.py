@@ -36,14 +36,6 @@ def record_potential(track: Track, place: tuple[int, int], potential: Vector) ->
         track.potential[row, checkpoint, k] = potential[k]
 
 
-def has_powers(alphas: Vector) -> bool:
-    """Return whether some order of the potential is not 1, which takes eigenvectors."""
-    found = False
-    for k in range(alphas.size):
-        found = found or alphas[k] != 1.0
-    return found
-
-
 def cleared(vector: Any) -> None:
     """Set a vector to 0."""
     for k in range(vector.size):
