@@ -163,7 +163,7 @@ def test_the_cache_is_in_the_users_cache_folder(monkeypatch, tmp_path):
 SCRIPT = """
 import sys
 sys.path.insert(0, {here!r})
-import test_code_cache
+from engine import test_code_cache
 function = test_code_cache.fresh()
 assert function(3.0, 1.0) == 10.0
 print(test_code_cache.hits(function))
@@ -176,7 +176,7 @@ print(Agent(UCB(), arms=2).choose().arm)
 
 def run(script, cache, before=(), env=None, **options):
     return subprocess.run(
-        [*before, sys.executable, "-c", script.format(here=str(Path(__file__).parent))],
+        [*before, sys.executable, "-c", script.format(here=str(Path(__file__).parents[1]))],
         env=os.environ | {"HALFSEEN_CACHE_DIR": str(cache)} | (env or {}),
         capture_output=True,
         text=True,
@@ -185,7 +185,7 @@ def run(script, cache, before=(), env=None, **options):
 
 
 def test_processes_that_compile_the_same_at_once_do_not_disturb_each_other(tmp_path):
-    command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parent))]
+    command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parents[1]))]
     environment = os.environ | {"HALFSEEN_CACHE_DIR": str(tmp_path)}
     running = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
