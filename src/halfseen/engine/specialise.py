@@ -8,6 +8,7 @@ and nothing else does. What is inlined and what is shared by several loops, mark
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
@@ -81,10 +82,18 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
             continue
         _registered.add(callee)
         if hint(callee) == SHARED:
-            register_shared(callee, fingerprint(callee), _importable(reach(callee)))
+            register_shared(callee, *_key(callee))
         else:
             register_part(callee, inlined=hint(callee) == INLINE or callee in own)
-    return whole(result, fingerprint(result), _importable(reached))
+    return whole(result, *_key(result))
+
+
+def _key(function: FunctionType) -> tuple[str, bool]:
+    """Return what compiled code is found by, and whether it may be kept on disk under it."""
+    found = fingerprint(function)
+    if found is None:
+        return f"{secrets.token_hex(16)} in this process", False
+    return found, _importable(reach(function))
 
 
 _registered: set[FunctionType] = set()
