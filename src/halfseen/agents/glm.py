@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from halfseen import checks
 from halfseen.agents.linear import LinearAgent, _of_unit_length, _Saved
+from halfseen.agents.saved_code import code_of
 from halfseen.checks import Vector
 from halfseen.engine.arguments import (
     EXPLORING,
@@ -26,11 +28,11 @@ from halfseen.engine.loops import live_glm as live
 from halfseen.engine.loops.glm_steps import longer
 from halfseen.engine.loops.live_glm import maximiser
 from halfseen.engine.specialise import compiled
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, StorageError, shorten
 from halfseen.policies import GLMPolicy
 from halfseen.policies.glm.base import GLMSetting
 from halfseen.problems.arms import LARGEST
-from halfseen.problems.links import link_named
+from halfseen.problems.links import LINKS, link_named
 
 
 class GLMAgent(LinearAgent):
@@ -124,6 +126,20 @@ class GLMAgent(LinearAgent):
     def exploring(self) -> bool:
         """True until every direction was seen once, for policies that wait for it."""
         return bool(self._numbers[EXPLORING])
+
+    def _code(self) -> dict[str, str]:
+        return code_of(policy=self.policy, link=self.setting.link)
+
+    @staticmethod
+    def _check_known(path: Path | str, setting: dict[str, Any]) -> None:
+        if setting["link"] not in LINKS:
+            raise StorageError(
+                f"{path} is whole, but its link {shorten(setting['link'])} is not known here."
+                " Make the link first, as it was made where the agent was saved, then load."
+            )
+
+    def _inverts_design(self) -> bool:
+        return not self.policy.explores  # which drops the ridge once it has explored
 
     def _reset(self) -> None:
         self._forget(*self._state)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from halfseen import checks
 from halfseen.agents.arms import reward_value, settle
+from halfseen.agents.saved_code import check_code, code_of
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
 from halfseen.engine.arguments import (
@@ -23,6 +24,7 @@ from halfseen.engine.arguments import (
     INVERSE,
     LEARNED,
     REGULARIZATION,
+    REST,
     SPREAD,
     TARGET,
 )
@@ -36,7 +38,7 @@ from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
 
-FORMAT = 1
+FORMAT = 2
 _Matrix = list[list[float]]
 
 
@@ -46,6 +48,7 @@ class _Saved(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
     policy: dict[str, Any]
+    code: dict[str, str]
     setting: dict[str, Any]
     seed: int
     decisions: Annotated[int, Field(ge=0, le=2**48)]
@@ -260,6 +263,7 @@ class LinearAgent:
             content = {
                 "format": FORMAT,
                 "policy": describe(self.policy),
+                "code": self._code(),
                 "setting": self._told,
                 "seed": self.seed,
                 "decisions": self._clock,
@@ -273,6 +277,14 @@ class LinearAgent:
                 ],
             } | self._history()
         write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
+
+    def _code(self) -> dict[str, str]:
+        """Return the fingerprints of what decides how the agent works."""
+        return code_of(policy=self.policy)
+
+    @staticmethod
+    def _check_known(path: Path | str, setting: dict[str, Any]) -> None:
+        """Refuse a setting that needs something which is not defined here."""
 
     def _history(self) -> dict[str, Any]:
         """Return what is to be saved beside the arrays."""
@@ -292,7 +304,9 @@ class LinearAgent:
             raise StorageError(f"{path} was written by another version. Use that version.")
         try:
             saved = _Saved.model_validate_json(json.dumps(content))
+            cls._check_known(path, saved.setting)
             agent = cls(linear_policy_from(saved.policy), seed=saved.seed, **saved.setting)
+            check_code(path, saved.code, agent._code())
             agent._restore(saved, content["observations"])
         except InvalidInput as error:
             raise StorageError(f"{path} cannot be used: {error}")
@@ -329,11 +343,33 @@ class LinearAgent:
             and all(_of_unit_length(action) for _, action in pending.values())
             and np.array_equal(inverse, inverse.T)
             and bool(np.all(np.diag(inverse) > 0.0))
-            and self._in_range()
+            and self._is_consistent()
         )
         if not fits:
             raise ValueError("state")
         self._clock, self._seen, self._pending = saved.decisions, seen, pending
+
+    def _is_consistent(self) -> bool:
+        """Tell whether design and inverse are each other's, and the design one of observations."""
+        design, inverse = self._matrices[DESIGN], self._matrices[INVERSE]
+        rest, d = self._matrices[REST], self.setting.dimension
+        learned, lam = self._numbers[LEARNED], self.policy.regularization
+        slack = 1e-9 * (lam + learned)
+        return bool(
+            self._in_range()
+            and np.array_equal(design, design.T)
+            and np.all(np.abs(rest) <= slack)
+            and np.linalg.eigvalsh(design)[0] >= lam * (1.0 - 1e-6) - slack
+            and np.trace(design) <= d * lam + learned * (1.0 + SLACK) ** 2 + slack
+            and (
+                not self._inverts_design()
+                or np.max(np.abs(design @ inverse - np.eye(d))) <= 10.0 * slack / lam
+            )
+        )
+
+    def _inverts_design(self) -> bool:
+        """Tell whether the inverse kept is that of the design kept."""
+        return True
 
     def _longest_spread(self) -> float:
         """Return a number no logarithm of a determinant of a design exceeds."""

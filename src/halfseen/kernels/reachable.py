@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -38,7 +38,7 @@ def renewed(kernel: Kernel) -> Kernel:
     try:
         now = code_fingerprint(kernel)
     except NoFingerprint:
-        return _copied(kernel, {})  # type: ignore[return-value]
+        return cast(Kernel, _copied(kernel, {}))
     states = _states.setdefault(kernel, {})
     if now not in states:
         # What numba compiled before may hold constants of another moment.
