@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.agents.linear import LinearAgent, _of_unit_length, _Saved
+from halfseen.agents.linear import LinearAgent, _Saved
 from halfseen.agents.saved_code import code_of
+from halfseen.agents.saved_state import of_unit_length
 from halfseen.checks import Vector
 from halfseen.engine.arguments import (
     EXPLORING,
@@ -171,7 +172,7 @@ class GLMAgent(LinearAgent):
         kept, paid = np.array(saved.kept).reshape(-1, d), np.array(saved.paid)
         if len(kept) != learned or len(paid) != learned:
             raise ValueError("rounds")
-        if not _of_unit_length(kept) or np.any(np.abs(paid) > LARGEST):
+        if not of_unit_length(kept) or np.any(np.abs(paid) > LARGEST):
             raise ValueError("rounds")
         size = len(self._rounds[1])
         while size < learned:

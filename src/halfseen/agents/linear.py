@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from halfseen import checks
 from halfseen.agents.arms import reward_value, settle
 from halfseen.agents.saved_code import check_code, code_of
+from halfseen.agents.saved_state import is_of_observations, of_unit_length
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
 from halfseen.engine.arguments import (
@@ -24,7 +25,6 @@ from halfseen.engine.arguments import (
     INVERSE,
     LEARNED,
     REGULARIZATION,
-    REST,
     SPREAD,
     TARGET,
 )
@@ -33,7 +33,6 @@ from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import GLMPolicy, LinearPolicy
 from halfseen.policies.linear.base import LinearSetting
-from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
@@ -340,32 +339,17 @@ class LinearAgent:
                 chosen >= 0 and action.shape == (self.setting.dimension,)
                 for chosen, action in pending.values()
             )
-            and all(_of_unit_length(action) for _, action in pending.values())
+            and all(of_unit_length(action) for _, action in pending.values())
             and np.array_equal(inverse, inverse.T)
             and bool(np.all(np.diag(inverse) > 0.0))
-            and self._is_consistent()
+            and self._in_range()
+            and is_of_observations(
+                self._matrices, learned, self.policy.regularization, self._inverts_design()
+            )
         )
         if not fits:
             raise ValueError("state")
         self._clock, self._seen, self._pending = saved.decisions, seen, pending
-
-    def _is_consistent(self) -> bool:
-        """Tell whether design and inverse are each other's, and the design one of observations."""
-        design, inverse = self._matrices[DESIGN], self._matrices[INVERSE]
-        rest, d = self._matrices[REST], self.setting.dimension
-        learned, lam = self._numbers[LEARNED], self.policy.regularization
-        slack = 1e-9 * (lam + learned)
-        return bool(
-            self._in_range()
-            and np.array_equal(design, design.T)
-            and np.all(np.abs(rest) <= slack)
-            and np.linalg.eigvalsh(design)[0] >= lam * (1.0 - 1e-6) - slack
-            and np.trace(design) <= d * lam + learned * (1.0 + SLACK) ** 2 + slack
-            and (
-                not self._inverts_design()
-                or np.max(np.abs(design @ inverse - np.eye(d))) <= 10.0 * slack / lam
-            )
-        )
 
     def _inverts_design(self) -> bool:
         """Tell whether the inverse kept is that of the design kept."""
@@ -391,14 +375,6 @@ class LinearAgent:
             and abs(self._numbers[SPREAD]) <= self._longest_spread()
             and learned < due <= 2.0**53
         )
-
-
-def _of_unit_length(rows: Vector) -> bool:
-    """Tell whether no row is longer than an action may be."""
-    longest = (1.0 + SLACK) ** 2 * (1.0 + 1e-12)
-    if np.any(np.abs(rows) > longest):  # their squares might overflow
-        return False
-    return bool(np.all(np.sum(rows * rows, axis=-1) <= longest))
 
 
 def _rows(actions: Sequence[Any]) -> Vector:
