@@ -14,12 +14,12 @@ from halfseen import (
     Agent,
     GLMAgent,
     LinearAgent,
-    LinUCB,
     Link,
+    LinUCB,
     Policy,
     StorageError,
-    register,
 )
+from halfseen.policies import POLICIES
 from halfseen.problems.links import LINKS
 from halfseen.studies.storage import sealed
 
@@ -31,7 +31,6 @@ def index(state, arm, clock, stream, table):
     return SIGN * arm
 
 
-@register
 @dataclass(frozen=True)
 class Saved(Policy):
     """Play the arm with the largest number, or the smallest."""
@@ -44,6 +43,7 @@ class Saved(Policy):
 
 
 def test_an_agent_is_refused_under_other_code_of_its_policy(tmp_path, monkeypatch):
+    monkeypatch.setitem(POLICIES, Saved.kind, Saved)
     path = tmp_path / "agent.json"
     Agent(Saved(), arms=2).save(path)
     assert Agent.load(path).choose().arm == 1

@@ -10,13 +10,15 @@ import numpy as np
 from halfseen import checks
 from halfseen.agents.linear import LinearAgent, _Saved
 from halfseen.agents.saved_code import code_of
-from halfseen.agents.saved_state import of_unit_length
+from halfseen.agents.saved_state import ROUNDING, of_unit_length
 from halfseen.checks import Vector
 from halfseen.engine.arguments import (
+    DESIGN,
     EXPLORING,
     FITTED_AT,
     GLM_NUMBERS,
     GLM_SIZES,
+    INVERSE,
     LEARNED,
     LIMIT,
     PRIOR,
@@ -174,9 +176,22 @@ class GLMAgent(LinearAgent):
             raise ValueError("rounds")
         if not of_unit_length(kept) or np.any(np.abs(paid) > LARGEST):
             raise ValueError("rounds")
+        self._check_design(kept)
         size = len(self._rounds[1])
         while size < learned:
             size *= 2
         rows, sums = np.zeros((size, d)), np.zeros(size)
         rows[:learned], sums[:learned] = kept, paid
         self._rounds = History(rows, sums, np.ones(size), np.zeros(size))
+
+    def _check_design(self, kept: Vector) -> None:
+        """Refuse a design that is not that of the rounds kept, or an inverse of another one."""
+        d, lam = self.setting.dimension, self.policy.regularization
+        design, inverse = self._matrices[DESIGN], self._matrices[INVERSE]
+        if np.max(np.abs(design - lam * np.eye(d) - kept.T @ kept)) > ROUNDING * (lam + len(kept)):
+            raise ValueError("design")
+        if self.policy.explores and not self.exploring:
+            design = design - lam * np.eye(d) + self._matrices[PRIOR]
+        apart = np.max(np.abs(design @ inverse - np.eye(d)))
+        if apart > 10.0 * ROUNDING * np.linalg.cond(design):
+            raise ValueError("inverse")
