@@ -99,7 +99,9 @@ def check_plain_file(path: Path) -> None:
     """Refuse what has a file's name and is a pipe, a device or a folder, which may never answer."""
     with readable(path):
         if path.exists() and not path.is_file():
-            raise StorageError(f"{path} is not a regular file. Remove it, or choose another place.")
+            raise StorageError(
+                f"Cannot read {path}: it is not a regular file. Remove it, or choose another place."
+            )
 
 
 def is_marked(folder: Path, mark: str) -> bool:
