@@ -278,7 +278,7 @@ class _Walk:
             raise NoFingerprint(f"a {type(value).__name__} cannot be written down") from error
         self.note("object")
         self.visit(type(value))
-        if not is_library_class(type(value)) and _hides_its_state(type(value)):
+        if _hides_its_state(type(value)):
             self.visit(others_than_fields(value))
         if isinstance(reduced, str):
             self.note(reduced)
@@ -364,6 +364,9 @@ def _is_known_ufunc(value: Any) -> bool:
 
 def _hides_its_state(kind: type) -> bool:
     names = ("__reduce__", "__reduce_ex__", "__getstate__")
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    if is_library_class(kind) or is_installed(file):
+        return False
     return any(getattr(kind, name) is not getattr(object, name) for name in names)
 
 
