@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from halfseen.canonical_source import source_of
-from halfseen.fingerprint import NoFingerprint, _version, fingerprint
+from halfseen.fingerprint import NoFingerprint, fingerprint
+from halfseen.known_code import version
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES
 from halfseen.problems.links import LINKS
 
@@ -222,21 +223,21 @@ def installed(tmp_path, monkeypatch):
     site = tmp_path / "site-packages"
     monkeypatch.syspath_prepend(str(site))
 
-    def install(text, version="1.0"):
+    def install(text, number="1.0"):
         info = site / "helperlib.dist-info"
         info.mkdir(parents=True, exist_ok=True)
         (site / "helperlib.py").write_text(text)
         (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: helperlib\nVersion: {version}\n"
+            f"Metadata-Version: 2.1\nName: helperlib\nVersion: {number}\n"
         )
         (info / "RECORD").write_text(f"helperlib.py,sha256={hash(text)},1\nhelperlib.pyc,,\n")
         importlib.invalidate_caches()
         sys.modules.pop("helperlib", None)
-        _version.cache_clear()
+        version.cache_clear()
 
     yield install
     sys.modules.pop("helperlib", None)
-    _version.cache_clear()
+    version.cache_clear()
 
 
 def test_installed_packages_count_by_version_and_by_what_was_installed(module, installed):
@@ -244,8 +245,8 @@ def test_installed_packages_count_by_version_and_by_what_was_installed(module, i
     uses = "import helperlib\nclass Own(helperlib.Base):\n    pass\n"
     uses += "def h():\n    return helperlib.g()\n"
     found = []
-    for content, version in ((text, "1.0"), (text, "1.1"), (text.replace("2", "3"), "1.0")):
-        installed(content, version)
+    for content, number in ((text, "1.0"), (text, "1.1"), (text.replace("2", "3"), "1.0")):
+        installed(content, number)
         own = module(uses)
         found.append((fingerprint(own.Own), fingerprint(own.h)))
     assert len(set(found)) == 3

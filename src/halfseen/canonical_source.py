@@ -8,6 +8,7 @@ compiles to the function's own bytecode: a file may have been edited since it wa
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
 import os
 import sys
@@ -34,12 +35,15 @@ class Source:
     names
         Dotted names it reads, such as ``("math", "exp")``, in order; locals may be among them.
     imports
-        Modules imported inside it, each with the name taken from it, or None.
+        What it imports: the module, the name taken from it or None, and the name it is bound to.
+    alone
+        Names among them that are used otherwise than before a dot; None if that is not known.
     """
 
     text: str
     names: tuple[tuple[str, ...], ...]
-    imports: tuple[tuple[str, str | None], ...]
+    imports: tuple[tuple[str, str | None, str], ...]
+    alone: frozenset[str] | None
 
 
 _known: WeakKeyDictionary[FunctionType, tuple[CodeType, Source]] = WeakKeyDictionary()
@@ -175,13 +179,20 @@ def _from_bytecode(code: CodeType) -> Source:
     chains = [
         (name, *rest) for name in sorted(names) for rest in ((), *((n,) for n in sorted(names)))
     ]
-    return Source("\n".join(words), tuple(chains), ())
+    imports = [
+        (str(step.argval), None, str(step.argval).partition(".")[0])
+        for part in codes_in(code)
+        for step in dis.get_instructions(part)
+        if step.opname == "IMPORT_NAME"
+    ]
+    return Source("\n".join(words), tuple(chains), tuple(imports), None)
 
 
 def _from_tree(node: _Definition) -> Source:
     writer = _Writer()
     writer.write(node)
-    return Source("".join(writer.words), tuple(sorted(writer.names)), tuple(writer.imports))
+    names, imports = tuple(sorted(writer.names)), tuple(writer.imports)
+    return Source("".join(writer.words), names, imports, frozenset(writer.alone))
 
 
 class _Writer:
@@ -190,8 +201,9 @@ class _Writer:
     def __init__(self) -> None:
         self.words: list[str] = []
         self.names: set[tuple[str, ...]] = set()
-        self.imports: list[tuple[str, str | None]] = []
-        self._raising = 0
+        self.imports: list[tuple[str, str | None, str]] = []
+        self.alone: set[str] = set()
+        self._dotted: set[int] = set()
 
     def write(self, value: Any) -> None:
         """Write a node, a list of them, or a plain value."""
@@ -212,9 +224,7 @@ class _Writer:
         if isinstance(node, ast.JoinedStr):  # Python 3.12 has empty texts in some
             texts = (part for part in node.values if getattr(part, "value", None) != "")
             node = ast.JoinedStr(list(texts))
-        self._raising += isinstance(node, ast.Raise)
-        if not self._raising:  # an error's class and words decide no number
-            self._note(node)
+        self._note(node)
         self.words.append(f"{type(node).__name__}(")
         for name, value in sorted(ast.iter_fields(node)):
             if name in _SKIPPED or value is None or value == []:
@@ -222,16 +232,23 @@ class _Writer:
             self.words.append(f"{name}=")
             self.write(value)
         self.words.append(")")
-        self._raising -= isinstance(node, ast.Raise)
 
     def _note(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
-            self.imports += [(alias.name, None) for alias in node.names]
+            for alias in node.names:
+                if alias.asname is None:
+                    self.imports.append((alias.name, None, alias.name.partition(".")[0]))
+                else:
+                    above, _, last = alias.name.rpartition(".")
+                    taken = (above, last) if above else (alias.name, None)
+                    self.imports.append((*taken, alias.asname))
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
-            self.imports += [(module, alias.name) for alias in node.names]
+            self.imports += [(module, a.name, a.asname or a.name) for a in node.names]
         elif isinstance(node, ast.Name):
             self.names.add((node.id,))
+            if id(node) not in self._dotted:
+                self.alone.add(node.id)
         elif isinstance(node, ast.Attribute):
             rest: list[str] = []
             inner: ast.AST = node
@@ -239,6 +256,7 @@ class _Writer:
                 rest.insert(0, inner.attr)
                 inner = inner.value
             if isinstance(inner, ast.Name):
+                self._dotted.add(id(inner))
                 self.names.add((inner.id, *rest))
 
 

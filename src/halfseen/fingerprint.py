@@ -10,17 +10,13 @@ or looks up by a name it computes, is not seen.
 from __future__ import annotations
 
 import copyreg
-import dataclasses
 import functools
 import hashlib
-import importlib
 import sys
 import types
-from collections import namedtuple
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from importlib import metadata
 from numbers import Integral, Real
 from pathlib import PurePath
 from types import FunctionType, ModuleType
@@ -28,18 +24,23 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.canonical_source import Source, codes_in, source_of
+from halfseen.canonical_source import source_of
+from halfseen.class_contents import is_written, others_than_fields, unseen_defaults
+from halfseen.known_code import is_installed, is_library, is_library_class, package, version
+from halfseen.reached_names import is_filled, reached
 
-LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "builtins"} - {"__main__"}
 # Parts of this package that refuse and convert, and loops that `TRAJECTORIES` speaks for.
 OWN_NAMED = (
+    "halfseen.canonical_source",
     "halfseen.checks",
+    "halfseen.class_contents",
     "halfseen.engine",
     "halfseen.errors",
     "halfseen.fingerprint",
     "halfseen.kernels.reachable",
+    "halfseen.known_code",
+    "halfseen.reached_names",
 )
-_MISSING = object()
 _BUILTIN = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
@@ -48,8 +49,6 @@ _BUILTIN = (
     types.ClassMethodDescriptorType,
     np.ufunc,
 )
-_GENERATED = {*vars(namedtuple("_Empty", ())), "__replace__"}
-_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
 class NoFingerprint(TypeError):
@@ -110,6 +109,10 @@ class _Walk:
         if value is None or kind in (bool, int, float, complex, str, bytes, type(...)):
             self.note(kind.__name__, ascii(value))
         elif isinstance(value, np.ndarray | np.generic):
+            if isinstance(value, np.ndarray) and kind not in (np.ndarray, np.memmap):
+                self.note("subclass")
+                self.visit(kind)
+                self.visit(others_than_fields(value))
             self._array(np.asarray(value))
         elif kind in (tuple, list):
             self.note("list" if plain else kind.__name__, str(len(value)))
@@ -123,10 +126,11 @@ class _Walk:
         elif kind in (set, frozenset):
             self.note("set", *sorted(fingerprint(entry) for entry in value))
         elif isinstance(value, ModuleType):
-            self.note("module", value.__name__)
+            self._module(value)
         elif isinstance(value, Enum):
-            self.note("enum", kind.__name__, value.name)
+            self.note("enum", kind.__name__, str(value.name))
             self.visit(value.value)
+            self.visit(kind)
         elif isinstance(value, PurePath | np.dtype | range | slice):
             self.note(kind.__name__, str(value))
         else:
@@ -137,7 +141,8 @@ class _Walk:
             self.note("objects", str(array.shape))
             self.visit(array.tolist())
             return
-        self.note("array", array.dtype.str, str(array.shape) if array.size else "empty")
+        of = array.dtype.str if array.dtype.names is None else str(array.dtype)
+        self.note("array", of, str(array.shape) if array.size else "empty")
         rows = array.reshape(-1) if array.ndim == 0 else array
         for begin in range(0, len(rows), step := max(1, (1 << 24) // max(1, rows[:1].nbytes))):
             self.hash.update(np.ascontiguousarray(rows[begin : begin + step]).tobytes())
@@ -161,13 +166,17 @@ class _Walk:
         elif isinstance(value, types.UnionType | types.GenericAlias) or _is_typing(value):
             self.note("type", str(getattr(value, "__name__", getattr(value, "_name", ""))))
             self.visit(tuple(getattr(value, "__args__", ())))
-        elif hasattr(value, "__qualname__") and self._is_library(value):
+        elif _is_named(value) and self._is_library(value):
             self._library(value.__module__, value.__qualname__)
         elif is_dataclass(value) and not isinstance(value, type):
             self.visit(type(value))
             for entry in fields(value):
                 self.note(entry.name)
                 self.visit(getattr(value, entry.name), plain=True)
+            if not type(value).__module__.startswith("halfseen."):
+                for name, extra in others_than_fields(value).items():
+                    self.note("beside", name)
+                    self.visit(extra)
         elif id(value) in self._seen:
             self.note("again", str(self._seen[id(value)]))
         else:
@@ -176,52 +185,88 @@ class _Walk:
             self._first_time(value)
 
     def _first_time(self, value: Any) -> None:
-        package = self._package
+        before = self._package
         if isinstance(value, FunctionType):
-            self._package = _package(value.__module__)
+            self._package = package(value.__module__)
             self._function(value)
         elif isinstance(value, type):
-            self._package = _package(value.__module__)
+            self._package = package(value.__module__)
             self._class(value)
-        elif isinstance(getattr(value, "py_func", None), FunctionType):  # compiled by numba
+        elif (plain := _given_to_numba(value)) is not None:
             self.note("compiled")
-            self.visit(value.py_func)
+            self.visit(getattr(value, "targetoptions", None))
+            self.visit(plain)
         elif isinstance(value, functools._lru_cache_wrapper):
             self.visit(value.__wrapped__)
         else:
             self._state(value)
-        self._package = package
+        self._package = before
 
     def _function(self, function: FunctionType) -> None:
+        if hasattr(function, "registry") and hasattr(function, "dispatch"):  # functools'
+            self.note("dispatch by type")
+            for kind, chosen in function.registry.items():
+                self.visit((kind, chosen))
+            return
         source = source_of(function)
         self.note("function", source.text)
         self.visit(function.__defaults__)
         self.visit(function.__kwdefaults__)
-        for name, value in _reached(function, source):
+        for name, value in reached(function, source):
             self.note(name)
             if isinstance(value, ModuleType):
                 self.note("module")  # of which only what is named counts
+                if source.alone is None or name in source.alone:
+                    self._module(value)
             else:
                 self.visit(value)
+        held = [cell.cell_contents for cell in function.__closure__ or () if is_filled(cell)]
+        for name, value in sorted(vars(function).items()):
+            wrapped = name == "__wrapped__" and any(value is other for other in held)
+            if not wrapped and name != "__compile__":
+                self.note("attribute", name)
+                self.visit(value)
+
+    def _module(self, module: ModuleType) -> None:
+        """Add a module that is used as a value: all that it holds counts, if it is the user's."""
+        name = module.__name__
+        file = getattr(module, "__file__", None) or ""
+        self.note("module", name)
+        if is_library(name) or package(name) == "halfseen":
+            return
+        if is_installed(file):
+            self.note(version(package(name)))
+        elif id(module) not in self._seen:
+            self._seen[id(module)] = len(self._seen)
+            self._kept.append(module)
+            for inner, value in sorted(vars(module).items()):
+                if not (inner.startswith("__") and inner.endswith("__")):
+                    self.note(inner)
+                    self.visit(value)
 
     def _class(self, kind: Any) -> None:
-        bases = [base for base in kind.__mro__[1:] if _package(base.__module__) not in LIBRARIES]
+        bases = [base for base in kind.__mro__[1:] if not is_library_class(base)]
         self.note("class", str(len(bases)))
         if issubclass(kind, Enum):
             for member in kind:
                 self.note(member.name)
                 self.visit(member.value)
+                for name, value in others_than_fields(member).items():
+                    self.note("beside", name)
+                    self.visit(value)
         if is_dataclass(kind):
             for entry in fields(kind):
                 self.note(entry.name, str(entry.kw_only), str(entry.init))
+            for default in unseen_defaults(kind):
+                self.visit(default)
         if _is_named_tuple(kind):
             self.note(*kind._fields)
             self.visit(kind._field_defaults)
         for name, value in sorted(vars(kind).items()):
-            if _is_own(kind, name, value):
+            if is_written(kind, name, value):
                 self.note(name)
                 self.visit(value)
-        metaclass = [] if _package(type(kind).__module__) in LIBRARIES else [type(kind)]
+        metaclass = [] if is_library_class(type(kind)) else [type(kind)]
         for base in (*bases, *metaclass):
             self.visit(base)
 
@@ -233,6 +278,8 @@ class _Walk:
             raise NoFingerprint(f"a {type(value).__name__} cannot be written down") from error
         self.note("object")
         self.visit(type(value))
+        if _hides_its_state(type(value)):
+            self.visit(others_than_fields(value))
         if isinstance(reduced, str):
             self.note(reduced)
             return
@@ -247,8 +294,10 @@ class _Walk:
                 self.visit(list(entries))
 
     def _named_builtin(self, value: Any) -> None:
+        if isinstance(value, np.ufunc) and not _is_known_ufunc(value):
+            raise NoFingerprint(f"{value.__name__} does not show the function it was made from")
         owner = getattr(value, "__self__", None)
-        where = _package(getattr(value, "__module__", None) or type(value).__module__)
+        where = package(getattr(value, "__module__", None) or type(value).__module__)
         name = getattr(value, "__qualname__", value.__name__)
         self.note("builtin", where.lstrip("_"), str(name))
         if owner is not None and not isinstance(owner, ModuleType | type):
@@ -258,75 +307,22 @@ class _Walk:
         """Return whether code is known by its name: not the user's, nor of the same package."""
         module = getattr(thing, "__module__", None)
         module = module if isinstance(module, str) else ""
-        top = _package(module)
-        if top in LIBRARIES or (module.startswith(OWN_NAMED) and not _is_typed_in(thing)):
+        top = package(module)
+        if module == "builtins" and isinstance(thing, FunctionType):  # made by exec
+            return False
+        if isinstance(thing, type) and is_library(module):
+            return is_library_class(thing)
+        if is_library(module) or (module.startswith(OWN_NAMED) and not _is_typed_in(thing)):
             return True
         if top in ("halfseen", self._package) or not self._package:
             return False
         file = getattr(sys.modules.get(module), "__file__", None) or ""
-        return bool({"site-packages", "dist-packages"} & set(PurePath(file).parts))
+        return is_installed(file)
 
     def _library(self, module: str, name: str) -> None:
-        top = _package(module)
-        version = "" if top in LIBRARIES or top == "halfseen" else _version(top)
-        self.note("library", top.lstrip("_"), name, version)
-
-
-def _reached(function: FunctionType, source: Source) -> list[tuple[str, Any]]:
-    """Return what a function's names stand for, apart from locals and builtins."""
-    code = function.__code__
-    within = {name for part in codes_in(code) for name in (*part.co_names, *part.co_freevars)}
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    found: dict[str, Any] = {}
-    for chain in source.names:
-        if chain[0] not in within:
-            continue
-        value = function.__globals__.get(chain[0], _MISSING)
-        if chain[0] in cells:
-            try:
-                value = cells[chain[0]].cell_contents
-            except ValueError:  # not filled yet
-                value = _MISSING
-        found |= _along(chain, value)
-    for module, name in source.imports:
-        package = function.__globals__.get("__package__") or ""
-        try:
-            value = importlib.import_module(module, package)
-        except Exception:  # whatever a missing or failing module raises, the function would too
-            continue
-        if name is not None:
-            found |= _along((module, name), value)
-    return sorted(found.items(), key=lambda pair: pair[0])
-
-
-def _along(chain: tuple[str, ...], value: Any) -> dict[str, Any]:
-    """Follow a dotted name through modules, to the first thing that is not one."""
-    name = chain[0]
-    for part in chain[1:]:
-        if not isinstance(value, ModuleType):
-            break
-        inner = getattr(value, part, _MISSING)
-        if _package(value.__name__) in LIBRARIES and not isinstance(inner, ModuleType):
-            return {f"{value.__name__}.{part}": value}
-        name, value = f"{name}.{part}", inner
-    return {} if value is _MISSING else {name: value}
-
-
-def _is_own(kind: Any, name: str, value: Any) -> bool:
-    """Return whether a class's attribute was written by somebody and is not bookkeeping."""
-    if "_fields" in vars(kind) and (name in kind._fields or name in _GENERATED):
-        return False
-    if isinstance(value, _SLOTS) or name.startswith(("_abc_", "__annotat")) or name == "__repr__":
-        return False
-    inner = value.__func__ if isinstance(value, staticmethod | classmethod) else value
-    if issubclass(kind, Enum) and (
-        not isinstance(inner, FunctionType) or inner.__module__ == "enum"
-    ):
-        return False
-    if isinstance(inner, FunctionType):
-        generated = is_dataclass(kind)
-        return not (generated and inner.__code__.co_filename in ("<string>", dataclasses.__file__))
-    return not (name.startswith("__") and name.endswith("__"))
+        top = package(module)
+        of = "" if is_library(module) or top == "halfseen" else version(top)
+        self.note("library", top.lstrip("_"), name, of)
 
 
 def _as_json(value: Any) -> Any:
@@ -347,7 +343,31 @@ def _as_json(value: Any) -> Any:
         return array.astype(np.float64)
     if array.size and array.dtype.kind == "i":
         return array.astype(np.int64)
-    return array.tolist()
+    return array.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _is_named(value: Any) -> bool:
+    return hasattr(value, "__qualname__") and _given_to_numba(value) is None
+
+
+def _given_to_numba(value: Any) -> FunctionType | None:
+    """Return the function that numba's njit, vectorize or cfunc was given."""
+    inner = getattr(value, "_dispatcher", value)
+    found = getattr(inner, "py_func", getattr(inner, "_pyfunc", None))
+    return found if isinstance(found, FunctionType) else None
+
+
+def _is_known_ufunc(value: Any) -> bool:
+    places = (np, sys.modules.get("scipy.special"))
+    return any(getattr(place, value.__name__, None) is value for place in places)
+
+
+def _hides_its_state(kind: type) -> bool:
+    names = ("__reduce__", "__reduce_ex__", "__getstate__")
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+    if is_library_class(kind) or is_installed(file):
+        return False
+    return any(getattr(kind, name) is not getattr(object, name) for name in names)
 
 
 def _is_named_tuple(kind: Any) -> bool:
@@ -361,25 +381,3 @@ def _is_typed_in(thing: Any) -> bool:
 
 def _is_typing(value: Any) -> bool:
     return type(value).__module__ == "typing"
-
-
-def _package(module: Any) -> str:
-    return module.partition(".")[0] if isinstance(module, str) else ""
-
-
-@functools.cache
-def _version(package: str) -> str:
-    """Return the version of an installed package and a hash of the sources it was installed with.
-
-    Installing an edited package again under the same version changes the second.
-    """
-    names = [package, *metadata.packages_distributions().get(package, [])]
-    for name in names:
-        try:
-            found = metadata.distribution(name)
-            files = (found.read_text("RECORD") or "").splitlines()
-        except Exception:  # no such distribution, or a broken one
-            continue
-        sources = "\n".join(sorted(line for line in files if ".py," in line))
-        return f"{found.version} {hashlib.sha256(sources.encode()).hexdigest()}"
-    return str(getattr(sys.modules.get(package), "__version__", ""))

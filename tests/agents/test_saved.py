@@ -130,7 +130,7 @@ def changed(text, path, value):
 
 SENSELESS = [
     ("format", ...),
-    ("format", 2),
+    ("format", 1),
     ("format", "1"),
     ("policy", ...),
     ("policy", 5),

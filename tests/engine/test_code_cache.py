@@ -241,3 +241,21 @@ def test_a_cache_that_can_only_be_read_is_used(entry, folder):
         parent.chmod(parent.stat().st_mode | 0o055)
     ended = run(SCRIPT, folder, before=another_user(), cwd="/")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1\n", "")
+
+
+def test_a_cache_path_that_is_a_file_is_said_once_and_rightly(tmp_path):
+    (tmp_path / "file").write_text("")
+    ended = run(SCRIPT, tmp_path / "file")
+    assert (ended.returncode, ended.stdout) == (0, "0\n")
+    assert len(ended.stderr.splitlines()) == 1
+    assert "is not a folder" in ended.stderr
+
+
+def test_an_entry_that_is_a_folder_is_replaced(tmp_path):
+    assert run(SCRIPT, tmp_path).stdout == "0\n"
+    (entry,) = tmp_path.iterdir()
+    entry.unlink()
+    entry.mkdir()
+    assert run(SCRIPT, tmp_path).stdout == "0\n"
+    assert entry.is_file()
+    assert run(SCRIPT, tmp_path).stdout == "1\n"

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
-from report.browsers import NONE_FOUND, find_browser, may_skip
 
 from halfseen import (
     UCB,
@@ -25,6 +24,7 @@ from halfseen import (
     simulate,
 )
 from halfseen.report import write_report
+from report.browsers import NONE_FOUND, find_browser, may_skip
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from report.browsers import NAMES, find_browser, may_skip
 
 

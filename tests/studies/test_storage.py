@@ -76,7 +76,8 @@ def test_missing_and_empty_files(folder):
         path.write_bytes(b"")
         refused(folder, path)
         path.unlink()
-        with pytest.raises(StorageError, match=re.escape(str(path))):
+        where = "unfinished study" if name == "cell.json" else re.escape(str(path))
+        with pytest.raises(StorageError, match=where):
             Result.load(folder)
         path.write_bytes(whole)
     assert Result.load(folder).study.horizon == 60

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from halfseen import checks
+from halfseen.agents.saved_code import check_code, code_of
 from halfseen.draws import stream_key
 from halfseen.engine.loops.live import absorb, pass_over, select
 from halfseen.engine.specialise import compiled
@@ -24,7 +25,7 @@ from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
 
-FORMAT = 1
+FORMAT = 2
 
 
 class _Saved(BaseModel):
@@ -33,6 +34,7 @@ class _Saved(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
     policy: dict[str, Any]
+    code: dict[str, str]
     setting: dict[str, Any]
     seed: int
     decisions: int
@@ -262,6 +264,7 @@ class Agent:
             policy = policy_from(saved.policy)
             setting = saved.setting
             agent = Agent(policy, len(setting["noise"]), seed=saved.seed, **setting)
+            check_code(path, saved.code, code_of(policy=policy))
         except InvalidInput as error:
             raise StorageError(f"{path} cannot be used: {error}")
         except (ValidationError, KeyError, TypeError, RecursionError):
@@ -279,6 +282,7 @@ class Agent:
         return {
             "format": FORMAT,
             "policy": describe(self.policy),
+            "code": code_of(policy=self.policy),
             "setting": {
                 "noise": setting.noise.tolist(),
                 "bound": setting.bound,

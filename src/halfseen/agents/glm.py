@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from halfseen import checks
-from halfseen.agents.linear import LinearAgent, _of_unit_length, _Saved
+from halfseen.agents.linear import LinearAgent, _Saved
+from halfseen.agents.saved_code import code_of
+from halfseen.agents.saved_state import ROUNDING, of_unit_length
 from halfseen.checks import Vector
 from halfseen.engine.arguments import (
+    DESIGN,
     EXPLORING,
     FITTED_AT,
     GLM_NUMBERS,
     GLM_SIZES,
+    INVERSE,
     LEARNED,
     LIMIT,
     PRIOR,
@@ -26,11 +31,11 @@ from halfseen.engine.loops import live_glm as live
 from halfseen.engine.loops.glm_steps import longer
 from halfseen.engine.loops.live_glm import maximiser
 from halfseen.engine.specialise import compiled
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, StorageError, shorten
 from halfseen.policies import GLMPolicy
 from halfseen.policies.glm.base import GLMSetting
 from halfseen.problems.arms import LARGEST
-from halfseen.problems.links import link_named
+from halfseen.problems.links import LINKS, link_named
 
 
 class GLMAgent(LinearAgent):
@@ -125,6 +130,20 @@ class GLMAgent(LinearAgent):
         """True until every direction was seen once, for policies that wait for it."""
         return bool(self._numbers[EXPLORING])
 
+    def _code(self) -> dict[str, str]:
+        return code_of(policy=self.policy, link=self.setting.link)
+
+    @staticmethod
+    def _check_known(path: Path | str, setting: dict[str, Any]) -> None:
+        if setting["link"] not in LINKS:
+            raise StorageError(
+                f"{path} is whole, but its link {shorten(setting['link'])} is not known here."
+                " Make the link first, as it was made where the agent was saved, then load."
+            )
+
+    def _inverts_design(self) -> bool:
+        return not self.policy.explores  # which drops the ridge once it has explored
+
     def _reset(self) -> None:
         self._forget(*self._state)
 
@@ -155,11 +174,24 @@ class GLMAgent(LinearAgent):
         kept, paid = np.array(saved.kept).reshape(-1, d), np.array(saved.paid)
         if len(kept) != learned or len(paid) != learned:
             raise ValueError("rounds")
-        if not _of_unit_length(kept) or np.any(np.abs(paid) > LARGEST):
+        if not of_unit_length(kept) or np.any(np.abs(paid) > LARGEST):
             raise ValueError("rounds")
+        self._check_design(kept)
         size = len(self._rounds[1])
         while size < learned:
             size *= 2
         rows, sums = np.zeros((size, d)), np.zeros(size)
         rows[:learned], sums[:learned] = kept, paid
         self._rounds = History(rows, sums, np.ones(size), np.zeros(size))
+
+    def _check_design(self, kept: Vector) -> None:
+        """Refuse a design that is not that of the rounds kept, or an inverse of another one."""
+        d, lam = self.setting.dimension, self.policy.regularization
+        design, inverse = self._matrices[DESIGN], self._matrices[INVERSE]
+        if np.max(np.abs(design - lam * np.eye(d) - kept.T @ kept)) > ROUNDING * (lam + len(kept)):
+            raise ValueError("design")
+        if self.policy.explores and not self.exploring:
+            design = design - lam * np.eye(d) + self._matrices[PRIOR]
+        apart = np.max(np.abs(design @ inverse - np.eye(d)))
+        if apart > 10.0 * ROUNDING * np.linalg.cond(design):
+            raise ValueError("inverse")

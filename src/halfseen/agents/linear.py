@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from halfseen import checks
 from halfseen.agents.arms import reward_value, settle
+from halfseen.agents.saved_code import check_code, code_of
+from halfseen.agents.saved_state import is_of_observations, of_unit_length
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
 from halfseen.engine.arguments import (
@@ -31,12 +33,11 @@ from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import GLMPolicy, LinearPolicy
 from halfseen.policies.linear.base import LinearSetting
-from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
 
-FORMAT = 1
+FORMAT = 2
 _Matrix = list[list[float]]
 
 
@@ -46,6 +47,7 @@ class _Saved(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
     policy: dict[str, Any]
+    code: dict[str, str]
     setting: dict[str, Any]
     seed: int
     decisions: Annotated[int, Field(ge=0, le=2**48)]
@@ -260,6 +262,7 @@ class LinearAgent:
             content = {
                 "format": FORMAT,
                 "policy": describe(self.policy),
+                "code": self._code(),
                 "setting": self._told,
                 "seed": self.seed,
                 "decisions": self._clock,
@@ -273,6 +276,14 @@ class LinearAgent:
                 ],
             } | self._history()
         write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
+
+    def _code(self) -> dict[str, str]:
+        """Return the fingerprints of what decides how the agent works."""
+        return code_of(policy=self.policy)
+
+    @staticmethod
+    def _check_known(path: Path | str, setting: dict[str, Any]) -> None:
+        """Refuse a setting that needs something which is not defined here."""
 
     def _history(self) -> dict[str, Any]:
         """Return what is to be saved beside the arrays."""
@@ -292,7 +303,9 @@ class LinearAgent:
             raise StorageError(f"{path} was written by another version. Use that version.")
         try:
             saved = _Saved.model_validate_json(json.dumps(content))
+            cls._check_known(path, saved.setting)
             agent = cls(linear_policy_from(saved.policy), seed=saved.seed, **saved.setting)
+            check_code(path, saved.code, agent._code())
             agent._restore(saved, content["observations"])
         except InvalidInput as error:
             raise StorageError(f"{path} cannot be used: {error}")
@@ -326,14 +339,21 @@ class LinearAgent:
                 chosen >= 0 and action.shape == (self.setting.dimension,)
                 for chosen, action in pending.values()
             )
-            and all(_of_unit_length(action) for _, action in pending.values())
+            and all(of_unit_length(action) for _, action in pending.values())
             and np.array_equal(inverse, inverse.T)
             and bool(np.all(np.diag(inverse) > 0.0))
             and self._in_range()
+            and is_of_observations(
+                self._matrices, learned, self.policy.regularization, self._inverts_design()
+            )
         )
         if not fits:
             raise ValueError("state")
         self._clock, self._seen, self._pending = saved.decisions, seen, pending
+
+    def _inverts_design(self) -> bool:
+        """Tell whether the inverse kept is that of the design kept."""
+        return True
 
     def _longest_spread(self) -> float:
         """Return a number no logarithm of a determinant of a design exceeds."""
@@ -355,14 +375,6 @@ class LinearAgent:
             and abs(self._numbers[SPREAD]) <= self._longest_spread()
             and learned < due <= 2.0**53
         )
-
-
-def _of_unit_length(rows: Vector) -> bool:
-    """Tell whether no row is longer than an action may be."""
-    longest = (1.0 + SLACK) ** 2 * (1.0 + 1e-12)
-    if np.any(np.abs(rows) > longest):  # their squares might overflow
-        return False
-    return bool(np.all(np.sum(rows * rows, axis=-1) <= longest))
 
 
 def _rows(actions: Sequence[Any]) -> Vector:

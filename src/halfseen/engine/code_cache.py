@@ -13,6 +13,7 @@ import hashlib
 import logging
 import os
 import pickle
+import shutil
 import sys
 import tempfile
 import time
@@ -109,6 +110,14 @@ def prune(folder: Path, largest: int = LARGEST) -> None:
             size -= bytes_ if path.suffix == ENTRY else 0
 
 
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
 _told: set[str] = set()
 
 
@@ -157,15 +166,19 @@ class CodeCache(_Cache):  # type: ignore[misc]
                 result = self._read(path, sig, target_context)
             except (FileNotFoundError, PermissionError):
                 pass
+            except NotADirectoryError:
+                _tell_once(f"{self._folder} is not a folder")
+                self._folder = None
             except Exception as error:  # whatever a damaged file makes pickle or LLVM raise
                 log.info("halfseen: %s is damaged (%s) and is compiled again", path, error)
-                with suppress(OSError):
-                    path.unlink()
+                _remove(path)
         if result is None:
             announce()
         return result
 
     def _read(self, path: Path, sig: Any, target_context: Any) -> Any:
+        if path.exists() and not path.is_file():  # a pipe would never answer
+            raise ValueError("it is not a regular file")
         content = path.read_bytes()
         start = len(FORMAT) + 32
         digest, body = content[len(FORMAT) : start], content[start:]

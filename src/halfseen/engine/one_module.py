@@ -166,7 +166,7 @@ class _SharedCompiler(_PartCompiler):
 
 
 def whole(
-    function: FunctionType, fingerprint: str, *, cached: bool, counts: bool
+    function: FunctionType, fingerprint: str, cached: bool, *, counts: bool
 ) -> Callable[..., Any]:
     """Return a function compiled with all that it calls; every callee must be registered.
 
@@ -218,7 +218,7 @@ _provided: dict[str, _Provided] = {}
 
 
 def register_shared(
-    function: FunctionType, fingerprint: str, *, cached: bool, counts: bool
+    function: FunctionType, fingerprint: str, cached: bool, *, counts: bool
 ) -> None:
     """Let a function be called by others, compiled apart."""
     options = _options(_SharedCompiler, counts)

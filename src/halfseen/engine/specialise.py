@@ -8,6 +8,7 @@ and nothing else does. What is inlined and what is shared by several loops, mark
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
@@ -82,13 +83,11 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
         _registered.add(callee)
         counts = may_allocate(callee)
         if hint(callee) == SHARED:
-            cached = _importable(reach(callee))
-            register_shared(callee, fingerprint(callee), cached=cached, counts=counts)
+            register_shared(callee, *_key(callee), counts=counts)
         else:
             inlined = hint(callee) == INLINE or callee in own
             register_part(callee, inlined=inlined, counts=counts)
-    cached, counts = _importable(reached), may_allocate(result)
-    return whole(result, fingerprint(result), cached=cached, counts=counts)
+    return whole(result, *_key(result), counts=may_allocate(result))
 
 
 def may_allocate(function: FunctionType) -> bool:
@@ -97,6 +96,14 @@ def may_allocate(function: FunctionType) -> bool:
     Users' functions may allocate; what they give to ours are numbers.
     """
     return not is_own(function) or any(hint(each) == ALLOCATES for each in reach(function))
+
+
+def _key(function: FunctionType) -> tuple[str, bool]:
+    """Return what compiled code is found by, and whether it may be kept on disk under it."""
+    found = fingerprint(function)
+    if found is None:
+        return f"{secrets.token_hex(16)} in this process", False
+    return found, _importable(reach(function))
 
 
 _registered: set[FunctionType] = set()

@@ -1,19 +1,28 @@
-"""What a kernel can reach: functions and constants, through its globals and closures."""
+"""What a kernel can reach: functions and constants, through its globals and closures.
+
+Halfseen's own functions are known by their bytecode, all others by `halfseen.fingerprint`, which
+follows whatever Python can keep a number in.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from halfseen.canonical_source import codes_in
+from halfseen.fingerprint import NoFingerprint
+from halfseen.fingerprint import fingerprint as code_fingerprint
 from halfseen.kernels.compile_hints import hint
 
 Kernel = TypeVar("Kernel")
 _states: WeakKeyDictionary[FunctionType, dict[str, FunctionType]] = WeakKeyDictionary()
+_OWN_FILES = str(Path(__file__).parent.parent)
 
 
 def renewed(kernel: Kernel) -> Kernel:
@@ -21,43 +30,125 @@ def renewed(kernel: Kernel) -> Kernel:
 
     Compiled code is found by the function it was made from and keeps the helpers and constants of
     that moment. In a notebook a helper can be defined anew while the kernel that calls it stays
-    the same object. Anything that is not a function of the user's is returned as it is.
+    the same object. Where a change could not be told, every call returns a new copy. Anything that
+    is not a function of the user's is returned as it is.
     """
     if not isinstance(kernel, FunctionType) or is_own(kernel):
         return kernel
+    try:
+        now = code_fingerprint(kernel)
+    except NoFingerprint:
+        return cast(Kernel, _copied(kernel, {}))
     states = _states.setdefault(kernel, {})
-    now = fingerprint(kernel)
     if now not in states:
-        states[now] = _copied(kernel, {}) if states else kernel
+        # What numba compiled before may hold constants of another moment.
+        first = not states and not any(map(_is_compiled, _all_reached(kernel)))
+        states[now] = kernel if first else _copied(kernel, {})
     return states[now]  # type: ignore[return-value]
 
 
 def is_own(function: FunctionType) -> bool:
     """Return whether a function is of this package, not of a user."""
-    return str(function.__module__).startswith("halfseen.") and not function.__closure__
+    return function.__code__.co_filename.startswith(_OWN_FILES) and not function.__closure__
 
 
-def _copied(function: FunctionType, copies: dict[FunctionType, FunctionType]) -> FunctionType:
-    """Return a copy of a function with copies of the functions it calls, as they are now."""
-    if is_own(function):
-        return function
-    if function in copies:
-        return copies[function]
-    names = dict(function.__globals__)
-    cells = tuple(CellType() for _ in function.__closure__ or ())
-    copy = FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, cells or None
-    )
-    copy.__module__ = function.__module__
-    vars(copy).update(vars(function))
-    copies[function] = copy
-    for name in function.__code__.co_names:
-        if isinstance(names.get(name), FunctionType):
+def _is_compiled(value: Any) -> bool:
+    """Return whether numba's njit or vectorize made something."""
+    return type(value).__module__.startswith("numba.") and _plain(value) is not None
+
+
+def _plain(value: Any) -> FunctionType | None:
+    """Return the Python function that numba's njit or vectorize was given."""
+    found = getattr(getattr(value, "_dispatcher", value), "py_func", None)
+    return found if isinstance(found, FunctionType) else None
+
+
+def _copied(value: Any, copies: dict[int, Any]) -> Any:
+    """Return a copy of a function, with copies of the functions it calls, as they are now.
+
+    What numba has compiled is copied too, not compiled yet; of modules, only what is named.
+    """
+    if id(value) in copies:
+        return copies[id(value)]
+    if _is_compiled(value):
+        plain = _plain(value)
+        if plain is None or is_own(plain):
+            return value
+        copy = _not_compiled(value, _copied(plain, copies))
+        copies[id(value)] = copy
+        return copy
+    if not isinstance(value, FunctionType) or is_own(value):
+        return value
+    names = dict(value.__globals__)
+    cells = tuple(CellType() for _ in value.__closure__ or ())
+    copy = FunctionType(value.__code__, names, value.__name__, value.__defaults__, cells or None)
+    copy.__kwdefaults__, copy.__module__ = value.__kwdefaults__, value.__module__
+    vars(copy).update(vars(value))
+    copies[id(value)] = copy
+    used = _names(value)
+    for name in used & set(names):
+        if isinstance(names[name], ModuleType):
+            names[name] = _module_copied(names[name], used, copies)
+        else:
             names[name] = _copied(names[name], copies)
-    for cell, before in zip(cells, function.__closure__ or (), strict=True):
-        value = before.cell_contents
-        cell.cell_contents = _copied(value, copies) if isinstance(value, FunctionType) else value
+    for cell, before in zip(cells, value.__closure__ or (), strict=True):
+        try:
+            cell.cell_contents = _copied(before.cell_contents, copies)
+        except ValueError:  # not filled yet
+            continue
     return copy
+
+
+def _not_compiled(value: Any, plain: FunctionType) -> Any:
+    from numba import vectorize
+
+    if hasattr(value, "_dispatcher"):
+        options = {k: v for k, v in value.targetoptions.items() if k != "nopython"}
+        return vectorize(identity=value.identity, **options)(plain)
+    return type(value)(
+        plain,
+        locals=value.locals,
+        targetoptions=dict(value.targetoptions),
+        pipeline_class=value._compiler.pipeline_class,
+    )
+
+
+def _module_copied(module: ModuleType, used: set[str], copies: dict[int, Any]) -> ModuleType:
+    """Return a module in which what numba compiled is not compiled yet, if there is any."""
+    known = {name: vars(module)[name] for name in used & set(vars(module))}
+    own = {name: _copied(value, copies) for name, value in known.items() if _is_compiled(value)}
+    if all(own[name] is known[name] for name in own):
+        return module
+    copy = ModuleType(module.__name__)
+    vars(copy).update(vars(module) | own)
+    return copy
+
+
+def _names(function: FunctionType) -> set[str]:
+    return {name for code in codes_in(function.__code__) for name in code.co_names}
+
+
+def _all_reached(function: FunctionType) -> Iterator[Any]:
+    """Yield what a function reaches by name, through functions and one step into modules."""
+    seen: set[int] = set()
+    ahead: list[Any] = [function]
+    while ahead:
+        current = ahead.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        if isinstance(current, FunctionType) and not is_own(current):
+            used = _names(current)
+            held = [current.__globals__.get(name) for name in used]
+            for cell in current.__closure__ or ():
+                try:
+                    held.append(cell.cell_contents)
+                except ValueError:  # not filled yet
+                    continue
+            for value in held:
+                inside = vars(value) if isinstance(value, ModuleType) else {}
+                ahead += [value, *(inside[name] for name in used if name in inside)]
 
 
 def reach(function: FunctionType) -> dict[FunctionType, None]:
@@ -67,11 +158,25 @@ def reach(function: FunctionType) -> dict[FunctionType, None]:
     return reached
 
 
-def fingerprint(function: FunctionType) -> str:
-    """Return a digest of all code and constants that a function can reach."""
+def fingerprint(function: FunctionType) -> str | None:
+    """Return a digest of all code and constants that a function can reach.
+
+    None if it reaches something that cannot be written down, of which nothing can be kept.
+    """
     digest = hashlib.sha256()
-    _walk(function, {}, digest.update)
+    reached: dict[FunctionType, None] = {}
+    _walk(function, reached, digest.update)
+    try:
+        for found in reached:
+            if not _written_here(found):
+                digest.update(code_fingerprint(found).encode())
+    except NoFingerprint:
+        return None
     return digest.hexdigest()
+
+
+def _written_here(function: FunctionType) -> bool:
+    return function.__code__.co_filename.startswith(_OWN_FILES)
 
 
 def _walk(
@@ -90,15 +195,19 @@ def _walk(
         if isinstance(value, FunctionType):
             note(name.encode())
             _walk(value, reached, note)
-        elif isinstance(value, np.ndarray):
-            note(name.encode() + value.tobytes())
-        elif isinstance(value, bool | int | float | str | tuple):
+        elif isinstance(value, np.ndarray | np.generic):
+            note(f"{name} {value.dtype.descr} {value.shape}".encode() + value.tobytes())
+        elif isinstance(value, bool | int | float | complex | str | tuple):
             note(f"{name}={value!r}".encode())
         elif isinstance(value, ModuleType):
             note(f"{name}:{value.__name__}".encode())
 
 
 def _contents(code: CodeType) -> list[str]:
-    return [code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)] + [
-        repr(constant) for constant in code.co_consts if not isinstance(constant, CodeType | str)
-    ]
+    found = [code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)]
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found += _contents(constant)
+        elif not isinstance(constant, str):
+            found.append(repr(constant))
+    return found

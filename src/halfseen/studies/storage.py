@@ -95,11 +95,22 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
+def check_plain_file(path: Path) -> None:
+    """Refuse what has a file's name and is a pipe, a device or a folder, which may never answer."""
+    with readable(path):
+        if path.exists() and not path.is_file():
+            raise StorageError(
+                f"Cannot read {path}: it is not a regular file. Remove it, or choose another place."
+            )
+
+
 def is_marked(folder: Path, mark: str) -> bool:
     """Return whether the marker file exists; raise if unrelated files do."""
     with readable(folder, "Cannot use", "Choose another folder"):
         if folder.exists() and not folder.is_dir():
             raise InvalidInput("out", "must be a folder", str(folder), "Choose another name.")
+        for name in (mark, LOCK_FILE):
+            check_plain_file(folder / name)
         marked = (folder / mark).exists()
         names = [] if marked or not folder.exists() else os.listdir(folder)
     if any(name != LOCK_FILE and not name.endswith(DRAFT) for name in names):
@@ -123,6 +134,7 @@ def read_json(path: Path) -> Any:
 
 
 def _parsed(path: Path) -> Any:
+    check_plain_file(path)
     with readable(path):
         text = path.read_bytes()
     try:
@@ -213,7 +225,7 @@ def _present(folder: Path, digest: str) -> Path | None:
     """Return where a cell is: in its place, or set aside by a save that was killed."""
     with readable(folder):
         for place in (folder / CELLS / digest, _old(folder, digest)):
-            if place.exists():
+            if (place / CELL_FILE).exists():  # else it was never finished
                 return place
     return None
 
@@ -224,6 +236,7 @@ def _old(folder: Path, digest: str) -> Path:
 
 def _read_array(path: Path, checksum: str, like: NDArray[Any]) -> NDArray[Any]:
     """Return a stored array if it is whole and of the right shape and type; never runs code."""
+    check_plain_file(path)
     with readable(path):
         if _checksum(path) != checksum:
             raise _damaged(path)

@@ -1,0 +1,41 @@
+"""Whether a saved state of a linear agent could come from actions and rewards at all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.engine.arguments import DESIGN, INVERSE, REST
+from halfseen.problems.action_arrays import SLACK
+
+ROUNDING = 1e-9
+
+
+def of_unit_length(rows: Vector) -> bool:
+    """Tell whether no row is longer than an action may be."""
+    longest = (1.0 + SLACK) ** 2 * (1.0 + 1e-12)
+    if np.any(np.abs(rows) > longest):  # their squares might overflow
+        return False
+    return bool(np.all(np.sum(rows * rows, axis=-1) <= longest))
+
+
+def is_of_observations(
+    matrices: Vector, learned: float, regularization: float, inverts: bool
+) -> bool:
+    """Tell whether a design is a ridge and a sum of actions, and, if it inverts, its inverse fits.
+
+    The design is symmetric, its eigenvalues are at least the regularization, and its trace grows
+    by at most 1 per observation.
+    """
+    design, inverse, rest = matrices[DESIGN], matrices[INVERSE], matrices[REST]
+    slack = ROUNDING * (regularization + learned)
+    ridge = np.trace(design) - learned * (1.0 + SLACK) ** 2
+    if not (
+        np.array_equal(design, design.T)
+        and np.all(np.abs(rest) <= slack)
+        and ridge <= len(design) * (regularization + slack)
+        and np.linalg.eigvalsh(design)[0] >= regularization * (1.0 - 1e-6) - slack
+    ):
+        return False
+    apart = np.max(np.abs(design @ inverse - np.eye(len(design))))
+    return not inverts or bool(apart <= 10.0 * slack / regularization)

@@ -1,0 +1,64 @@
+"""Code that is known by its name and version: Python's own, and that of installed packages."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+from importlib import metadata
+from pathlib import PurePath
+from typing import Any
+
+LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "builtins"} - {"__main__"}
+_MADE_AT_RUN_TIME = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
+_INSTALLED = {"site-packages", "dist-packages"}
+_STANDARD = {os.path.realpath(os.path.dirname(os.__file__)), os.path.dirname(os.__file__)}
+
+
+def package(module: Any) -> str:
+    """Return the first part of a module's name, nothing for what is no name."""
+    return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+def is_library(module: Any) -> bool:
+    """Return whether a module is Python's own or numpy's, scipy's or numba's.
+
+    A file of the user's that has the name of a standard module is not: where it lies decides.
+    """
+    top = package(module)
+    if top not in LIBRARIES:
+        return False
+    file = getattr(sys.modules.get(top), "__file__", None)
+    if top not in sys.stdlib_module_names or not isinstance(file, str):
+        return True
+    return not is_installed(file) and any(file.startswith(place) for place in _STANDARD)
+
+
+def is_library_class(kind: type) -> bool:
+    """Return whether a class is a library's; one made by exec may say it is a builtin."""
+    made_by_python = kind.__module__ == "builtins" and kind.__flags__ & _MADE_AT_RUN_TIME
+    return is_library(kind.__module__) and not made_by_python
+
+
+def is_installed(file: str) -> bool:
+    """Return whether a file belongs to an installed package."""
+    return bool(_INSTALLED & set(PurePath(file).parts))
+
+
+@functools.cache
+def version(package: str) -> str:
+    """Return the version of an installed package and a hash of the sources it was installed with.
+
+    Installing an edited package again under the same version changes the second.
+    """
+    names = [package, *metadata.packages_distributions().get(package, [])]
+    for name in names:
+        try:
+            found = metadata.distribution(name)
+            files = (found.read_text("RECORD") or "").splitlines()
+        except Exception:  # no such distribution, or a broken one
+            continue
+        sources = "\n".join(sorted(line for line in files if ".py," in line))
+        return f"{found.version} {hashlib.sha256(sources.encode()).hexdigest()}"
+    return str(getattr(sys.modules.get(package), "__version__", ""))
