@@ -97,7 +97,9 @@ class Log:
         return Log(self.name, self.plain, columns, self.connection)
 
 
-def open_log(source: Any, *, table: str | None = None, encoding: str | None = None) -> Log:
+def open_log(
+    source: Any, *, table: str | None = None, encoding: str | None = None, in_order: bool = False
+) -> Log:
     """Open a log without reading it.
 
     Parameters
@@ -111,6 +113,8 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
         The table to read, in a database that has several.
     encoding
         Of a CSV file that is not UTF-8: ``"latin-1"`` or ``"utf-16"``.
+    in_order
+        Give rows in the order in which they are stored. Counting is faster without.
 
     Returns
     -------
@@ -124,14 +128,18 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
     """
     import duckdb
 
+    order = f"SET preserve_insertion_order = {str(in_order).lower()}"
     if isinstance(source, Log):
+        if in_order:
+            with explained(source.name, source.on_server):
+                source.connection.execute(order)
         return source
     if encoding is not None:
         encoding = checks.one_of("encoding", encoding, ENCODINGS)
     connection = duckdb.connect()
     limit = int(min(MEMORY_BYTES, memory_bytes() / 2))
     connection.execute(f"SET memory_limit = '{limit} bytes'")
-    connection.execute("SET preserve_insertion_order = false")
+    connection.execute(order)
     spill = tempfile.mkdtemp(prefix="halfseen-")  # DuckDB's files in it are named alike
     weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
     connection.execute(f"SET temp_directory = {text(spill)}")
