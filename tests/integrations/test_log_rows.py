@@ -105,7 +105,9 @@ def test_a_missing_propensity_of_a_seen_reward_is_refused(tmp_path, missing):
 def test_observe_that_names_an_arm_the_log_lacks_is_refused(tmp_path):
     rows = {"a": ["x", "y"], "r": [1.0, 0.0]}
     observe = {"x": 0.5, "y": 0.5, "z": 0.5}
-    with pytest.raises(InvalidInput, match=r"`observe` must name arms of the log \(x, y\); got 'z'"):
+    with pytest.raises(
+        InvalidInput, match=r"`observe` must name arms of the log \(x, y\); got 'z'"
+    ):
         to_open_bandit(rows, action="a", reward="r", seen_only=True, observe=observe)
     with pytest.raises(InvalidInput, match="observe"):
         write_vowpal_wabbit(rows, tmp_path / "log", action="a", reward="r", observe=observe)

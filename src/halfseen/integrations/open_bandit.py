@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from halfseen.errors import InvalidInput
-from halfseen.integrations.log_rows import check_propensities, observation_rates, open_decisions, parts
+from halfseen.integrations.log_rows import (
+    check_propensities,
+    observation_rates,
+    open_decisions,
+    parts,
+)
 from halfseen.logs.warnings.log_warning import listed
 
 

@@ -11,7 +11,12 @@ from urllib.parse import unquote
 
 from halfseen import checks
 from halfseen.errors import InvalidInput, StorageError, shorten
-from halfseen.integrations.log_rows import check_propensities, observation_rates, open_decisions, parts
+from halfseen.integrations.log_rows import (
+    check_propensities,
+    observation_rates,
+    open_decisions,
+    parts,
+)
 from halfseen.studies.storage import whole_file
 
 FORMATS = ("dsjson", "cb_adf")

@@ -35,7 +35,7 @@ ENCODINGS = ("utf-8", "latin-1", "utf-16")
 TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst")
 KINDS = (
     "a CSV or Parquet file, a folder or a pattern of them, a DuckDB or SQLite database, or"
-    " postgresql://"
+    " postgresql:// or mysql://"
 )
 GIVE = f"Give {KINDS}."
 
@@ -149,10 +149,11 @@ def open_log(
         name = str(source)
         scheme, on_server = name.partition("://")[0], "://" in name
         if on_server:
+            address = scheme.lower() + name[len(scheme) :]
+            name = scheme = scheme.lower()
             if scheme not in SERVERS:
-                raise InvalidInput("log", "must be an address of a server", f"{scheme}://", GIVE)
-            name = scheme
-            relation = _attached(connection, str(source), SERVERS[scheme], table)
+                raise _no_server(scheme)
+            relation = _attached(connection, address, SERVERS[scheme], table)
         elif name.lower().endswith(DATABASES):
             kind = "sqlite" if _begins(Path(name), SQLITE) else None
             relation = _attached(connection, name, kind, table)
@@ -205,7 +206,7 @@ def explained(name: str, on_server: bool = False) -> Iterator[None]:
     except (duckdb.Error, UnicodeError) as error:
         said = str(error)
         if on_server:
-            reason = server_reason(said)
+            reason = server_reason(said, name)
             raise StorageError(f"Cannot read {name}: {reason}. Check the address.") from None
         if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
             raise InvalidInput(
@@ -383,6 +384,13 @@ def _present(path: Path) -> None:
 def _unusable(path: Path, reason: str | None) -> StorageError:
     name = shorten(without_password(str(path)))
     return StorageError(f"Cannot read {name}: {reason}. Check the path.")
+
+
+def _no_server(scheme: str) -> InvalidInput:
+    known = "must be a file, or an address that begins with postgresql:// or mysql://"
+    away = scheme in ("http", "https", "ftp", "s3", "gs", "gcs", "az", "abfs", "hf")
+    fix = "Download the file and give its path." if away else GIVE
+    return InvalidInput("log", known, f"{scheme}://", fix)
 
 
 def _empty(name: str) -> InvalidInput:

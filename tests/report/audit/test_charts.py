@@ -43,5 +43,7 @@ def test_lines_of_more_arms_than_colours_are_told_apart_by_dashes():
     found = audit(log_of(CASES["every difference another arm"]), action="a", reward="r")
     layer = sensitivity_chart(found, "log").spec["spec"]["layer"][1]["encoding"]
     arms = layer["color"]["scale"]["domain"]
-    looks = zip(layer["color"]["scale"]["range"], layer["strokeDash"]["scale"]["range"], strict=True)
+    looks = zip(
+        layer["color"]["scale"]["range"], layer["strokeDash"]["scale"]["range"], strict=True
+    )
     assert len({(shade, tuple(dash)) for shade, dash in looks}) == len(arms) == 8
