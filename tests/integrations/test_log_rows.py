@@ -93,11 +93,11 @@ def test_an_export_that_fails_in_the_middle_leaves_the_old_file(tmp_path, monkey
 def test_a_missing_propensity_of_a_seen_reward_is_refused(tmp_path, missing):
     rows = {"a": ["x", "y", "x"], "r": [1.0, None, 0.0], "p": [0.5, 0.5, missing]}
     columns = {"action": "a", "reward": "r", "propensity": "p"}
-    with pytest.raises(InvalidInput, match="`propensity` must be above 0.*1 row with a reward"):
+    with pytest.raises(InvalidInput, match=r"`propensity` must be above 0.*1 row with a reward"):
         to_open_bandit(rows, **columns)
     rows["p"] = [0.5, missing, 0.5]
     assert to_open_bandit(rows, **columns)["n_rounds"] == 3  # nothing divides by it
-    with pytest.raises(InvalidInput, match="`propensity` must be above 0.*1 row where"):
+    with pytest.raises(InvalidInput, match=r"`propensity` must be above 0.*1 row where"):
         write_vowpal_wabbit(rows, tmp_path / "log", **columns)
     assert not (tmp_path / "log").exists()
 

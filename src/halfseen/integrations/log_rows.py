@@ -15,7 +15,7 @@ from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions, read_decisions
 from halfseen.logs.source import Log, explained, filled, open_log
-from halfseen.logs.warnings.log_warning import listed
+from halfseen.tables import listed
 
 PART = 100_000
 

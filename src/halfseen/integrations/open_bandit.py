@@ -14,7 +14,7 @@ from halfseen.integrations.log_rows import (
     open_decisions,
     parts,
 )
-from halfseen.logs.warnings.log_warning import listed
+from halfseen.tables import listed
 
 
 def to_open_bandit(

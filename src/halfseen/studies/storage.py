@@ -51,8 +51,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_file() and not target.is_dir():
-            with target.open("wb") as file:  # a device or a pipe
-                yield file
+            with target.open("wb") as device:  # or a pipe
+                yield device
             return
         file = _new_draft(target)
         draft = Path(file.name)
