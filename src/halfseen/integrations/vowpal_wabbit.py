@@ -160,7 +160,8 @@ def read_vowpal_wabbit(path: Path | str, *, format: str = "dsjson") -> dict[str,
         ``action``, ``reward`` (minus the cost; None where ``_skipLearn`` is set or there is no
         cost), ``propensity``, and the shared features that are numbers, named
         ``namespace.feature`` unless `write_vowpal_wabbit` wrote them: columns that
-        `halfseen.audit` reads.
+        `halfseen.audit` reads. Features called action, reward or propensity would take the place
+        of those columns: they are ``Shared.action`` and so on, whoever wrote them.
 
     Notes
     -----
