@@ -6,7 +6,7 @@ from halfseen.report.core.markup import escape, table
 
 def test_tabs_and_returns_are_shown_as_a_terminal_would_get_them():
     assert escape("\t=2 \r=3") == r"\t=2 \r=3"
-    assert "<td class=\"word\">a\\nb</td>" in table(("x",), [("a\nb",)])
+    assert '<td class="word">a\\nb</td>' in table(("x",), [("a\nb",)])
 
 
 def test_arms_that_differ_in_control_characters_look_different_on_the_page(tmp_path):
