@@ -323,5 +323,5 @@ def test_only_a_full_disk_asks_to_free_space(tmp_path):
     with pytest.raises(StorageError, match=r"No such file.*kept\. Choose another place") as told:
         write_text(Path("/proc/nothing/here"), "x")
     assert "space" not in str(told.value)
-    with pytest.raises(StorageError, match="No space left on device.* Free some space"):
+    with pytest.raises(StorageError, match=r"No space left on device.* Free some space"):
         write_text(Path("/dev/full"), "x" * 100_000)
