@@ -5,8 +5,20 @@ import re
 LONG_WORD, LONG_MESSAGE = 200, 1200  # letters shown of a word, and of a whole message
 
 
+_SCHEME = r"[a-z][a-z0-9+.-]*:/{1,3}"
+_SIGNED = re.compile(rf"({_SCHEME})((?:(?!{_SCHEME}).)*)@", re.IGNORECASE | re.DOTALL)
+_CUT = re.compile(
+    rf"({_SCHEME}[^\s/:@\[\]]+:)(?!password@|\d+(?![\w%]))[^\s…@][^\s@]*", re.IGNORECASE
+)
+_BARE = re.compile(r"(?<![\w/…])([\w.%+-]+:)(?!/)[^\s@'\"`]+@(?=[\w.\[])")
+_SETTING = re.compile(r"\b(passw\w*|pwd)(\s*=\s*)('[^']*'?|[^\s&;]+)", re.IGNORECASE)
+
+
 class HalfseenError(Exception):
     """Base of every error halfseen raises on purpose."""
+
+    def __init__(self, *said: object) -> None:
+        super().__init__(*(no_password(word) if isinstance(word, str) else word for word in said))
 
 
 class InvalidInput(HalfseenError, ValueError):
@@ -34,15 +46,32 @@ def shorten(value: object, width: int = 80) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # numbers of too many digits, nesting too deep, a repr that fails
         text = f"a {type(value).__name__} that cannot be written out"
+    text = no_password(text)
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def no_password(text: str) -> str:
+    """Write addresses without their password, in as far as one can be told from the rest.
+
+    >>> no_password("Got postgresql://bob:a b@c%d@host/base."), no_password("tcp://10.0.0.1:8786")
+    ('Got postgresql://…@host/base.', 'tcp://10.0.0.1:8786')
+    """
+    signed = _SIGNED.sub(lambda m: f"{m[1]}…@" if _secret(m[2]) else m[0], text)
+    return _SETTING.sub(r"\1\2…", _BARE.sub(r"\1…@", _CUT.sub(r"\1…", signed)))
+
+
+def _secret(before: str) -> bool:
+    """Return whether there is a password before the @ of an address, but in our own advice."""
+    return ":" in before and before != "user:password"
+
+
 def sentence(text: str) -> str:
-    """Write a message on one line, long words and a long middle cut out.
+    """Write a message on one line without passwords, long words and a long middle cut out.
 
     >>> sentence("No file " + "x" * 300 + " here.")[-20:]
     'xxxxxxxxxxxxxx here.'
     """
+    text = no_password(text)
     short = re.sub(rf"\S{{{LONG_WORD},}}", lambda word: _middle_cut(word[0], LONG_WORD), text)
     return one_line(_middle_cut(short, LONG_MESSAGE))
 

@@ -134,6 +134,16 @@ def brief(text: str, width: int = 100) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Write some of the names.
+
+    >>> listed(["a", "b"]), listed(["a", "b", "c"], 2)
+    ('a, b', 'a, b and 1 more')
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(brief(name, 40) for name in names[:most]) + more
+
+
 def show(value: Any) -> str:
     """Write a value for reading: about four significant digits, thousands marked, None empty.
 

@@ -141,6 +141,36 @@ def test_long_names_files_as_folders_and_misused_options_get_one_short_sentence(
     assert len(printed.err) < 800
 
 
+SECRET = "postgresql://bob:hun%ter2@x hunter2@127.0.0.1:1/base"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("audit", "log.csv", SECRET),
+        ("audit", SECRET, *COLUMNS),
+        ("audit", "log.csv", *COLUMNS, "--encoding", SECRET),
+        ("study", SECRET),
+        ("study", "--engine", SECRET),
+        ("study", "--scheduler", SECRET),
+        ("study", "--engine", "dask", "--scheduler", SECRET),
+        ("bounds", SECRET),
+        ("path", SECRET),
+        ("report", SECRET),
+        ("dimension", "--observe", SECRET),
+        ("verify", "--claim", SECRET),
+        ("doctor", SECRET),
+        (SECRET,),
+    ],
+    ids=lambda arguments: " ".join(arguments).replace(SECRET, "URL"),
+)
+def test_an_address_in_the_wrong_place_is_refused_without_its_password(run, arguments):
+    code, printed = run(*arguments)
+    assert code == 2
+    assert printed.err.count("\n") == 1
+    assert "hun" not in printed.out + printed.err
+
+
 def test_costs_of_nothing_are_costs(run):
     code, printed = run("invest", "--budget", "10", "--cost", "0", "--observe", "0.5,0.5")
     assert code == 2
@@ -200,6 +230,9 @@ def test_a_full_disk_behind_the_output_is_one_sentence(folder):
         assert ended.stderr == "halfseen: Cannot read or write: No space left on device.\n"
 
 
-def test_closed_streams_change_nothing(folder):
-    assert command(folder, "dimension --observe 0.5", suffix=">&-").returncode == 0
+def test_an_answer_lost_to_a_closed_output_is_no_success(folder):
+    ended = command(folder, "dimension --observe 0.5", suffix=">&-")
+    assert ended.returncode == 2
+    assert ended.stderr == "halfseen: The output is closed: what was to be printed is lost.\n"
+    assert command(folder, "dimension --observe 0.5", suffix="2>&-").returncode == 0
     assert command(folder, "dimension --observe 5", suffix="2>&-").stdout == ""

@@ -79,6 +79,16 @@ def test_dsjson_says_what_to_skip(tmp_path):
     assert all(sum(line["p"]) == pytest.approx(1.0) for line in lines)
 
 
+@pytest.mark.parametrize("format", ["dsjson", "cb_adf"])
+def test_features_called_like_columns_come_back_with_their_namespace(tmp_path, format):
+    rows = {"arm": ["x", "y"], "gain": [1.0, None], "action": [5.0, 6.0], "reward": [7.0, 8.0]}
+    columns = {"action": "arm", "reward": "gain", "features": ["action", "reward"]}
+    write_vowpal_wabbit(rows, tmp_path / "log", **columns, format=format)
+    found = read_vowpal_wabbit(tmp_path / "log", format=format)
+    assert (found["action"], found["reward"]) == (rows["arm"], rows["gain"])
+    assert (found["Shared.action"], found["Shared.reward"]) == (rows["action"], rows["reward"])
+
+
 CELLS = st.tuples(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
     st.none() | st.floats(-1e6, 1e6),

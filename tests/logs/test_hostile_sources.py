@@ -34,6 +34,7 @@ def evil(tmp_path):
         "blob": f"SELECT filename AS a, 1.0 AS r FROM read_blob('{secret}')",
         "csv": f"SELECT * FROM read_csv('{secret}')",
         "replaced": f"SELECT * FROM '{secret}'",
+        "nested": f"SELECT 'x' AS a, (SELECT count(*) FROM read_blob('{secret}')) AS r",
         "listing": f"SELECT file AS a, 1.0 AS r FROM glob('{tmp_path}/*')",
     }
     path = tmp_path / "evil.duckdb"
@@ -47,7 +48,9 @@ def evil(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("table", ["text", "blob", "csv", "replaced", "listing", "through_macro"])
+@pytest.mark.parametrize(
+    "table", ["text", "blob", "csv", "replaced", "nested", "listing", "through_macro"]
+)
 def test_a_view_of_a_database_reads_no_files(evil, table):
     with pytest.raises(StorageError) as raised:
         audit(evil, table=table, action="a", reward="r")
@@ -115,3 +118,14 @@ def test_what_fails_while_a_server_is_read_repeats_no_password():
         with pytest.raises(StorageError, match="did not answer in time") as raised:
             read()
         assert "hunter2" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_schemes_are_read_in_any_case_and_advice_is_about_the_server_asked_for():
+    for address, advised in (
+        ("POSTGRESQL://bob:hunter2@nowhere.invalid/base", "postgresql://user:password@host"),
+        ("mysql://bob:hunter2@nowhere.invalid/base", "mysql://user:password@host"),
+    ):
+        with pytest.raises(StorageError, match="there is no such host") as raised:
+            open_log(address)
+        assert advised in str(raised.value)
+        assert "hunter2" not in str(raised.value)

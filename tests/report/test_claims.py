@@ -62,9 +62,23 @@ def test_the_latex_table_needs_no_package(findings):
 
 def test_the_table_shows_what_tells_most(findings):
     records = {record["claim"]: record for record in verdict_table(findings)}
-    assert records["single-monitoring"]["claimed"] == "= 2.22"
-    assert records["single-monitoring"]["corrected"] == "= 19.5"
+    assert records["single-monitoring"]["claimed"] == "= 2.22 (to 0.1)"
+    assert records["single-monitoring"]["corrected"].startswith("= 19.5")
     assert records["log-scaling"]["corrected"] == ""
+
+
+def test_next_to_a_corrected_statement_stands_what_was_measured_for_it(findings, page):
+    records = {record["claim"]: record for record in verdict_table(findings)}
+    assert records["notation"]["measured"].startswith("2.")  # of what is printed
+    assert records["notation"]["corrected"] == "= 1 (to 0.02)"
+    assert records["notation"]["measured for it"].startswith("1.0")
+    assert records["log-scaling"]["measured for it"] == ""
+    for finding in findings:
+        right = finding.telling_corrected
+        if right is not None and finding.verdict == "holds corrected":
+            assert not right.refuted
+            assert records[finding.claim.name]["measured for it"] == right.measured.text
+            assert right.measured.text in page.read_text("utf-8").replace("\u00a0", " ")
 
 
 def test_the_page_says_how_tight_bounds_are_and_which_instances_were_searched(findings, page):

@@ -101,10 +101,22 @@ def test_edited_policies_are_played_again(tmp_path, policy, before, after, expec
 def test_loading_after_an_edit_says_what_changed(tmp_path, policy):
     simulate(arms({"mine": policy(POLICY)}), engine="reference", out=tmp_path / "out")
     policy(POLICY.replace("1.0 * arm", "2.0 * arm"))
-    with pytest.raises(StorageError, match=r"The code or file behind policies\.mine has changed"):
+    with pytest.raises(
+        StorageError, match=r"was played with other code: .* behind policies"
+    ) as told:
         Result.load(tmp_path / "out")
+    assert "unfinished" not in str(told.value)
     with pytest.raises(StorageError, match=r"policies\.mine has changed since"):
         Summary.load(tmp_path / "out")
+
+
+def test_after_an_edit_only_a_few_policies_are_listed_by_short_names(tmp_path, policy):
+    many = {f"{'x' * 300}{i}": policy(POLICY) for i in range(30)}
+    simulate(arms(many), engine="reference", out=tmp_path / "out")
+    policy(POLICY.replace("1.0 * arm", "2.0 * arm"))
+    with pytest.raises(StorageError, match="and 25 more has changed since") as told:
+        Result.load(tmp_path / "out")
+    assert len(str(told.value).replace(str(tmp_path), "")) < 600
 
 
 def test_results_are_saved_under_the_code_that_played_them(tmp_path, policy, monkeypatch):
@@ -113,7 +125,7 @@ def test_results_are_saved_under_the_code_that_played_them(tmp_path, policy, mon
     monkeypatch.setattr(sys.modules[type(mine).__module__], "bonus", lambda arm: -1.0 * arm)
     result.save(tmp_path / "out")  # numbers of the old function
     assert result.fingerprints.cells != result.study.fingerprints().cells
-    with pytest.raises(StorageError, match="unfinished"):
+    with pytest.raises(StorageError, match="was played with other code"):
         Result.load(tmp_path / "out", result.study)
 
 
@@ -196,7 +208,7 @@ def test_numbers_of_another_version_are_played_again(tmp_path, monkeypatch):
     simulate(study, engine="reference", out=tmp_path / "out")
     monkeypatch.setattr("halfseen.studies.study.TRAJECTORIES", 10**6)
     monkeypatch.setattr("halfseen.studies.folder.TRAJECTORIES", 10**6)
-    with pytest.raises(StorageError, match="Another version of halfseen played it"):
+    with pytest.raises(StorageError, match="was played by another version of halfseen"):
         Result.load(tmp_path / "out")
 
 

@@ -318,3 +318,11 @@ def test_nothing_in_the_package_can_unpickle():
         text = allowed.sub("", path.read_text(encoding="utf-8"))
         assert path in trusted or not words.search(text), path
         assert not re.search(r"\b(eval|exec)\(", text), path
+
+
+def test_only_a_full_disk_asks_to_free_space(tmp_path):
+    with pytest.raises(StorageError, match=r"No such file.*kept\. Choose another place") as told:
+        write_text(Path("/proc/nothing/here"), "x")
+    assert "space" not in str(told.value)
+    with pytest.raises(StorageError, match=r"No space left on device.* Free some space"):
+        write_text(Path("/dev/full"), "x" * 100_000)

@@ -198,7 +198,7 @@ def figures(
 @app.command()
 def verify(
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small sizes: under a minute instead of minutes.")
+        bool, typer.Option("--quick", help="Small sizes: about a minute instead of several.")
     ] = False,
     claim: Annotated[
         list[str] | None, typer.Option(help="The name of a claim; repeat for several.")

@@ -35,6 +35,7 @@ class Commands(TyperGroup):
 
 def ended(app: Callable[..., Any]) -> int:
     """Run the command and return its exit code; errors become a sentence on stderr."""
+    unheard = sys.stdout is None
     _prepare_streams()
     warnings.showwarning = _show_warning
     code: Any = 0
@@ -58,7 +59,10 @@ def ended(app: Callable[..., Any]) -> int:
     except OSError as error:
         code = _unforeseen(error)
         output_to_nowhere()
-    return code if isinstance(code, int) else 0
+    code = code if isinstance(code, int) else 0
+    if unheard and code == 0:
+        code = _tell("The output is closed: what was to be printed is lost.", BAD_INPUT)
+    return code
 
 
 def _misused(error: Any) -> int | None:

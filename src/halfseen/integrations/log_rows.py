@@ -15,6 +15,7 @@ from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions, read_decisions
 from halfseen.logs.source import Log, explained, filled, open_log
+from halfseen.tables import listed
 
 PART = 100_000
 
@@ -43,15 +44,36 @@ class Part:
 
 
 def open_decisions(
-    log: Any, action: str, reward: str, propensity: str | None, features: Sequence[str], **kind: Any
+    log: Any, action: str, reward: str, propensity: str | None, features: Sequence[str]
 ) -> Decisions:
-    """Open a log and count its arms."""
+    """Open a log whose rows keep their order, and count its arms."""
     columns = Columns(action, reward, propensity=propensity, features=tuple(features))
-    return read_decisions(open_log(log, **kind), columns)
+    return read_decisions(open_log(log, in_order=True), columns)
+
+
+def check_propensities(decisions: Decisions, seen_only: bool) -> None:
+    """Refuse rows, or rows with a reward, whose propensity is missing or no probability."""
+    if decisions.columns.propensity is None:
+        return
+    where = "action IS NOT NULL" + (" AND reward IS NOT NULL" if seen_only else "")
+    wrong = "coalesce(propensity <= 0 OR propensity > 1, true)"
+    found = decisions.log.query(
+        f"SELECT count(*) AS wrong FROM {decisions.sql} WHERE {where} AND {wrong}"
+    )
+    count = int(found["wrong"][0])
+    if count:
+        rows = "row" if count == 1 else "rows"
+        of = f"{rows} with a reward" if seen_only else rows
+        raise InvalidInput(
+            "propensity",
+            "must be above 0 and at most 1 wherever it divides",
+            f"{count:,} {of} where it is missing or no such number",
+            "Fill them in, or leave those rows out.",
+        )
 
 
 def parts(decisions: Decisions) -> Iterator[Part]:
-    """Yield the decisions that name an arm, in no particular order."""
+    """Yield the decisions that name an arm, in the order of the log."""
     counts, columns = decisions.counts, decisions.columns
     place = {name: i for i, name in enumerate(counts.names)}
     share = counts.rows / counts.rows.sum()
@@ -85,6 +107,14 @@ def observation_rates(decisions: Decisions, observe: Mapping[str, float] | None)
     for name in counts.names:
         if name not in observe:
             raise InvalidInput("observe", "must name every arm of the log", name, "Add that arm.")
+    strange = sorted(map(str, set(observe) - set(counts.names)))
+    if strange:
+        raise InvalidInput(
+            "observe",
+            f"must name arms of the log ({listed(list(counts.names))})",
+            listed(strange),
+            "Leave out the others, or correct their names.",
+        )
     return np.array(
         [checks.observation_probability(f"observe[{name}]", observe[name]) for name in counts.names]
     )

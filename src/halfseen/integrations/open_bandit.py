@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 
 from halfseen.errors import InvalidInput
-from halfseen.integrations.log_rows import observation_rates, open_decisions, parts
-from halfseen.logs.warnings.log_warning import listed
+from halfseen.integrations.log_rows import (
+    check_propensities,
+    observation_rates,
+    open_decisions,
+    parts,
+)
+from halfseen.tables import listed
 
 
 def to_open_bandit(
@@ -40,7 +45,7 @@ def to_open_bandit(
     -------
     dict
         ``n_rounds``, ``n_actions``, ``context``, ``action_context``, ``action``, ``position``,
-        ``reward`` and ``pscore``.
+        ``reward`` and ``pscore``, in the order of the log.
 
     Notes
     -----
@@ -58,6 +63,7 @@ def to_open_bandit(
     [1.0, nan]
     """
     decisions = open_decisions(log, action, reward, propensity, features)
+    check_propensities(decisions, seen_only=True)
     found = list(parts(decisions))
     columns = {
         "action": np.concatenate([part.action for part in found]),

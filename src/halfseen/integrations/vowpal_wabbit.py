@@ -11,8 +11,13 @@ from urllib.parse import unquote
 
 from halfseen import checks
 from halfseen.errors import InvalidInput, StorageError, shorten
-from halfseen.integrations.log_rows import observation_rates, open_decisions, parts
-from halfseen.studies.storage import explained
+from halfseen.integrations.log_rows import (
+    check_propensities,
+    observation_rates,
+    open_decisions,
+    parts,
+)
+from halfseen.studies.storage import whole_file
 
 FORMATS = ("dsjson", "cb_adf")
 SHARED, ARM, SEEN, UNSEEN = "Shared", "Arm", "seen_", "unseen_"
@@ -40,7 +45,7 @@ def write_vowpal_wabbit(
         As in `halfseen.audit`; features are shared by all arms. Without a propensity, an arm's
         share of the log stands for it.
     path
-        The file to write.
+        The file to write, in the order of the log; whole, or what was there before stays.
     format
         ``"dsjson"``, for ``--dsjson``, or ``"cb_adf"``, its text.
     observe
@@ -65,12 +70,12 @@ def write_vowpal_wabbit(
     """
     format = checks.one_of("format", format, FORMATS)
     decisions = open_decisions(log, action, reward, propensity, features)
+    check_propensities(decisions, seen_only=False)
     names = decisions.counts.names
     rates = observation_rates(decisions, observe).tolist()
     write = _dsjson if format == "dsjson" else _text
     written = 0
-    path = Path(path)
-    with explained(path), path.open("w", encoding="utf-8") as file:
+    with whole_file(Path(path)) as file:
         for part in parts(decisions):
             columns = (part.action.tolist(), part.reward.tolist(), part.propensity.tolist())
             for arm, gain, chance, row in zip(*columns, part.features.tolist(), strict=True):
@@ -79,7 +84,8 @@ def write_vowpal_wabbit(
                     for name, value in zip(features, row, strict=True)
                     if not math.isnan(value)
                 }
-                file.write(write(written, arm, gain, (chance, rates[arm]), known, names))
+                line = write(written, arm, gain, (chance, rates[arm]), known, names)
+                file.write(line.encode())
                 written += 1
     return written
 
@@ -154,7 +160,8 @@ def read_vowpal_wabbit(path: Path | str, *, format: str = "dsjson") -> dict[str,
         ``action``, ``reward`` (minus the cost; None where ``_skipLearn`` is set or there is no
         cost), ``propensity``, and the shared features that are numbers, named
         ``namespace.feature`` unless `write_vowpal_wabbit` wrote them: columns that
-        `halfseen.audit` reads.
+        `halfseen.audit` reads. Features called action, reward or propensity would take the place
+        of those columns: they are ``Shared.action`` and so on, whoever wrote them.
 
     Notes
     -----

@@ -26,8 +26,8 @@ from halfseen.logs.sensitivity import Sensitivity, sensitivity
 from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.find import cautions
-from halfseen.logs.warnings.log_warning import Caution, listed
-from halfseen.tables import Table
+from halfseen.logs.warnings.log_warning import Caution
+from halfseen.tables import Table, listed
 
 if TYPE_CHECKING:
     from halfseen.logs.invest import Investment

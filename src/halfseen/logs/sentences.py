@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from halfseen.logs.sensitivity import Sensitivity
-from halfseen.tables import show
+from halfseen.tables import brief, show
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -116,7 +116,7 @@ def tipping_in_words(found: Sensitivity) -> str:
 
 def shortened(name: str) -> str:
     """Write an arm's name in quotes, not longer than a sentence bears."""
-    return f"“{name if len(name) <= NAMED else name[: NAMED - 1] + '…'}”"
+    return f"“{brief(name, NAMED)}”"
 
 
 def _percent(share: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-FORM = "write it as postgresql://user:password@host:port/base, with % as %25 and @ as %40"
+FORM = "write it as {}://user:password@host:port/base, with % as %25 and an at sign as %40"
 REASONS = {  # the first that is found in the message
     r"percent-encoded|\buri\b|invalid integer|invalid port": f"the address is not one; {FORM}",
     r"translate host|unknown.*host|name or service|resolve": f"there is no such host; {FORM}",
@@ -20,7 +20,7 @@ REASONS = {  # the first that is found in the message
 }
 
 
-def server_reason(message: str) -> str:
+def server_reason(message: str, scheme: str = "postgresql") -> str:
     """Return why a server could not be read, without a word of its message.
 
     >>> server_reason('invalid percent-encoded token: "hunter2%"').partition(";")[0]
@@ -28,7 +28,7 @@ def server_reason(message: str) -> str:
     """
     said = message.lower()
     found = (reason for pattern, reason in REASONS.items() if re.search(pattern, said))
-    return next(found, "the server or the query failed")
+    return next(found, "the server or the query failed").format(scheme)
 
 
 def without_password(name: str) -> str:

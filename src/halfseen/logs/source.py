@@ -35,7 +35,7 @@ ENCODINGS = ("utf-8", "latin-1", "utf-16")
 TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst")
 KINDS = (
     "a CSV or Parquet file, a folder or a pattern of them, a DuckDB or SQLite database, or"
-    " postgresql://"
+    " postgresql:// or mysql://"
 )
 GIVE = f"Give {KINDS}."
 
@@ -97,7 +97,9 @@ class Log:
         return Log(self.name, self.plain, columns, self.connection)
 
 
-def open_log(source: Any, *, table: str | None = None, encoding: str | None = None) -> Log:
+def open_log(
+    source: Any, *, table: str | None = None, encoding: str | None = None, in_order: bool = False
+) -> Log:
     """Open a log without reading it.
 
     Parameters
@@ -111,6 +113,8 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
         The table to read, in a database that has several.
     encoding
         Of a CSV file that is not UTF-8: ``"latin-1"`` or ``"utf-16"``.
+    in_order
+        Give rows in the order in which they are stored. Counting is faster without.
 
     Returns
     -------
@@ -124,14 +128,18 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
     """
     import duckdb
 
+    order = f"SET preserve_insertion_order = {str(in_order).lower()}"
     if isinstance(source, Log):
+        if in_order:
+            with explained(source.name, source.on_server):
+                source.connection.execute(order)
         return source
     if encoding is not None:
         encoding = checks.one_of("encoding", encoding, ENCODINGS)
     connection = duckdb.connect()
     limit = int(min(MEMORY_BYTES, memory_bytes() / 2))
     connection.execute(f"SET memory_limit = '{limit} bytes'")
-    connection.execute("SET preserve_insertion_order = false")
+    connection.execute(order)
     spill = tempfile.mkdtemp(prefix="halfseen-")  # DuckDB's files in it are named alike
     weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
     connection.execute(f"SET temp_directory = {text(spill)}")
@@ -141,10 +149,11 @@ def open_log(source: Any, *, table: str | None = None, encoding: str | None = No
         name = str(source)
         scheme, on_server = name.partition("://")[0], "://" in name
         if on_server:
+            address = scheme.lower() + name[len(scheme) :]
+            name = scheme = scheme.lower()
             if scheme not in SERVERS:
-                raise InvalidInput("log", "must be an address of a server", f"{scheme}://", GIVE)
-            name = scheme
-            relation = _attached(connection, str(source), SERVERS[scheme], table)
+                raise _no_server(scheme)
+            relation = _attached(connection, address, SERVERS[scheme], table)
         elif name.lower().endswith(DATABASES):
             kind = "sqlite" if _begins(Path(name), SQLITE) else None
             relation = _attached(connection, name, kind, table)
@@ -197,7 +206,7 @@ def explained(name: str, on_server: bool = False) -> Iterator[None]:
     except (duckdb.Error, UnicodeError) as error:
         said = str(error)
         if on_server:
-            reason = server_reason(said)
+            reason = server_reason(said, name)
             raise StorageError(f"Cannot read {name}: {reason}. Check the address.") from None
         if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
             raise InvalidInput(
@@ -375,6 +384,13 @@ def _present(path: Path) -> None:
 def _unusable(path: Path, reason: str | None) -> StorageError:
     name = shorten(without_password(str(path)))
     return StorageError(f"Cannot read {name}: {reason}. Check the path.")
+
+
+def _no_server(scheme: str) -> InvalidInput:
+    known = "must be a file, or an address that begins with postgresql:// or mysql://"
+    away = scheme in ("http", "https", "ftp", "s3", "gs", "gcs", "az", "abfs", "hf")
+    fix = "Download the file and give its path." if away else GIVE
+    return InvalidInput("log", known, f"{scheme}://", fix)
 
 
 def _empty(name: str) -> InvalidInput:

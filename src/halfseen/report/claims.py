@@ -40,7 +40,8 @@ NOTE = (
     f"Every interval covers the truth with probability {LEVEL:.2%}: Student’s over replications, by"
     " Clopper and Pearson for frequencies. A claim is refuted when a measurement contradicts it"
     " beyond its interval; for a limit, also beyond what is left of it at the sizes run. Shown is"
-    " the instance that comes nearest to a contradiction, or goes furthest beyond. Tightest: the"
+    " the instance that comes nearest to a contradiction, or goes furthest beyond. Measured for it:"
+    " the same for the corrected statement, which may be about another quantity. Tightest: the"
     " largest share of the bound that a measurement reaches, the lower end of its interval; the"
     f" instance was searched for where it says so. Below {FAR:g} the bound is far from tight."
 )
@@ -120,6 +121,7 @@ def verdict_table(findings: Sequence[Finding]) -> Table:
                 "measured": f.telling.measured.text,
                 "claimed": claimed(f.telling),
                 "corrected": claimed(f.telling_corrected),
+                "measured for it": measured(f.telling_corrected),
                 "tightest": tightest(f),
             }
             for f in findings
@@ -142,6 +144,7 @@ def latex(findings: Sequence[Finding]) -> str:
             "measured": f.telling.measured.text,
             "claimed": claimed(f.telling, words=True),
             "corrected": claimed(f.telling_corrected, words=True),
+            "measured for it": measured(f.telling_corrected),
         }
         for f in findings
     ]
@@ -159,7 +162,13 @@ def claimed(comparison: Comparison | None, words: bool = False) -> str:
     if comparison is None:
         return ""
     sign = comparison.relation if words else RELATIONS[comparison.relation]
-    return f"{sign} {show(float(comparison.claimed))}"
+    near = f" (to {comparison.tolerance:.2g})" if comparison.tolerance else ""
+    return f"{sign} {show(float(comparison.claimed))}{near}"
+
+
+def measured(comparison: Comparison | None) -> str:
+    """Write what was measured; nothing without a comparison."""
+    return "" if comparison is None else comparison.measured.text
 
 
 def counts(findings: Sequence[Finding]) -> str:
@@ -193,8 +202,8 @@ def figure(finding: Finding) -> Figure:
     curve = finding.evidence.curve
     assert curve is not None
     name, panel = finding.claim.name, curve.title
-    measured = tuple(line.name for line in curve.lines if not line.claimed)
-    panels = Panels(Names((panel,), measured))
+    lines = tuple(line.name for line in curve.lines if not line.claimed)
+    panels = Panels(Names((panel,), lines))
     rows = _rows(curve, panel)
     heights = [row["mean"] for row in rows]
     low, high = min(heights), max(heights)
@@ -314,6 +323,7 @@ def _verdicts(findings: Sequence[Finding]) -> Html:
             f.telling.measured.text,
             claimed(f.telling),
             claimed(f.telling_corrected) or "–",
+            measured(f.telling_corrected) or "–",
             tightest(f) or "–",
         )
         for f in findings
@@ -325,6 +335,7 @@ def _verdicts(findings: Sequence[Finding]) -> Html:
         "measured",
         "as printed",
         "corrected",
+        "measured for it",
         "tightest",
     )
     content = table(heads, rows, words=(0, 1, 2), label="Verdicts")
@@ -363,16 +374,14 @@ def _claim(finding: Finding, drawn: Figure | None) -> Html:
 
 def _row(comparison: Comparison, statement: str) -> tuple[object, ...]:
     outcome = tag("strong", "refuted") if comparison.refuted else "holds"
-    told = claimed(comparison)
-    told += f" (to {comparison.tolerance:.2g})" if comparison.tolerance else ""
     where = comparison.where
     where += f" (closest of {comparison.searched:,} searched)" if comparison.searched else ""
-    return (statement, where, comparison.measured.text, told, outcome)
+    return (statement, where, comparison.measured.text, claimed(comparison), outcome)
 
 
 def _again() -> Html:
     command = tag("pre", tag("code", "halfseen verify --out DIR"))
-    words = "The same command gives the same numbers. With --quick it takes less than a minute."
+    words = "The same command gives the same numbers. With --quick it takes about a minute."
     return section("again", "Run it again", tag("p", words), command)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from halfseen.errors import InvalidInput, StorageError
+from halfseen.errors import InvalidInput, StorageError, shorten
 from halfseen.studies.spec import study_from, unknown_kinds
 from halfseen.studies.storage import (
     LOCK_FILE,
@@ -24,6 +24,7 @@ from halfseen.studies.storage import (
     write_text,
 )
 from halfseen.studies.study import TRAJECTORIES, Fingerprints, Study
+from halfseen.tables import brief, listed
 
 PRECISIONS = ("double", "single")
 _HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
@@ -82,7 +83,7 @@ def stored_study(folder: Path, study: Study | None = None) -> Study | None:
         return study
     if content["functions"]:
         raise StorageError(
-            f"{folder} holds a study with Python functions ({', '.join(content['functions'])}),"
+            f"{folder} holds a study with Python functions ({listed(content['functions'])}),"
             " which no file holds. Give the study again, in Python:"
             " `Result.load(folder, study)`, or Summary.load."
         )
@@ -97,18 +98,27 @@ def stored_study(folder: Path, study: Study | None = None) -> Study | None:
         ) from None
 
 
-def changed_since(folder: Path, fingerprints: Fingerprints) -> str:
-    """Return a sentence about what has other code than when a folder was written; else nothing."""
+def not_all_there(
+    folder: Path,
+    fingerprints: Fingerprints,
+    what: str = "study",
+    run: str = "Run the same `halfseen study` again",
+) -> StorageError:
+    """Return why a folder lacks cells: other code played it, or it was not played to its end."""
     content = _read(folder)
     if content["trajectories"] != TRAJECTORIES:
-        return " Another version of halfseen played it, whose numbers differ."
+        return StorageError(
+            f"{folder} was played by another version of halfseen, whose numbers differ. {run}:"
+            " it is played anew, and what was played before is kept."
+        )
     changed = [p for p, code in fingerprints.nouns.items() if content["code"].get(p) != code]
-    if not changed:
-        return ""
-    return (
-        f" The code or file behind {', '.join(changed)} has changed since it was played; what"
-        " changed is played again, and what was played before comes back with the old code."
-    )
+    if changed:
+        return StorageError(
+            f"{folder} was played with other code: the code or file behind {listed(changed)} has"
+            f" changed since. {run}: what changed is played again, and what was played before comes"
+            " back with the old code."
+        )
+    return StorageError(f"{folder} holds an unfinished {what}. {run}: it goes on where it stopped.")
 
 
 def _content(study: Study, precision: str, fingerprints: Fingerprints) -> dict[str, Any]:
@@ -149,7 +159,8 @@ def _unknown(folder: Path, place: str, kind: str, defined: dict[str, str]) -> st
     else:
         how = f"It was defined as {where}: import that module and {made}"
     return (
-        f"{folder} is whole, but its {place} is of the {what} {kind!r}, which is not known here."
+        f"{folder} is whole, but its {brief(place, 60)} is of the {what} {shorten(kind)}, which is"
+        " not known here."
         f" {how}, then load it; or give the study, in Python: `Result.load(folder, study)`."
     )
 

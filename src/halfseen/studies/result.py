@@ -14,7 +14,7 @@ from halfseen.engine.arguments import ArmTrack, LinearTrack, Track
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
-from halfseen.studies.folder import changed_since, reserve_folder, stored_study
+from halfseen.studies.folder import not_all_there, reserve_folder, stored_study
 from halfseen.studies.storage import SUMMARIES, read_cell, readable, write_cell
 from halfseen.studies.study import AnyCell, Fingerprints, Position, Study, sees_everything
 from halfseen.tables import Table, table
@@ -207,10 +207,7 @@ class Result:
                     f"{folder} holds a summary, not every replication. Read it with"
                     " `Summary.load`, or run `halfseen study --summary` again to print it."
                 )
-            raise StorageError(
-                f"{folder} holds an unfinished study. Run the same `halfseen study` again:"
-                f" it goes on where it stopped.{changed_since(folder, result.fingerprints)}"
-            )
+            raise not_all_there(folder, result.fingerprints)
         return result
 
     def read(self, folder: Path, position: Position, cell: AnyCell) -> bool:

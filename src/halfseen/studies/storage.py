@@ -7,6 +7,7 @@ final name is whole. Arrays carry a checksum: a file that was cut short or alter
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -39,11 +40,19 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a whole file or nothing; a link is followed and an existing file keeps its mode."""
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write to that takes its place once all is written, else not at all."""
     with explained(path):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_file() and not target.is_dir():
-            target.write_bytes(content)  # a device or a pipe
+            with target.open("wb") as device:  # or a pipe
+                yield device
             return
         file = _new_draft(target)
         draft = Path(file.name)
@@ -51,7 +60,7 @@ def write_bytes(path: Path, content: bytes) -> None:
             with file:
                 if target.exists():
                     draft.chmod(stat.S_IMODE(target.stat().st_mode))
-                file.write(content)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(target)  # from here on the name may be another thread's draft
@@ -276,10 +285,13 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a name no file can have
+        if isinstance(error, InvalidInput):
+            raise
+        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
         raise StorageError(
             f"Cannot write {path}: {getattr(error, 'strerror', None) or error}."
             " Nothing half-written was left and what was finished is kept."
-            " Free some space or choose another place, then run again."
+            f" {'Free some space or choose' if full else 'Choose'} another place, then run again."
         )
 
 

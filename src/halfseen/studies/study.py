@@ -298,7 +298,7 @@ def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:
         )
     for name, noun in value.items():
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise InvalidInput(field, "must have printable names", name, "Give it a name.")
+            raise InvalidInput(field, "must have printable names", name, "Use printable letters.")
         if not isinstance(noun, kind):
             what = getattr(kind, "__name__", "censorship")
             raise InvalidInput(

@@ -24,7 +24,7 @@ from halfseen.engine.player import blank_track
 from halfseen.engine.reduce import BINNED, BINS, Fold, Part, Span, quantile_of
 from halfseen.engine.specialise import watching
 from halfseen.errors import StorageError
-from halfseen.studies.folder import changed_since, optional_folder, stored_study
+from halfseen.studies.folder import not_all_there, optional_folder, stored_study
 from halfseen.studies.partial_summary import Draft, draft_of
 from halfseen.studies.simulate import Progress, cell_name, chosen_engine, thread_count, versions
 from halfseen.studies.storage import SUMMARIES, read_cell, write_cell
@@ -104,10 +104,8 @@ class Summary:
         found, fingerprints = Summary(study, {}, {}), study.fingerprints()
         for position, cell in study.cells():
             if not _read(found, folder / SUMMARIES, position, cell, fingerprints.cells[position]):
-                raise StorageError(
-                    f"{folder} holds an unfinished summary. Run the same command again: it goes on"
-                    f" where it stopped.{changed_since(folder, fingerprints)}"
-                )
+                again = "Run the same command again"
+                raise not_all_there(folder, fingerprints, "summary", again)
         return found
 
 

@@ -1,5 +1,6 @@
 """The dask engine: the numbers of one core, whatever dies on the way."""
 
+import gc
 import os
 import pickle
 import signal
@@ -225,9 +226,13 @@ def test_control_c_on_a_cluster_of_its_own(tmp_path):
 
 def test_an_address_without_a_scheduler_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
-    for address in ("tcp://127.0.0.1:9", "nowhere", ""):
-        with pytest.raises(InvalidInput, match="`scheduler` must be the address of a running"):
+    for address in ("tcp://127.0.0.1:9", "nowhere", "", "foo://u:hunter2@127.0.0.1:1", 5):
+        wanted = "`scheduler` must be the address of a running"
+        with pytest.raises(InvalidInput, match=wanted) as raised:
             simulate(study(), engine="dask", scheduler=address, out=tmp_path / "out")
+        assert "hunter2" not in str(raised.value)
+        del raised
+        gc.collect()  # a client that was left half made would raise here
     with pytest.raises(InvalidInput, match="`scheduler` must be left out on the cpu engine"):
         simulate(study(), scheduler="tcp://127.0.0.1:9", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

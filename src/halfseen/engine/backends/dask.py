@@ -6,12 +6,14 @@ last bit. Workers return its tracks, or its statistics where only those are kept
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -101,17 +103,28 @@ def check(scheduler: str | None) -> None:
             "Install halfseen[dask] or use the cpu engine.",
         )
     if scheduler is not None:
-        from distributed import Client
+        with ThreadPoolExecutor(1) as pool:  # a notebook's own thread already runs a loop
+            if not pool.submit(asyncio.run, _answers(scheduler)).result():
+                raise InvalidInput(
+                    "scheduler",
+                    "must be the address of a running Dask scheduler",
+                    scheduler,
+                    "Start one with `dask scheduler` and give the address it prints.",
+                )
 
-        try:
-            Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False).close()
-        except (OSError, ValueError, TypeError):
-            raise InvalidInput(
-                "scheduler",
-                "must be the address of a running Dask scheduler",
-                scheduler,
-                "Start one with `dask scheduler` and give the address it prints.",
-            )
+
+async def _answers(address: str) -> bool:
+    """Return whether a scheduler answers; a `Client` that fails complains when it is deleted."""
+    from distributed import Security
+    from distributed.core import rpc
+
+    try:
+        arguments = Security().get_connection_args("client")
+        async with rpc(address, timeout=CONNECT_SECONDS, connection_args=arguments) as server:
+            known = await asyncio.wait_for(server.identity(), CONNECT_SECONDS)
+    except Exception:  # whatever answers, or what reads the address, raises nearly anything
+        return False
+    return isinstance(known, dict) and known.get("type") == "Scheduler"
 
 
 @contextmanager

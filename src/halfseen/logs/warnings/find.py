@@ -12,9 +12,9 @@ from halfseen.logs.columns import is_dated
 from halfseen.logs.counts import Counts, Decisions
 from halfseen.logs.drift import Course
 from halfseen.logs.source import filled
-from halfseen.logs.warnings.log_warning import SURE, Caution, listed
+from halfseen.logs.warnings.log_warning import SURE, Caution
 from halfseen.logs.warnings.repeated_rows import duplicates
-from halfseen.tables import show
+from halfseen.tables import listed, show
 
 FEW = 10
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from halfseen.tables import brief
 
 SURE = 1e-3  # the chance of a false warning from a test
 
@@ -37,13 +34,3 @@ class Caution:
 
     def __str__(self) -> str:
         return f"{self.finding} {self.effect} {self.remedy}"
-
-
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """Write some of the names.
-
-    >>> listed(["a", "b"]), listed(["a", "b", "c"], 2)
-    ('a, b', 'a, b and 1 more')
-    """
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(brief(name, 40) for name in names[:most]) + more

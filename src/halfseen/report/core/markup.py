@@ -15,6 +15,7 @@ ROWS = 250  # of a table
 LONG_WORD = 100  # letters shown of a word
 STEERING = (*range(9), 11, 12, *range(14, 32), *range(127, 160))  # controls a page cannot show
 TURNING = {c: f"\\u{c:04x}" for c in (*STEERING, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+TURNING |= {9: r"\t", 13: r"\r"}  # a page shows them as spaces
 
 
 class Html(str):
@@ -84,7 +85,7 @@ def table(
     head = [tag("th", t, scope="col", **kind) for t, kind in zip(heads, kinds, strict=True)]
     body = []
     for i, row in enumerate(rows[:ROWS]):
-        cells = [tag("td", cell, **kind) for cell, kind in zip(row, kinds, strict=True)]
+        cells = [tag("td", _one_line(cell), **kind) for cell, kind in zip(row, kinds, strict=True)]
         starts = groups is not None and i > 0 and groups[i]
         body.append(tag("tr", *cells, **({"class_": "group"} if starts else {})))
     look = {} if groups is None else {"class_": "grouped"}
@@ -93,6 +94,11 @@ def table(
     if len(rows) <= ROWS:
         return box
     return join([box, tag("p", f"The first {ROWS} of {len(rows):,} rows.", class_="note")])
+
+
+def _one_line(cell: object) -> object:
+    plain = isinstance(cell, str) and not isinstance(cell, Html)
+    return str(cell).replace("\n", r"\n") if plain else cell
 
 
 def chart_place(name: str, title: str, note: str, trouble: str = "") -> Html:

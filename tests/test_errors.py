@@ -1,0 +1,58 @@
+"""What messages say, and what they keep to themselves."""
+
+import pytest
+
+from halfseen.errors import InvalidInput, StorageError, no_password, sentence, shorten
+
+SECRETS = ("hunter2", "hunter2%", "a@hunter2", "hunter2@b", "hunter2 x", "x hunter2", "hun/hunter2")
+ADDRESSES = (
+    "postgresql://bob:{}@host:5432/base",
+    "POSTGRESQL://bob:{}@host/base",
+    "mysql+driver://bob:{}@host/base",
+    "postgresql:/bob:{}@host/base",
+    "foo://:{}@127.0.0.1:1",
+)
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_no_password_is_left_in_any_message(address, secret):
+    given = address.format(secret)
+    long = address.format(secret + "z" * 300)
+    for told in (
+        sentence(f"Got unexpected extra argument ({given}). Try: halfseen audit --help."),
+        sentence(f"Cannot read {long}: no such file."),
+        str(InvalidInput("log", "must be a file", given, "Give one.")),
+        str(InvalidInput("log", "must be a file", long, "Give one.")),
+        str(StorageError(f"Cannot read {given}: no such file.")),
+        shorten({"engine": given}),
+    ):
+        assert "hunter2" not in told
+        assert "://" in told or ":/" in told
+
+
+def test_passwords_in_settings_bare_and_cut_addresses_are_hidden():
+    for told in (
+        "host=h password=hunter2",
+        "x?pwd=hunter2&a=b",
+        "bob:hunter2@host",
+        "a://b:hunter2",
+    ):
+        assert "hunter2" not in no_password(told)
+    assert no_password("x?pwd=hunter2&a=b") == "x?pwd=…&a=b"
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        "tcp://127.0.0.1:8786",
+        "tcp://127.0.0.1:8786/status.",
+        "tls://[::1]:8786",
+        "postgresql://bob@host:5432/base",
+        "write it as mysql://user:password@host:port/base, with % as %25",
+        "See https://example.org/ab and write to me@example.org.",
+        "`a` must be 1; got 2. Use 3:4.",
+    ],
+)
+def test_what_holds_no_password_is_left_alone(plain):
+    assert no_password(plain) == plain
