@@ -8,6 +8,7 @@ import numpy as np
 
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
+from halfseen.claims.areas import area, costliest, sums
 from halfseen.claims.arms.events import ARMS
 from halfseen.claims.arms.potential import DIALS, OBSERVES, nearest, tried
 from halfseen.claims.arms.programs import best_adaptive
@@ -24,7 +25,6 @@ from halfseen.theory import (
     fluid_potential,
     water_filling,
 )
-from halfseen.theory.arms.power_sums import power_integral, power_sum
 
 
 def _searched(
@@ -42,7 +42,7 @@ def _searched(
     p, lam, weights = arms
 
     def loss(shares: Vector) -> float:
-        filled = power_integral(lam, p * np.maximum(shares, 0.0) * budget, alpha)
+        filled = area(lam, p * np.maximum(shares, 0.0) * budget, alpha)
         return -float((weights * filled / p).sum())
 
     most = np.minimum(caps / budget, 1.0)
@@ -80,14 +80,15 @@ def water(lab: Laboratory) -> Evidence:
     for budget in (20.0, 400.0):
         for alpha in (0.5, 1.0):
             value = water_filling(observe, floors, budget, alpha).value
-            if budget >= late:
-                level = budget / dimension + float((lam / p).sum()) / dimension
-                value = float((power_integral(lam, level - lam, alpha) / p).sum())
             where = f"T = {budget:g}, α = {alpha:g}"
             arms = (p, lam, np.ones(3))
             best = Measured(_searched(arms, np.full(3, np.inf), budget, alpha))
             rows.append(Comparison(where + ", optimiser", best, "equals", value, 1e-6))
-            tried = (power_integral(lam, p * shares * budget, alpha) / p).sum(axis=1)
+            if budget >= late:
+                level = budget / dimension + float((lam / p).sum()) / dimension
+                closed = float((area(lam, level - lam, alpha) / p).sum())
+                rows.append(Comparison(where + ", display", best, "equals", closed, 1e-6))
+            tried = (area(lam, p * shares * budget, alpha) / p).sum(axis=1)
             most = Measured(float(tried.max()))
             rows.append(Comparison(where + ", at random", most, "at most", value))
     return Evidence(tuple(rows))
@@ -128,7 +129,7 @@ def water_caps(lab: Laboratory) -> Evidence:
             best = Measured(_searched((p, lam, weights), caps, budget, alpha))
             rows.append(Comparison(f"{where}, optimiser", best, "equals", value, 1e-5))
             shares = rng.dirichlet(np.ones(len(p)), lab.size(2000, 100_000)) * budget
-            filled = power_integral(lam, p * np.minimum(shares, caps), alpha)
+            filled = area(lam, p * np.minimum(shares, caps), alpha)
             most = Measured(float((weights * filled / p).sum(axis=1).max()))
             rows.append(Comparison(f"{where}, at random", most, "at most", value))
     for form in ("widths", "gaps", "closed"):
@@ -179,7 +180,7 @@ def exact_identity(lab: Laboratory) -> Evidence:
             played = lab.play(problem, PerArm(observe), policy, horizon, lab.size(1000, 5000))
             counts = played.tracks["observations"][:, -1].astype(float)
             for order, alpha in enumerate((0.5, 1.0)):
-                sides = (power_sum(counts, offset, alpha) / np.array(observe)).sum(axis=1)
+                sides = (sums(counts, offset, alpha) / np.array(observe)).sum(axis=1)
                 where = f"{type(policy).__name__}, p = {tuple(observe)}, α = {alpha:g}"
                 found = ratio(played.potential(order), sides)
                 rows.append(Comparison(where, found, "equals", 1.0))

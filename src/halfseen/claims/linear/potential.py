@@ -8,6 +8,7 @@ import numpy as np
 
 from halfseen.censorship import Uniform
 from halfseen.checks import Vector
+from halfseen.claims.areas import area
 from halfseen.claims.arms.programs import expected_costs
 from halfseen.claims.claim import CORRECTED, Comparison, Curve, Evidence, Line, Measured, claim
 from halfseen.claims.closest import Axis, Point, closest
@@ -21,7 +22,6 @@ from halfseen.theory import (
     expected_potential_bound,
     papers_censoring_factor,
 )
-from halfseen.theory.arms.power_sums import power_integral
 
 BASIS = FiniteActions(np.eye(3))
 THETA = (0.5, 0.2, -0.4)
@@ -63,8 +63,7 @@ def _stopping(
     for t in range(horizon):
         law[(counts >= most) | (counts > max(share * observe * t, 0.0))] = 0.0
         potential += float(law @ cost)
-        integral = power_integral(np.array(lam + observe * t), np.array(observe), alpha)
-        path += float(law.sum()) * float(integral) / observe
+        path += float(law.sum()) * float(area(lam + observe * t, observe, alpha)) / observe
         law[1:] = (1.0 - observe) * law[1:] + observe * law[:-1]
         law[0] *= 1.0 - observe
     return potential, path
