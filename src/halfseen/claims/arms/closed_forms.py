@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from halfseen.checks import Vector
-from halfseen.claims.arms.adaptivity import LOOKED, TIME, one_look
+from halfseen.claims.arms.adaptivity import TIME, one_look
 from halfseen.claims.arms.events import ARMS
 from halfseen.claims.arms.programs import (
     best_adaptive,
@@ -58,7 +58,9 @@ def second_order(lab: Laboratory) -> Evidence:
                 close = second_order_potential(observe, horizon, alpha, lam)
                 order = close.error_order
                 where = f"p = {observe}, λ = {lam:g}, α = {alpha:g}, T = {horizon}"
-                pairs = zip(("offline", "adaptive"), best, (close.offline, close.adaptive), strict=True)
+                pairs = zip(
+                    ("offline", "adaptive"), best, (close.offline, close.adaptive), strict=True
+                )
                 for name, exact, claimed in pairs:
                     found = Measured(exact)
                     rows.append(Comparison(f"{where}, {name}", found, "equals", claimed, 5e-4))
@@ -127,18 +129,23 @@ def _late_constant(observe: tuple[float, ...], alpha: float, left: float, points
 def late_look(lab: Laboratory) -> Evidence:
     """Compare both functions with a quadrature and with enumeration."""
     rows = []
-    for observe, points in (((0.5, 0.25), 81), ((0.2, 0.8), 81), ((0.5, 0.25, 0.8), 17)):
-        for alpha, left in ((1.0, 0.3), (1.0, 1.0), (0.5, 2.0)):
+    spots = ((1.0, 0.3), (1.0, 1.0), (0.5, 2.0))
+    for observe, points, each in (
+        ((0.5, 0.25), 61, spots),
+        ((0.2, 0.8), 61, spots),
+        ((0.5, 0.25, 0.8), 17, lab.size(spots[1:2], spots)),
+    ):
+        for alpha, left in each:
             found = Measured(_late_constant(observe, alpha, left, points))
             claimed = late_look_constant(observe, alpha, left)
             where = f"p = {observe}, α = {alpha:g}, s = {left:g}, c"
             rows.append(Comparison(where, found, "equals", claimed, 0.01))
-    for observe, _ in LOOKED:
-        late = [1.0 - left / math.sqrt(TIME) for left in (0.3, 1.0, 2.0, 4.0)]
-        for share in (0.3, 0.5, 0.7, *late):
-            found = Measured(one_look(observe, share))
-            claimed = TIME * look_gain(observe, TIME, 1.0, round(share * TIME))
-            where = f"p = {observe}, T = {TIME}, look at {round(share * TIME)}, gain · T"
+    late = [1.0 - left / math.sqrt(TIME) for left in (0.3, 1.0, 2.0, 4.0)]
+    for pair in ((0.5, 0.25), (0.2, 0.8)):
+        for share in (0.3, 0.7, *late):
+            found = Measured(one_look(pair, share))
+            claimed = TIME * look_gain(pair, TIME, 1.0, round(share * TIME))
+            where = f"p = {pair}, T = {TIME}, look at {round(share * TIME)}, gain · T"
             rows.append(Comparison(where, found, "equals", claimed, 0.05))
     return Evidence(tuple(rows))
 
@@ -170,7 +177,9 @@ def free_looks(lab: Laboratory) -> Evidence:
         for look in range(6):
             exact = Measured(float(exact_with_looks(chances, 5, 1, (look,))))
             claimed = single_monitoring_potential(p, 5, 1.0, 1.0, look / 5).value
-            rows.append(Comparison(f"{words}, T = 5, look at {look}", exact, "equals", claimed, 1e-10))
+            rows.append(
+                Comparison(f"{words}, T = 5, look at {look}", exact, "equals", claimed, 1e-10)
+            )
     for share in (0.25, 0.5, 0.9):
         found = Measured(best_with_looks((0.3, 0.7), 40, 0.5, 2.0, (round(40 * share),)))
         claimed = single_monitoring_potential((0.3, 0.7), 40, 0.5, 2.0, share).value

@@ -23,6 +23,7 @@ from halfseen.theory import (
     capped_instance_bound,
     effective_dimension,
     fluid_potential,
+    joint_potential,
     water_filling,
 )
 
@@ -194,6 +195,33 @@ def _under_fluid(point: Point) -> Comparison:
     return Comparison(where, exact, "at most", fluid_potential(observe, horizon, alpha, lam))
 
 
+def _filled_cells() -> list[Comparison]:
+    """Compare the bounds with cells of arms sorted by their cost and filled one by one."""
+    rows, horizon = [], 5000
+    cells = np.arange(float(horizon))
+    for observe, floors, factor in (
+        ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0)),
+        ((0.1, 0.5, 0.9), (0.3, 0.3, 0.3), (1.0, 1.0, 1.0)),
+        ((0.1, 0.5, 0.9), (0.3, 2.0, 40.0), (2.0, 1.0, 5.0)),
+    ):
+        p, lam, weights = (np.array(v) for v in (observe, floors, factor))
+        for alpha in (0.5, 1.0, 2.0):
+            costs = weights[:, None] * (cells + lam[:, None]) ** -alpha
+            found = Measured(costliest(p, costs, horizon))
+            claimed = fluid_potential(observe, horizon, alpha, floors, factor)
+            where = f"cells, p = {observe}, λ = {floors}, w = {factor}, α = {alpha:g}"
+            rows.append(Comparison(where, found, "equals", claimed, 1e-9))
+        widths = 2.0 * np.sqrt(6.0 * weights[:, None] ** 2 * np.log(horizon))
+        widths = widths / np.sqrt(cells + lam[:, None]) + 3.0 * lam[:, None] / (
+            cells + lam[:, None]
+        )
+        found = Measured(costliest(p, np.minimum(widths, 2.5), horizon))
+        claimed = joint_potential(observe, horizon, floors, factor, 1.5, 2.5)
+        where = f"widths, p = {observe}, λ = {floors}, σ = {factor}, T = {horizon:,}"
+        rows.append(Comparison(where, found, "equals", claimed, 1e-9))
+    return rows
+
+
 @claim(
     "fluid-bound",
     place="new",
@@ -201,7 +229,8 @@ def _under_fluid(point: Point) -> Comparison:
     says="E V_α ≤ d_eff Ĝ(T/d_eff) for every policy: no δ, no log T, no failure term.",
     how=(
         "Best adaptive policy by backward induction over counts for four sets of p, three α, three"
-        " λ; UCB in simulation. The search is over p, λ, α and T, two arms."
+        " λ; UCB in simulation; rounds filled with the costliest cells, sorted one by one, equal it,"
+        " and `joint_potential` with widths for costs. The search is over p, λ, α and T, two arms."
     ),
 )
 def fluid_bound(lab: Laboratory) -> Evidence:
@@ -221,6 +250,7 @@ def fluid_bound(lab: Laboratory) -> Evidence:
         ]
         rows.append(nearest(tries))
     rows.append(closest(_under_fluid, DIALS, lab.size(60, 600), lab.seed))
+    rows += _filled_cells()
     means, noise, watched, lam = INSTANCES[0]
     horizon = lab.size(10_000, 100_000)
     played = lab.play(
