@@ -1,4 +1,4 @@
-"""Claims about closed forms that go beyond the paper's first order, and about looks near the end."""
+"""Claims about closed forms beyond the paper's first order, and about looks near the end."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from halfseen.theory import (
 )
 
 HALF = Fraction(1, 2)
+NAMES = ("offline", "adaptive")
 
 
 @claim(
@@ -58,16 +59,14 @@ def second_order(lab: Laboratory) -> Evidence:
                 close = second_order_potential(observe, horizon, alpha, lam)
                 order = close.error_order
                 where = f"p = {observe}, λ = {lam:g}, α = {alpha:g}, T = {horizon}"
-                pairs = zip(
-                    ("offline", "adaptive"), best, (close.offline, close.adaptive), strict=True
-                )
-                for name, exact, claimed in pairs:
+                values = (close.offline, close.adaptive)
+                for name, exact, claimed in zip(NAMES, best, values, strict=True):
                     found = Measured(exact)
                     rows.append(Comparison(f"{where}, {name}", found, "equals", claimed, 5e-4))
                 off.append([close.offline - best[0], close.adaptive - best[1]])
                 gains.append((best[1] - best[0]) / close.gain)
             where = f"p = {observe}, λ = {lam:g}, α = {alpha:g}"
-            for name, early, late in zip(("offline", "adaptive"), *off, strict=True):
+            for name, early, late in zip(NAMES, *off, strict=True):
                 slope = Measured(math.log2(abs(late / early)))
                 rows.append(Comparison(f"{where}, {name}, exponent", slope, "equals", order, 0.05))
             limit = Measured(2.0 * gains[1] - gains[0])

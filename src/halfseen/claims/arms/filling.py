@@ -211,10 +211,8 @@ def _filled_cells() -> list[Comparison]:
             claimed = fluid_potential(observe, horizon, alpha, floors, factor)
             where = f"cells, p = {observe}, λ = {floors}, w = {factor}, α = {alpha:g}"
             rows.append(Comparison(where, found, "equals", claimed, 1e-9))
-        widths = 2.0 * np.sqrt(6.0 * weights[:, None] ** 2 * np.log(horizon))
-        widths = widths / np.sqrt(cells + lam[:, None]) + 3.0 * lam[:, None] / (
-            cells + lam[:, None]
-        )
+        seen, noise = cells + lam[:, None], weights[:, None]
+        widths = 2.0 * np.sqrt(6.0 * noise**2 * np.log(horizon) / seen) + 3.0 * lam[:, None] / seen
         found = Measured(costliest(p, np.minimum(widths, 2.5), horizon))
         claimed = joint_potential(observe, horizon, floors, factor, 1.5, 2.5)
         where = f"widths, p = {observe}, λ = {floors}, σ = {factor}, T = {horizon:,}"
@@ -229,7 +227,7 @@ def _filled_cells() -> list[Comparison]:
     says="E V_α ≤ d_eff Ĝ(T/d_eff) for every policy: no δ, no log T, no failure term.",
     how=(
         "Best adaptive policy by backward induction over counts for four sets of p, three α, three"
-        " λ; UCB in simulation; rounds filled with the costliest cells, sorted one by one, equal it,"
+        " λ; UCB in simulation; filling rounds with the costliest cells one by one gives it too,"
         " and `joint_potential` with widths for costs. The search is over p, λ, α and T, two arms."
     ),
 )

@@ -232,8 +232,8 @@ def largest_expected_potential(lab: Laboratory) -> Evidence:
     place="new",
     family=LINEAR,
     says=(
-        "`potential_bounds`: (d/p_max) log(1 + p_max T/(dλ)) ≤ J* ≤ (d/p_min) log(1 + p_min T/(dλ)),"
-        " J* itself, its growth d/p_min, κJ*, and the growth of the greedy path."
+        "`potential_bounds`: J* between (d/p) log(1 + pT/(dλ)) at p_max and at p_min, J* itself,"
+        " its growth d/p_min, κJ*, and the growth of the greedy path."
     ),
     how=(
         "Three models on the sphere and two sets of actions, λ = 0.5 and 2: the largest value a"
