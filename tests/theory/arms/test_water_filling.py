@@ -257,3 +257,10 @@ def test_extreme_weights_agree_with_a_bisection_in_many_digits(arms, budget, alp
     assert filled.allocation == pytest.approx(np.array(_bisected(arms, budget, alpha)), abs=room)
     assert (filled.level == math.inf) == (math.fsum(caps) <= budget)
     assert filled.allocation.sum() == pytest.approx(min(budget, math.fsum(caps)), abs=room)
+
+
+def test_weights_whose_ratio_is_no_floating_point_number():
+    filled = water_filling([1, 1], [1, 1], 1, 2.0, weights=[1e-290, 1e229], caps=math.inf)
+    assert filled.allocation.tolist() == [0.0, 1.0]
+    rest = water_filling([1, 1], [1, 1], 10, 2.0, weights=[1e-290, 1e229], caps=[math.inf, 4])
+    assert rest.allocation == pytest.approx(np.array([6.0, 4.0]), rel=1e-12)

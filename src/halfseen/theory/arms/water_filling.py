@@ -154,7 +154,7 @@ def _weighted(
         open_ &= logs > heaviest + 2.0 * FAR_APART  # lighter ones get nothing that can be told
         budget = max(budget - float(caps[full].sum()), 0.0)
     chosen = weights[open_]
-    scale = (chosen / chosen.max()) ** (1.0 / alpha)
+    scale = np.exp(logs[open_] - logs[open_].max())
     level, filled = _level(rates[open_] / scale, floors[open_] / scale, budget, caps[open_])
     depth[open_] = np.minimum(filled * scale, rates[open_] * caps[open_])
     level = float(np.float64(level) * chosen.max() ** (-1.0 / alpha))
