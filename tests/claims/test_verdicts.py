@@ -1,12 +1,15 @@
 """Every claim, run: the verdict recorded, and a wrong constant found out."""
 
 import json
+import sys
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from halfseen import claims as claims_package
 from halfseen.claims import Laboratory, claims, verify
 from halfseen.claims.claim import CORRECTED, FAR, HOLDS, REFUTED
 
@@ -44,6 +47,9 @@ WRONG = {
     "monitoring-concave": 1.2,
     "monitoring-submodular": 0.6,
     "several-looks": 1.001,
+    "second-order": 1.002,
+    "late-look": 1.06,
+    "free-looks": 1.001,
     "optimism-linear": 0.5,
     "optimism-linear-proof": 0.15,
     "censoring-linear": 0.005,
@@ -52,16 +58,17 @@ WRONG = {
     "pmin-bound": 0.99,
     "elliptical-potential": 0.99,
     "elliptical-potential-one": 0.99,
-    "uniform-model": 0.95,
+    "uniform-model": 0.99,
     "sum-of-norms": 1.1,
     "psd-increments": 0.99,
     "psd-factor": 0.99,
-    "dynamics": 1.02,
+    "dynamics": 1.001,
     "dual-reachability": 1.02,
-    "path-potential": 0.98,
+    "path-potential": 0.999,
     "path-formula": 1.02,
     "one-step": 1.02,
     "path-dimension": 0.999,
+    "design-dimension": 1.001,
     "smallest-dimension": 1.01,
     "single-threshold": 0.999,
     "threshold-limits": 0.999,
@@ -73,6 +80,7 @@ WRONG = {
     "single-threshold-largest": 1.001,
     "largest-potential": 0.999,
     "largest-expected-potential": 0.96,
+    "potential-bounds": 0.999,
     "log-scaling": 0.99,
     "any-order": 0.99,
     "any-order-path": 0.99,
@@ -112,6 +120,7 @@ COMPILED = {
     "pmin-bound",
     "uniform-model",
     "largest-expected-potential",
+    "potential-bounds",
     "any-order",
     "potential-reduction-linear",
     "theorem-linear",
@@ -207,6 +216,139 @@ def test_a_wrong_function_is_refuted(name, place, mutation, monkeypatch):
     monkeypatch.setattr(home, function, mutation(getattr(home, function)))
     claim = claims()[name]
     assert claim.run(Laboratory(quick=True)).verdict() == REFUTED
+
+
+def _excess(factor):
+    return lambda right: lambda *given, **more: 1.0 + factor * (right(*given, **more) - 1.0)
+
+
+def _field(name, factor):
+    """Multiply a field of what the function returns."""
+
+    def mutation(right):
+        def wrong(*arguments, **more):
+            found = right(*arguments, **more)
+            change = found._replace if isinstance(found, tuple) else partial(replace, found)
+            return change(**{name: factor * getattr(found, name)})
+
+        return wrong
+
+    return mutation
+
+
+def _one_upper_region(right):
+    def wrong(*arguments):
+        kept = right(*arguments)
+        many = kept.edge == "upper" and len(kept.regions) > 2
+        return kept._replace(regions=kept.regions[:1]) if many else kept
+
+    return wrong
+
+
+AREA = "arms.power_sums.power_integral"
+# Functions made wrong everywhere in the library, with the claims that must notice.
+EVERYWHERE = [
+    *(
+        (name, AREA, _times(factor))
+        for name in ("water-filling", "water-filling-caps", "uniform-model", "fluid-bound")
+        for factor in (0.9, 0.99, 1.01)
+    ),
+    ("elliptical-potential", AREA, _times(0.9)),
+    ("psd-factor", "linear.norm_sums.trace_potential_factor", _times(0.99)),
+    ("psd-factor", "linear.norm_sums.trace_potential_factor", _excess(0.97)),
+    ("psd-factor", "linear.norm_sums.trace_potential_factor", _excess(1.03)),
+    ("psd-factor", "linear.norm_sums.trace_potential", _field("value", 1.001)),
+    ("psd-factor", "linear.norm_sums.trace_potential", _field("bound", 0.999)),
+    *(
+        (name, "linear.path.InformationPath.potential", _times(factor))
+        for name in ("any-order-path", "path-potential", "dynamics")
+        for factor in (0.997, 1.003)
+    ),
+    ("any-order", "linear.kept_regions.regions_that_matter", _one_upper_region),
+    ("any-order-path", "linear.kept_regions.regions_that_matter", _one_upper_region),
+    ("fluid-bound", "arms.potential.joint_potential", _times(1.001)),
+    ("second-order", "arms.second_order.second_order_potential", _field("offline", 1.001)),
+    ("second-order", "arms.second_order.second_order_potential", _field("adaptive", 0.999)),
+    ("second-order", "arms.second_order.second_order_potential", _field("gain", 1.03)),
+    ("second-order", "arms.second_order.second_order_potential", _field("error_order", 0.9)),
+    ("late-look", "arms.late_look.late_look_constant", _times(1.02)),
+    ("late-look", "arms.late_look.late_look_constant", _times(0.98)),
+    ("late-look", "arms.late_look.look_gain", _times(1.08)),
+    ("late-look", "arms.late_look.look_gain", _times(0.92)),
+    ("free-looks", "arms.looks.freely_monitored_potential", _times(1.0001)),
+    ("free-looks", "arms.monitoring.single_monitoring_potential", _field("value", 1.0001)),
+    (
+        "design-dimension",
+        "linear.optimal_design.optimal_design_dimension",
+        _field("dimension", 0.999),
+    ),
+    ("sum-of-norms", "linear.norm_sums.tight_norm_sum", _field("value", 1.001)),
+    ("sum-of-norms", "linear.norm_sums.tight_norm_sum", _field("value", 0.99)),
+    ("sum-of-norms", "linear.norm_sums.tight_norm_sum", _field("bound", 1.001)),
+    ("any-observe", "linear.worst_case.worst_case_dimension", _times(1.001)),
+    ("any-order", "linear.worst_case.worst_case_dimension", _times(1.01)),
+    *(
+        ("potential-bounds", "linear.potential_limits.potential_bounds", _field(name, factor))
+        for name in ("worst_case", "expected", "dimension", "information_dimension", "lower")
+        for factor in (0.999, 1.001)
+    ),
+    ("potential-bounds", "linear.potential_limits.potential_bounds", _field("upper", 0.9)),
+]
+
+
+@pytest.fixture
+def forgetful():
+    """Empty what the theory remembers, before it is made wrong and after."""
+
+    def forget():
+        for key, module in list(sys.modules.items()):
+            if key.startswith("halfseen.theory"):
+                for value in vars(module).values():
+                    getattr(value, "cache_clear", int)()
+
+    forget()
+    yield
+    forget()
+
+
+def _everywhere(place, mutation, monkeypatch):
+    """Replace a function, or a method, in every module of the library that holds it."""
+    home, name = place.rsplit(".", 1)
+    package, _, owner = home.rpartition(".")
+    if owner[:1].isupper():
+        owner = getattr(import_module(f"halfseen.theory.{package}"), owner)
+        monkeypatch.setattr(owner, name, mutation(getattr(owner, name)))
+        return
+    right = getattr(import_module(f"halfseen.theory.{home}"), name)
+    wrong = mutation(right)
+    claims()  # so that every module is there
+    for module in [m for key, m in sys.modules.items() if key.startswith("halfseen")]:
+        if vars(module).get(name) is right:
+            monkeypatch.setattr(module, name, wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "mutation"),
+    [
+        pytest.param(
+            *case,
+            id=f"{case[0]}-{case[1].rsplit('.', 1)[1]}-{number}",
+            marks=[pytest.mark.slow] if case[0] in COMPILED else [],
+        )
+        for number, case in enumerate(EVERYWHERE)
+    ],
+)
+@pytest.mark.usefixtures("forgetful")
+def test_a_function_wrong_everywhere_is_refuted(name, place, mutation, monkeypatch):
+    _everywhere(place, mutation, monkeypatch)
+    assert claims()[name].run(Laboratory(quick=True)).verdict() == REFUTED
+
+
+def test_measuring_takes_no_sums_of_powers_from_the_theory():
+    folder = Path(claims_package.__file__).parent
+    modules = [*folder.rglob("*.py")]
+    assert len(modules) > 20
+    assert [m.name for m in modules if "theory.arms.power_sums" in m.read_text("utf-8")] == []
 
 
 @each(KIND)

@@ -20,6 +20,7 @@ FAMILIES = (
     "arms.regret",
     "arms.scaling",
     "arms.adaptivity",
+    "arms.closed_forms",
     "linear.events",
     "linear.potential",
     "linear.sums",

@@ -1,5 +1,6 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -166,3 +167,100 @@ def test_what_water_filling_refuses():
         water_filling([0.5, 0.5], 1.0, 10, 1.0, caps=[1.0])
     with pytest.raises(InvalidInput, match="regularization"):
         water_filling([0.5, 0.5], 0.0, 10, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "weights", "caps", "allocation", "value"),
+    [
+        (0.01, [1, 0.01], [5, 100], (5, 45), 5.4022701714950045),
+        (0.05, [1, 1e-8], [5, 100], (5, 45), 4.81577203659747),
+        (0.005, [1, 0.1], [5, 100], (5, 45), 9.42983245802179),
+        (1.0, [1e-200, 1], [100, 5], (45, 5), 2.5055259369907356),
+        (0.01, [1, 0.01], [5, math.inf], (5, 45), 5.4022701714950045),
+    ],
+)
+def test_what_capped_arms_leave_goes_to_arms_of_far_smaller_weight(
+    alpha, weights, caps, allocation, value
+):
+    filled = water_filling([0.5, 0.5], [1, 1], 50, alpha, weights=weights, caps=caps)
+    assert filled.allocation == pytest.approx(np.array(allocation), rel=1e-12)
+    assert filled.value == pytest.approx(value, rel=1e-12)
+    assert filled.level < math.inf
+
+
+def test_the_level_is_finite_unless_every_cap_is_reached():
+    tiny = water_filling([0.5, 0.5], [1, 1], 50, 0.001, weights=[1, 0.01], caps=[5, 100])
+    assert tiny.allocation.tolist() == [5.0, 45.0]
+    assert tiny.level == np.finfo(np.float64).max
+    assert water_filling([0.5], [1], 50, 1.0, caps=[50]).level == math.inf
+
+
+def test_a_light_arm_and_a_heavy_one_that_fill_together_share_what_the_caps_leave():
+    # Both enter at C = 1; the heavy one is full at once, and its width must not drown the other's.
+    filled = water_filling([0.5, 0.5], [1, 1e-20], 50, 1.0, weights=[1, 1e-20], caps=[5, 100])
+    assert filled.allocation == pytest.approx(np.array([5.0, 45.0]), rel=1e-12)
+
+
+def test_an_infinite_cap_is_no_cap():
+    arms = ([0.5, 0.25], [1, 2], 50, 0.5)
+    free = water_filling(*arms)
+    for caps in (math.inf, [math.inf, math.inf], [1e308, 1e308], 1e308):
+        filled = water_filling(*arms, caps=caps)
+        assert filled.allocation == pytest.approx(free.allocation, rel=1e-12)
+        assert filled.level == pytest.approx(free.level, rel=1e-12)
+    assert water_filling(*arms, caps=[math.inf, 5]).allocation.tolist() == [45.0, 5.0]
+    with pytest.raises(InvalidInput, match=r"caps\[1\]"):
+        water_filling(*arms, caps=[math.inf, -1.0])
+    with pytest.raises(InvalidInput, match="caps"):
+        water_filling(*arms, caps=[math.inf])
+
+
+def _bisected(arms, budget, alpha):
+    """Return the allocation by bisection over the logarithm of the level, in 50 digits."""
+    with mpmath.workdps(50):
+        rows = [
+            (mpmath.mpf(p), mpmath.mpf(lam), mpmath.log(10) * power / mpmath.mpf(alpha), cap)
+            for p, lam, power, cap in arms
+        ]
+
+        def spread(level):
+            return [min(cap, max(mpmath.exp(s + level) - lam, 0) / p) for p, lam, s, cap in rows]
+
+        if math.fsum(cap for *_, cap in arms) <= budget:
+            return [cap for *_, cap in arms]
+        low, high = mpmath.mpf(-2000) / alpha - 50, mpmath.mpf(2000) / alpha + 50
+        for _ in range(130):
+            middle = (low + high) / 2
+            low, high = (middle, high) if sum(spread(middle)) <= budget else (low, middle)
+        return [float(rounds) for rounds in spread(low)]
+
+
+extreme = st.lists(
+    st.tuples(
+        st.floats(0.01, 1.0),
+        st.floats(-4.0, 4.0).map(lambda power: 10.0**power),
+        st.integers(-300, 300) | st.integers(-3, 0),
+        st.floats(0.0, 1e3) | st.just(math.inf),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(extreme, st.floats(0.01, 3e3), st.floats(0.002, 4.0))
+@settings(deadline=None, max_examples=150)
+def test_extreme_weights_agree_with_a_bisection_in_many_digits(arms, budget, alpha):
+    p, lam, powers, caps = (list(column) for column in zip(*arms, strict=True))
+    weights = [10.0**power for power in powers]
+    filled = water_filling(p, lam, budget, alpha, weights=weights, caps=caps)
+    room = 1e-8 * (1.0 + budget + max(lam) / min(p))
+    assert filled.allocation == pytest.approx(np.array(_bisected(arms, budget, alpha)), abs=room)
+    assert (filled.level == math.inf) == (math.fsum(caps) <= budget)
+    assert filled.allocation.sum() == pytest.approx(min(budget, math.fsum(caps)), abs=room)
+
+
+def test_weights_whose_ratio_is_no_floating_point_number():
+    filled = water_filling([1, 1], [1, 1], 1, 2.0, weights=[1e-290, 1e229], caps=math.inf)
+    assert filled.allocation.tolist() == [0.0, 1.0]
+    rest = water_filling([1, 1], [1, 1], 10, 2.0, weights=[1e-290, 1e229], caps=[math.inf, 4])
+    assert rest.allocation == pytest.approx(np.array([6.0, 4.0]), rel=1e-12)

@@ -113,3 +113,30 @@ def test_what_traces_refuse():
         trace_potential(np.eye(2), 1.0, 1.0)
     with pytest.raises(InvalidInput, match="semidefinite"):
         trace_potential([-np.eye(2)], 1.0, 1.0)
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0, 2.0])
+def test_the_factor_is_one_where_increments_vanish_beside_the_start(alpha):
+    assert trace_potential_factor(alpha, 1e300, 1e-300) == 1.0
+    assert trace_potential_factor(alpha, 1.0, 5e-324) == 1.0
+
+
+def test_the_factor_is_finite_or_refused_where_increments_dwarf_the_start():
+    assert trace_potential_factor(0.5, 1e-300, 1e300) == pytest.approx(1e300, rel=1e-9)
+    assert trace_potential_factor(1e-3, 1e-300, 1e300) == pytest.approx(10**0.6, rel=1e-12)
+    for alpha in (0.9, 1.0, 2.0):
+        with pytest.raises(InvalidInput, match=r"regularization.*1\.8e308"):
+            trace_potential_factor(alpha, 1e-300, 1e300)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-7, 1e-3, 1.0])
+@pytest.mark.parametrize(("alpha", "lam"), [(3.12, 0.33), (0.5, 2.0), (1.0, 0.1), (1.0, 7.0)])
+def test_the_bound_of_tiny_increments_does_not_round_below_their_sum(size, alpha, lam):
+    rng = np.random.default_rng(3)
+    for count in (1, 2, 12):
+        for d in (1, 2, 4):
+            roots = rng.normal(size=(count, d, d)) * np.sqrt(size)
+            found = trace_potential(roots @ roots.transpose(0, 2, 1), alpha, lam)
+            assert found.value <= found.bound
+            if size <= 1e-7:  # there the bound is nearly reached
+                assert found.value == pytest.approx(found.bound, rel=1e-3)

@@ -9,6 +9,7 @@ from itertools import combinations, pairwise
 import numpy as np
 from scipy import stats
 
+from halfseen.claims.areas import area
 from halfseen.claims.arms.events import ARMS
 from halfseen.claims.arms.programs import (
     best_adaptive,
@@ -25,7 +26,6 @@ from halfseen.theory import (
     monitored_potential,
     monitoring_constant,
 )
-from halfseen.theory.arms.power_sums import power_integral
 
 OBSERVES = ((0.1, 0.5, 0.9), (0.3, 0.7), (0.5, 0.5))
 ORDERS = (0.5, 1.0)
@@ -92,7 +92,7 @@ def offline_equivalent(lab: Laboratory) -> Evidence:
             arms = [one[order] for one in costs]
             low, high = (best_offline(arms, t) for t in (first, 4 * first))
             start, length = first / dimension + 1.0, 3.0 * first / dimension
-            grown = dimension * float(power_integral(np.array(start), np.array(length), alpha))
+            grown = dimension * float(area(start, length, alpha))
             where = f"p = {observe}, α = {alpha:g}, T = {first:,}"
             found = Measured((high - low) / grown)
             rows.append(Comparison(where, found, "equals", 1.0, 0.01))
@@ -140,7 +140,7 @@ LOOKED, TIME = ((SHOWN, SHARES), ((0.2, 0.8), SHARES)), 600
 
 
 @cache
-def _one_look(observe: tuple[float, float], share: float) -> float:
+def one_look(observe: tuple[float, float], share: float) -> float:
     """Return T times what one look gains, by trying everything."""
     looked = best_with_looks(observe, TIME, 1.0, 1.0, (round(share * TIME),))
     return TIME * (looked - best_with_looks(observe, TIME, 1.0, 1.0))
@@ -165,12 +165,12 @@ def single_monitoring(lab: Laboratory) -> Evidence:
     for observe, looks in (((0.02, 0.5), SHARES[:1]), *LOOKED):
         for share in looks:
             constant = monitoring_constant(observe, 1.0, share)
-            where, found = f"p = {observe}, β = {share:g}", Measured(_one_look(observe, share))
+            where, found = f"p = {observe}, β = {share:g}", Measured(one_look(observe, share))
             printed.append(Comparison(where, found, "equals", constant.papers_claim, 0.1))
             right.append(Comparison(where, found, "equals", constant.value, 0.1))
     constants = [monitoring_constant(SHOWN, 1.0, share) for share in SHARES]
     lines = (
-        Line("exact", SHARES, [_one_look(SHOWN, share) for share in SHARES]),
+        Line("exact", SHARES, [one_look(SHOWN, share) for share in SHARES]),
         Line("printed", SHARES, [c.papers_claim for c in constants], claimed=True),
         Line("right", SHARES, [c.value for c in constants], claimed=True),
     )
@@ -227,12 +227,12 @@ def monitoring_concave(lab: Laboratory) -> Evidence:
                 right.append(ends)
     shares = (0.1, 0.3, 0.5, 0.7, 0.9)
     for observe, _ in LOOKED:
-        steps = _bends([_one_look(observe, share) for share in shares])
+        steps = _bends([one_look(observe, share) for share in shares])
         where = f"p = {observe}, T = {TIME}, β = 0.1, 0.3, …, bend"
         right.append(Comparison(where, Measured(max(steps)), "at most", 0.0))
         for share in shares:
             limit = monitoring_constant(observe, 1.0, share).value
-            found = Measured(_one_look(observe, share))
+            found = Measured(one_look(observe, share))
             right.append(Comparison(f"p = {observe}, β = {share:g}", found, "equals", limit, 0.1))
     return Evidence(tuple(printed), tuple(right))
 

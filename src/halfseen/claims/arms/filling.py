@@ -8,6 +8,7 @@ import numpy as np
 
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
+from halfseen.claims.areas import area, costliest, sums
 from halfseen.claims.arms.events import ARMS
 from halfseen.claims.arms.potential import DIALS, OBSERVES, nearest, tried
 from halfseen.claims.arms.programs import best_adaptive
@@ -22,9 +23,9 @@ from halfseen.theory import (
     capped_instance_bound,
     effective_dimension,
     fluid_potential,
+    joint_potential,
     water_filling,
 )
-from halfseen.theory.arms.power_sums import power_integral, power_sum
 
 
 def _searched(
@@ -42,7 +43,7 @@ def _searched(
     p, lam, weights = arms
 
     def loss(shares: Vector) -> float:
-        filled = power_integral(lam, p * np.maximum(shares, 0.0) * budget, alpha)
+        filled = area(lam, p * np.maximum(shares, 0.0) * budget, alpha)
         return -float((weights * filled / p).sum())
 
     most = np.minimum(caps / budget, 1.0)
@@ -80,14 +81,15 @@ def water(lab: Laboratory) -> Evidence:
     for budget in (20.0, 400.0):
         for alpha in (0.5, 1.0):
             value = water_filling(observe, floors, budget, alpha).value
-            if budget >= late:
-                level = budget / dimension + float((lam / p).sum()) / dimension
-                value = float((power_integral(lam, level - lam, alpha) / p).sum())
             where = f"T = {budget:g}, α = {alpha:g}"
             arms = (p, lam, np.ones(3))
             best = Measured(_searched(arms, np.full(3, np.inf), budget, alpha))
             rows.append(Comparison(where + ", optimiser", best, "equals", value, 1e-6))
-            tried = (power_integral(lam, p * shares * budget, alpha) / p).sum(axis=1)
+            if budget >= late:
+                level = budget / dimension + float((lam / p).sum()) / dimension
+                closed = float((area(lam, level - lam, alpha) / p).sum())
+                rows.append(Comparison(where + ", display", best, "equals", closed, 1e-6))
+            tried = (area(lam, p * shares * budget, alpha) / p).sum(axis=1)
             most = Measured(float(tried.max()))
             rows.append(Comparison(where + ", at random", most, "at most", value))
     return Evidence(tuple(rows))
@@ -128,7 +130,7 @@ def water_caps(lab: Laboratory) -> Evidence:
             best = Measured(_searched((p, lam, weights), caps, budget, alpha))
             rows.append(Comparison(f"{where}, optimiser", best, "equals", value, 1e-5))
             shares = rng.dirichlet(np.ones(len(p)), lab.size(2000, 100_000)) * budget
-            filled = power_integral(lam, p * np.minimum(shares, caps), alpha)
+            filled = area(lam, p * np.minimum(shares, caps), alpha)
             most = Measured(float((weights * filled / p).sum(axis=1).max()))
             rows.append(Comparison(f"{where}, at random", most, "at most", value))
     for form in ("widths", "gaps", "closed"):
@@ -179,7 +181,7 @@ def exact_identity(lab: Laboratory) -> Evidence:
             played = lab.play(problem, PerArm(observe), policy, horizon, lab.size(1000, 5000))
             counts = played.tracks["observations"][:, -1].astype(float)
             for order, alpha in enumerate((0.5, 1.0)):
-                sides = (power_sum(counts, offset, alpha) / np.array(observe)).sum(axis=1)
+                sides = (sums(counts, offset, alpha) / np.array(observe)).sum(axis=1)
                 where = f"{type(policy).__name__}, p = {tuple(observe)}, α = {alpha:g}"
                 found = ratio(played.potential(order), sides)
                 rows.append(Comparison(where, found, "equals", 1.0))
@@ -193,6 +195,31 @@ def _under_fluid(point: Point) -> Comparison:
     return Comparison(where, exact, "at most", fluid_potential(observe, horizon, alpha, lam))
 
 
+def _filled_cells() -> list[Comparison]:
+    """Compare the bounds with cells of arms sorted by their cost and filled one by one."""
+    rows, horizon = [], 5000
+    cells = np.arange(float(horizon))
+    for observe, floors, factor in (
+        ((1.0, 1.0), (1.0, 1.0), (1.0, 1.0)),
+        ((0.1, 0.5, 0.9), (0.3, 0.3, 0.3), (1.0, 1.0, 1.0)),
+        ((0.1, 0.5, 0.9), (0.3, 2.0, 40.0), (2.0, 1.0, 5.0)),
+    ):
+        p, lam, weights = (np.array(v) for v in (observe, floors, factor))
+        for alpha in (0.5, 1.0, 2.0):
+            costs = weights[:, None] * (cells + lam[:, None]) ** -alpha
+            found = Measured(costliest(p, costs, horizon))
+            claimed = fluid_potential(observe, horizon, alpha, floors, factor)
+            where = f"cells, p = {observe}, λ = {floors}, w = {factor}, α = {alpha:g}"
+            rows.append(Comparison(where, found, "equals", claimed, 1e-9))
+        seen, noise = cells + lam[:, None], weights[:, None]
+        widths = 2.0 * np.sqrt(6.0 * noise**2 * np.log(horizon) / seen) + 3.0 * lam[:, None] / seen
+        found = Measured(costliest(p, np.minimum(widths, 2.5), horizon))
+        claimed = joint_potential(observe, horizon, floors, factor, 1.5, 2.5)
+        where = f"widths, p = {observe}, λ = {floors}, σ = {factor}, T = {horizon:,}"
+        rows.append(Comparison(where, found, "equals", claimed, 1e-9))
+    return rows
+
+
 @claim(
     "fluid-bound",
     place="new",
@@ -200,7 +227,8 @@ def _under_fluid(point: Point) -> Comparison:
     says="E V_α ≤ d_eff Ĝ(T/d_eff) for every policy: no δ, no log T, no failure term.",
     how=(
         "Best adaptive policy by backward induction over counts for four sets of p, three α, three"
-        " λ; UCB in simulation. The search is over p, λ, α and T, two arms."
+        " λ; UCB in simulation; filling rounds with the costliest cells one by one gives it too,"
+        " and `joint_potential` with widths for costs. The search is over p, λ, α and T, two arms."
     ),
 )
 def fluid_bound(lab: Laboratory) -> Evidence:
@@ -220,6 +248,7 @@ def fluid_bound(lab: Laboratory) -> Evidence:
         ]
         rows.append(nearest(tries))
     rows.append(closest(_under_fluid, DIALS, lab.size(60, 600), lab.seed))
+    rows += _filled_cells()
     means, noise, watched, lam = INSTANCES[0]
     horizon = lab.size(10_000, 100_000)
     played = lab.play(

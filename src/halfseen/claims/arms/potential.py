@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from halfseen.claims.areas import area
 from halfseen.claims.arms.events import ARMS
 from halfseen.claims.arms.programs import best_adaptive, play_greedily
 from halfseen.claims.claim import CORRECTED, Comparison, Curve, Evidence, Line, Measured, claim
@@ -14,7 +15,6 @@ from halfseen.claims.closest import Axis, Point, closest
 from halfseen.claims.intervals import ratio
 from halfseen.claims.laboratory import Laboratory
 from halfseen.theory import effective_dimension, papers_potential
-from halfseen.theory.arms.power_sums import power_integral
 from halfseen.theory.arms.water_filling import pour
 
 OBSERVES = ((1.0, 1.0), (0.3, 0.7), (0.1, 0.5, 0.9), (0.02,))
@@ -50,8 +50,8 @@ def spread_out(
 ) -> float:
     """Return d_eff/(1−δ)^α [ψ(T/d_eff + λ/(1−δ)) − ψ(λ/(1−δ))]."""
     dimension, offset = effective_dimension(observe), lam / (1.0 - delta)
-    area = power_integral(np.array(offset), np.array(horizon / dimension), alpha)
-    return dimension / (1.0 - delta) ** alpha * float(area)
+    grown = float(area(offset, horizon / dimension, alpha))
+    return dimension / (1.0 - delta) ** alpha * grown
 
 
 def printed_start(observe: Sequence[float], horizon: float, alpha: float, lam: float) -> float:

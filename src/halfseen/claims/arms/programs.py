@@ -7,9 +7,9 @@ slow, and are what its closed forms and fast algorithms are compared with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -168,6 +168,51 @@ def _shifted(law: Vector, counts: int) -> Vector:
     return rows
 
 
+class _Exact:
+    """Laws of counts and expected costs of arms at alpha = 1, as fractions."""
+
+    def __init__(self, observe: Sequence[Fraction], regularization: int) -> None:
+        self.observe, self.regularization = observe, regularization
+        self.law, self.cost = cache(self._law), cache(self._cost)
+
+    def _law(self, arm: int, rounds: int) -> tuple[Fraction, ...]:
+        if rounds == 0:
+            return (Fraction(1),)
+        p, before = self.observe[arm], self.law(arm, rounds - 1)
+        stay = [(1 - p) * x for x in before] + [Fraction(0)]
+        return tuple(x + (p * before[k - 1] if k else 0) for k, x in enumerate(stay))
+
+    def _cost(self, arm: int, count: int, rounds: int) -> Fraction:
+        return sum(
+            (
+                chance / (count + seen + self.regularization)
+                for played in range(rounds)
+                for seen, chance in enumerate(self.law(arm, played))
+            ),
+            Fraction(0),
+        )
+
+    def best(
+        self, counts: tuple[int, ...], rounds: int, later: Callable[[tuple[int, ...]], Fraction]
+    ) -> Fraction:
+        """Return the most that some rounds without a look and what comes later are worth."""
+        return max(self._worth(counts, plan, later) for plan in _plans(rounds, len(counts)))
+
+    def _worth(
+        self,
+        counts: tuple[int, ...],
+        plan: tuple[int, ...],
+        later: Callable[[tuple[int, ...]], Fraction],
+    ) -> Fraction:
+        now = sum((self.cost(a, counts[a], m) for a, m in enumerate(plan)), Fraction(0))
+        for seen in product(*(range(m + 1) for m in plan)):
+            chance = Fraction(1)
+            for arm, k in enumerate(seen):
+                chance *= self.law(arm, plan[arm])[k]
+            now += chance * later(tuple(map(sum, zip(counts, seen, strict=True))))
+        return now
+
+
 def exact_with_looks(
     observe: Sequence[Fraction], horizon: int, regularization: int, looks: Sequence[int] = ()
 ) -> Fraction:
@@ -180,46 +225,44 @@ def exact_with_looks(
     (Fraction(7, 2), Fraction(29, 8))
     """
     times = [0, *sorted(looks), horizon]
-    arms = len(observe)
-
-    @cache
-    def law(arm: int, rounds: int) -> tuple[Fraction, ...]:
-        if rounds == 0:
-            return (Fraction(1),)
-        p, before = observe[arm], law(arm, rounds - 1)
-        stay = [(1 - p) * x for x in before] + [Fraction(0)]
-        return tuple(x + (p * before[k - 1] if k else 0) for k, x in enumerate(stay))
-
-    @cache
-    def cost(arm: int, count: int, rounds: int) -> Fraction:
-        return sum(
-            (
-                chance / (count + seen + regularization)
-                for played in range(rounds)
-                for seen, chance in enumerate(law(arm, played))
-            ),
-            Fraction(0),
-        )
+    arms = _Exact(observe, regularization)
 
     @cache
     def value(part: int, counts: tuple[int, ...]) -> Fraction:
         if part == len(times) - 1:
             return Fraction(0)
         rounds = times[part + 1] - times[part]
-        return max(_plan(part, counts, plan) for plan in _plans(rounds, arms))
+        return arms.best(counts, rounds, lambda seen: value(part + 1, seen))
 
-    def _plan(part: int, counts: tuple[int, ...], plan: tuple[int, ...]) -> Fraction:
-        now = sum((cost(a, counts[a], plan[a]) for a in range(arms)), Fraction(0))
-        if part == len(times) - 2:
-            return now
-        for seen in product(*(range(m + 1) for m in plan)):
-            chance = Fraction(1)
-            for arm, k in enumerate(seen):
-                chance *= law(arm, plan[arm])[k]
-            now += chance * value(part + 1, tuple(map(sum, zip(counts, seen, strict=True))))
-        return now
+    return value(0, (0,) * len(observe))
 
-    return value(0, (0,) * arms)
+
+def exact_free_looks(
+    observe: Sequence[Fraction], horizon: int, regularization: int, looks: int
+) -> Fraction:
+    """Return the same with a number of looks whose times are chosen as one goes.
+
+    Examples
+    --------
+    >>> half = Fraction(1, 2)
+    >>> exact_free_looks([half, half], 4, 1, 0), exact_free_looks([half, half], 4, 1, 1)
+    (Fraction(7, 2), Fraction(29, 8))
+    """
+    arms = _Exact(observe, regularization)
+
+    @cache
+    def value(time: int, counts: tuple[int, ...], left: int) -> Fraction:
+        if time == horizon:
+            return Fraction(0)
+        ends = range(time + 1, horizon + 1) if left else (horizon,)
+        return max(
+            arms.best(counts, end - time, partial(value, end, left=max(left - 1, 0)))
+            if end < horizon
+            else arms.best(counts, end - time, lambda seen: Fraction(0))
+            for end in ends
+        )
+
+    return value(0, (0,) * len(observe), looks)
 
 
 def _plans(rounds: int, arms: int) -> list[tuple[int, ...]]:

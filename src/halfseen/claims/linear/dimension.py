@@ -18,6 +18,7 @@ from halfseen.claims.linear.programs import design_growth, ring_growth
 from halfseen.theory import (
     bi_region_dimension,
     information_path,
+    optimal_design_dimension,
     reachability_threshold,
     region_actions,
     smallest_bi_region_dimension,
@@ -83,6 +84,44 @@ def _over_ratios() -> Curve:
         ),
     )
     return Curve("p_1 d_eff, one threshold at 60°, d = 3", "p_0/p_1", "p_1 d_eff", lines, False)
+
+
+@claim(
+    "design-dimension",
+    place="new",
+    family=LINEAR,
+    says=(
+        "`optimal_design_dimension` is d times the mean of 1/p under the D-optimal design of a/√p,"
+        " on the ball with p in any order and on finite sets of actions of any length."
+    ),
+    how=(
+        "Models at random: every pair of angles. Sets of actions at random, each with a p of its"
+        " own: the multiplicative algorithm. Shown: those furthest off."
+    ),
+)
+def design_dimension(lab: Laboratory) -> Evidence:
+    """Compare the function with designs found by trying, and by multiplying weights."""
+    rng = np.random.default_rng(lab.seed)
+    ball, sets = [], []
+    for number in range(lab.size(100, 1000)):
+        model = random_model(rng)
+        if number % 2:
+            observe = rng.permutation(np.array(model.observe)).tolist()
+            model = MultiThreshold(model.thresholds, observe, model.direction)
+        _, along, observe = spots(model)
+        found = Measured(ring_growth(observe, along, len(model.direction)))
+        claimed = optimal_design_dimension(model).dimension
+        ball.append(Comparison(f"ball, {told(model)}", found, "equals", claimed, 1e-6))
+    for number in range(lab.size(6, 40)):
+        d, count = int(rng.integers(2, 5)), int(rng.integers(5, 9))
+        actions = rng.normal(size=(count, d)) / math.sqrt(d)
+        chances = rng.uniform(0.1, 1.0, count)
+        found = Measured(design_growth(actions, chances))
+        claimed = optimal_design_dimension(chances, actions=actions).dimension
+        where = f"set {number + 1}: {count} actions, d = {d}"
+        sets.append(Comparison(where, found, "equals", claimed, 1e-4))
+    worst = [sorted(rows, key=lambda one: -one.strain)[:3] for rows in (ball, sets)]
+    return Evidence((*worst[0], *worst[1]))
 
 
 @claim(

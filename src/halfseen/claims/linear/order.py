@@ -15,7 +15,7 @@ from halfseen.claims.greedy_path import follow, spots
 from halfseen.claims.intervals import mean
 from halfseen.claims.laboratory import Laboratory
 from halfseen.claims.linear.events import LINEAR
-from halfseen.claims.linear.path import thresholds, told
+from halfseen.claims.linear.path import FINE, thresholds, told
 from halfseen.claims.linear.programs import Matrix, best_plan, best_rings, ring_growth
 from halfseen.policies import DesignExploration, LinUCB
 from halfseen.problems import LinearBandit
@@ -24,6 +24,7 @@ from halfseen.theory import (
     layered_potential,
     potential_control_factor,
     region_actions,
+    worst_case_dimension,
     worst_case_potential,
 )
 
@@ -60,7 +61,12 @@ def any_order(lab: Laboratory) -> Evidence:
         grown = Measured((slope[1] - slope[0]) / math.log(1e3))
         limit = d / min(model.observe)
         rows.append(Comparison(f"{told(model)}, growth", grown, "equals", limit, 1e-3))
+        known = worst_case_dimension(model)
+        rows.append(Comparison(f"{told(model)}, dimension", grown, "equals", known, 1e-3))
         largest = best_rings(model, lam, horizon, lab.size(1, 4), rng)
+        known = worst_case_potential(model, regularization=lam, horizon=horizon).value
+        where = f"{told(model, lam)}, J*, T = {horizon:,}"
+        rows.append(Comparison(where, Measured(largest), "equals", known, 1e-3))
         for policy in (LinUCB, DesignExploration):
             problem = LinearBandit([0.1] * d, 0.3, region_actions(model))
             played = lab.play(problem, model, policy(lam), horizon, lab.size(40, 400))
@@ -94,7 +100,7 @@ def any_order_path(lab: Laboratory) -> Evidence:
         seen = follow(model, lam, 1e3, lab.size(1e-3, 1e-4))
         whole = path.potential(1e3)
         rows.append(
-            Comparison(f"{told(model, lam)}: J", Measured(seen.potential), "equals", whole, 0.01)
+            Comparison(f"{told(model, lam)}: J", Measured(seen.potential), "equals", whole, FINE)
         )
         best = Measured(best_rings(model, lam, 1e3, lab.size(2, 6), rng))
         largest = worst_case_potential(model, regularization=lam, horizon=1e3).value
@@ -161,6 +167,8 @@ def any_observe(lab: Laboratory) -> Evidence:
         claimed = _heaviest_basis(actions, observe)
         where = f"set {number + 1}: {len(observe)} actions, d = {actions.shape[1]}"
         rows.append(Comparison(where, slope, "equals", claimed, 0.02))
+        known = worst_case_dimension(observe, actions=actions)
+        rows.append(Comparison(f"{where}, all bases", Measured(claimed), "equals", known))
     return Evidence(tuple(rows))
 
 

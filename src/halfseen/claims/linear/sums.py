@@ -12,7 +12,12 @@ from halfseen.claims.closest import Axis, Point, closest
 from halfseen.claims.laboratory import Laboratory
 from halfseen.claims.linear.events import LINEAR
 from halfseen.claims.linear.programs import Matrix
-from halfseen.theory import sphere_norm_sum, trace_potential_factor
+from halfseen.theory import (
+    sphere_norm_sum,
+    tight_norm_sum,
+    trace_potential,
+    trace_potential_factor,
+)
 
 FOOTNOTE = "Remark “tour de force”, footnote"
 SLOWER = 0.45  # the exponent of T up to which a sum is taken to grow more slowly than its root
@@ -30,6 +35,20 @@ def _in_ball(d: int, alpha: float, lam: float, horizon: int) -> float:
         total += d * math.sqrt(square * eigenvalue**-alpha)
         eigenvalue += square
     return total
+
+
+def _equal_norms(d: int, alpha: float, lam: float, horizon: int) -> float:
+    """Return the largest sum of norms √ρ, all equal, of coordinate actions no longer than 1."""
+    low, high = 0.0, lam**-alpha
+    for _ in range(50):
+        rho, eigenvalue = 0.5 * (low + high), lam
+        for _ in range(-(-horizon // d)):
+            square = rho * eigenvalue**alpha
+            if square > 1.0:
+                break
+            eigenvalue += square
+        low, high = (low, rho) if square > 1.0 else (rho, high)
+    return horizon * math.sqrt(low)
 
 
 def _on_sphere(alpha: float, turned: float, horizon: int) -> float:
@@ -83,6 +102,14 @@ def sum_of_norms(lab: Laboratory) -> Evidence:
         printed.append(Comparison(f"{where}, exponent", slope, "at most", SLOWER))
         right.append(Comparison(f"{where}, exponent", slope, "equals", 0.5, 0.05))
         limit = math.sqrt(last * d * lam ** (1.0 - alpha) / (alpha - 1.0))
+        tight = tight_norm_sum(d, first, alpha, lam)
+        kept = Measured(_equal_norms(d, alpha, lam, first))
+        name = f"{where}, equal norms"
+        right.append(Comparison(name, kept, "equals", tight.value, 0.002))
+        right.append(Comparison(name, kept, "at least", tight.value))
+        right.append(Comparison(name, kept, "at most", tight.bound))
+        scaled = Measured(limit * math.sqrt(first / last))
+        right.append(Comparison(f"{where}, bound", scaled, "equals", tight.bound, 1e-12))
         share = Measured(high / limit)
         right.append(Comparison(f"{where}, over the bound", share, "equals", 1.0, 0.05))
     for alpha in (2.0, 3.0):
@@ -145,6 +172,12 @@ def _increments_below(
             where = f"at random, d = {d}, λ = {lam:.2g}, α = {alpha:g}"
             limit = factor(alpha, lam) * area
             rows.append(Comparison(where, Measured(total), "at most", limit))
+    for alpha in (0.3, 0.5, 1.0, 1.5, 3.0):
+        for lam in (0.02, 0.1, 1.0, 10.0):
+            total, area = _grown([np.eye(1)], lam, alpha)
+            where = f"one step of 1, d = 1, λ = {lam:g}, α = {alpha:g}"
+            limit = factor(alpha, lam) * area
+            rows.append(Comparison(where, Measured(total), "at most", limit))
 
     def measure(at: Point) -> Comparison:
         steps = [_turned(at["h"], at["h2"], 0.0), _turned(at["k"], at["k2"], at["turn"])]
@@ -188,8 +221,28 @@ def psd_increments(lab: Laboratory) -> Evidence:
         "The same with the factor X/(1−e^−X), X = α/λ, for every α > 0, or (1+1/λ)^α where that is"
         " smaller; at α = 1 with 1/(λ log(1+1/λ)): `trace_potential_factor`."
     ),
-    how="The same sequences, and the same search.",
+    how=(
+        "The same sequences, and the same search; at α = 1 one step of size 1 reaches it."
+        " `trace_potential`: its sum and its bound, matrix by matrix."
+    ),
 )
 def psd_factor(lab: Laboratory) -> Evidence:
     """Compare the same increments with the other factor."""
-    return Evidence(_increments_below(lab, trace_potential_factor))
+    rows = [*_increments_below(lab, trace_potential_factor)]
+    for lam in (0.02, 0.1, 1.0, 10.0):
+        found = Measured(1.0 / (lam * math.log(1.0 + 1.0 / lam)))
+        claimed = trace_potential_factor(1.0, lam)
+        rows.append(Comparison(f"sharp, λ = {lam:g}, α = 1", found, "equals", claimed, 1e-9))
+    rng = np.random.default_rng(lab.seed)
+    for alpha in (0.5, 1.0, 2.0):
+        roots = rng.normal(size=(12, 3, 3))
+        steps = [root @ root.T for root in roots]
+        total, area = _grown(steps, 0.7, alpha)
+        known = trace_potential(steps, alpha, 0.7)
+        where = f"12 of full rank, d = 3, λ = 0.7, α = {alpha:g}"
+        rows.append(Comparison(f"{where}, sum", Measured(total), "equals", known.value, 1e-9))
+        largest = max(float(np.linalg.eigvalsh(step)[-1]) for step in steps)
+        bound = Measured(trace_potential_factor(alpha, 0.7, largest) * area)
+        rows.append(Comparison(f"{where}, bound", bound, "equals", known.bound, 1e-9))
+        rows.append(Comparison(f"{where}, below", Measured(total), "at most", known.bound))
+    return Evidence(tuple(rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 
@@ -16,11 +17,19 @@ from halfseen.claims.intervals import mean
 from halfseen.claims.laboratory import Laboratory
 from halfseen.claims.linear.events import LINEAR
 from halfseen.claims.linear.path import thresholds, told
-from halfseen.claims.linear.programs import best_plan, best_rings, potential_of
+from halfseen.claims.linear.programs import (
+    best_plan,
+    best_rings,
+    design_growth,
+    potential_of,
+    ring_growth,
+)
 from halfseen.policies import DesignExploration, LinUCB, OptimalOrder
 from halfseen.problems import LinearBandit
 from halfseen.theory import (
+    PotentialBounds,
     information_path,
+    potential_bounds,
     potential_control_factor,
     region_actions,
     worst_case_potential,
@@ -216,6 +225,70 @@ def largest_expected_potential(lab: Laboratory) -> Evidence:
                 if policy is OptimalOrder:
                     rows.append(Comparison(f"{where}, J*", found, "at least", best))
     return Evidence(tuple(rows))
+
+
+@claim(
+    "potential-bounds",
+    place="new",
+    family=LINEAR,
+    says=(
+        "`potential_bounds`: J* between (d/p) log(1 + pT/(dλ)) at p_max and at p_min, J* itself,"
+        " its growth d/p_min, κJ*, and the growth of the greedy path."
+    ),
+    how=(
+        "Three models on the sphere and two sets of actions, λ = 0.5 and 2: the largest value a"
+        " general optimiser finds; designs from every pair of angles or the multiplicative"
+        " algorithm; LinUCB’s regret in simulation stays below the bound on it."
+    ),
+)
+def bounds_of_potential(lab: Laboratory) -> Evidence:
+    """Compare each number of the table with what programs find."""
+    rng, rows, horizon = np.random.default_rng(lab.seed), [], 1000
+    for model, lam in ((GROWING[0], 0.5), (GROWING[2], 2.0), (GROWING[5], 0.5)):
+        table = potential_bounds(model, regularization=lam, horizon=horizon)
+        found = Measured(best_rings(model, lam, horizon, lab.size(1, 4), rng))
+        d, where = len(model.direction), told(model, lam)
+        _, along, observe = spots(model)
+        growth = ring_growth(observe, along, d)
+        rows += _table(table, found, d / min(model.observe), growth, lam, where)
+        lower = d / max(model.observe) * math.log1p(max(model.observe) * horizon / (d * lam))
+        rows.append(Comparison(f"{where}: lower", Measured(lower), "equals", table.lower, 1e-9))
+        rows.append(Comparison(f"{where}: above", found, "at least", table.lower))
+        problem = LinearBandit([0.1] * d, 1.0, region_actions(model))
+        played = lab.play(problem, model, LinUCB(lam), horizon, lab.size(40, 400))
+        rows.append(Comparison(f"{where}: regret", mean(played.regret), "at most", table.regret))
+    for number, d in enumerate((2, 3)):
+        lengths = rng.uniform(0.4, 1.0, (d + 2, 1))
+        rays = rng.normal(size=(d + 2, d))
+        actions = lengths * rays / np.linalg.norm(rays, axis=1, keepdims=True)
+        chances = rng.uniform(0.2, 1.0, d + 2)
+        table = potential_bounds(chances, regularization=1.0, horizon=horizon, actions=actions)
+        found = Measured(best_plan(actions, chances, 1.0, horizon, lab.size(2, 4), rng))
+        bases = (list(c) for c in combinations(range(d + 2), d))
+        heaviest = max(float((1.0 / chances[b]).sum()) for b in bases)
+        growth = design_growth(actions, chances)
+        rows += _table(table, found, heaviest, growth, 1.0, f"set {number + 1}, d = {d}")
+    return Evidence(tuple(rows))
+
+
+def _table(
+    table: PotentialBounds,
+    found: Measured,
+    dimension: float,
+    growth: float,
+    lam: float,
+    where: str,
+) -> list[Comparison]:
+    """Compare what is the same on the sphere and on a set of actions."""
+    kappa = Measured(found.value / (lam * math.log(1.0 + 1.0 / lam)))
+    numbers = (
+        ("J*", found, table.worst_case, 1e-4),
+        ("κJ*", kappa, table.expected, 1e-4),
+        ("growth", Measured(dimension), table.dimension, 1e-9),
+        ("greedy growth", Measured(growth), float(table.information_dimension or 0.0), 1e-4),
+    )
+    rows = [Comparison(f"{where}: {n}", v, "equals", c, off) for n, v, c, off in numbers]
+    return [*rows, Comparison(f"{where}: below", found, "at most", table.upper)]
 
 
 @claim(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+import sys
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import power_integral
 
-NEGLIGIBLE = 1e-150  # weight^(1/alpha) over the largest: such an arm gets no rounds
+FAR_APART = -300.0  # log of weight^(1/alpha) over the largest, below which logarithms are needed
+ROUNDED = 1e-9  # relative, far more than the rounding of logarithms
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +28,8 @@ class WaterFilling:
     Attributes
     ----------
     level
-        The level C up to which arms are filled; infinity when every cap is reached.
+        The level C up to which arms are filled; infinity when every cap is reached, and the largest
+        floating point number where the level is above that.
     allocation
         Rounds given to each arm.
     value
@@ -64,7 +70,7 @@ def water_filling(
     weights
         Factor of each arm's potential, at least 0; left out, 1.
     caps
-        The most rounds each arm can use, at least 0; left out, no limit.
+        The most rounds each arm can use, at least 0; infinity or left out, no limit.
 
     Returns
     -------
@@ -97,7 +103,7 @@ def water_filling(
     lam = inputs.per_arm("regularization", regularization, len(p), positive=order >= 1.0)
     rounds = checks.number("budget", budget, at_least=0.0, fix="Give the number of rounds.")
     factor = inputs.per_arm("weights", 1.0 if weights is None else weights, len(p))
-    limit = None if caps is None else inputs.per_arm("caps", caps, len(p))
+    limit = None if caps is None else _caps(caps, len(p))
     level, allocation, value = pour(p, lam, rounds, order, factor, limit)
     allocation.flags.writeable = False
     return WaterFilling(level, allocation, value)
@@ -114,20 +120,66 @@ def pour(
     """Return level, allocation and value; nothing is checked."""
     weights = np.ones(len(rates)) if weights is None else weights
     caps = np.full(len(rates), math.inf) if caps is None else caps
-    depth, level = np.zeros(len(rates)), math.inf
     fed = weights > 0.0
-    scale = (weights[fed] / weights.max()) ** (1.0 / alpha) if fed.any() else weights[fed]
-    fed[fed] = scale > NEGLIGIBLE
-    scale = scale[scale > NEGLIGIBLE]
-    if fed.any() and budget < caps[fed].sum():
-        level, filled = _level(rates[fed] / scale, floors[fed] / scale, budget, caps[fed])
-        depth[fed] = np.minimum(filled * scale, rates[fed] * caps[fed])
-        with np.errstate(over="ignore", under="ignore"):
-            level = float(np.float64(level) * weights.max() ** (-1.0 / alpha))
-    elif fed.any():
-        depth[fed] = rates[fed] * caps[fed]
+    depth, level = np.zeros(len(rates)), math.inf
+    with np.errstate(over="ignore", under="ignore"):
+        if fed.any() and budget < caps[fed].sum():
+            level, depth[fed] = _weighted(
+                rates[fed], floors[fed], budget, caps[fed], weights[fed], alpha
+            )
+        elif fed.any():
+            depth[fed] = rates[fed] * caps[fed]
     value = float((weights / rates * power_integral(floors, depth, alpha)).sum())
     return level, depth / rates, value
+
+
+def _weighted(
+    rates: Vector, floors: Vector, budget: float, caps: Vector, weights: Vector, alpha: float
+) -> tuple[float, Vector]:
+    """Return the level and the depth of each arm; all weights are positive, not all caps reached.
+
+    The roots of the weights may lie further apart than floating point numbers do. Then logarithms
+    say which arms are full at the level and which still empty, and the others are solved among
+    themselves.
+    """
+    logs = np.log(weights) - math.log(weights.max())
+    logs = np.maximum(logs / alpha, -1e300) if alpha < 1.0 else logs / alpha
+    open_ = np.ones(len(rates), dtype=bool)
+    depth = np.zeros(len(rates))
+    if logs.min() < FAR_APART:
+        full, empty = _settled(rates, floors, budget, caps, logs)
+        depth[full] = rates[full] * caps[full]
+        open_ = ~(full | empty)
+        heaviest = float(logs[open_].max())
+        open_ &= logs > heaviest + 2.0 * FAR_APART  # lighter ones get nothing that can be told
+        budget = max(budget - float(caps[full].sum()), 0.0)
+    chosen = weights[open_]
+    scale = np.exp(logs[open_] - logs[open_].max())
+    level, filled = _level(rates[open_] / scale, floors[open_] / scale, budget, caps[open_])
+    depth[open_] = np.minimum(filled * scale, rates[open_] * caps[open_])
+    level = float(np.float64(level) * chosen.max() ** (-1.0 / alpha))
+    return min(level, sys.float_info.max), depth
+
+
+def _settled(
+    rates: Vector, floors: Vector, budget: float, caps: Vector, logs: Vector
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which arms are certainly full at the level, and which certainly empty."""
+    with np.errstate(divide="ignore"):
+        enter = np.log(floors) - logs
+        leave = np.log(floors + rates * caps) - logs
+    breaks = np.concatenate([enter, leave])
+    breaks = np.sort(breaks[np.isfinite(breaks)])
+
+    def used(level: float) -> float:
+        filled = (np.exp(np.minimum(logs + level, 709.0)) - floors) / rates
+        return float(np.minimum(caps, np.maximum(filled, 0.0)).sum())
+
+    place = bisect_right(breaks, budget, key=used)
+    low = float(breaks[place - 1]) if place > 0 else -math.inf
+    high = float(breaks[place]) if place < len(breaks) else math.inf
+    room = ROUNDED * (1.0 + np.abs(logs))
+    return leave < low - room, enter > high + room
 
 
 def _level(rates: Vector, floors: Vector, budget: float, caps: Vector) -> tuple[float, Vector]:
@@ -138,18 +190,17 @@ def _level(rates: Vector, floors: Vector, budget: float, caps: Vector) -> tuple[
     base = float(floors.min())
     heights = floors - base
     widths = 1.0 / rates
-    full = caps < math.inf
-    breaks = np.concatenate([heights, heights[full] + rates[full] * caps[full]])
-    slopes = np.concatenate([widths, -widths[full]])
-    order = np.argsort(breaks, kind="stable")
-    breaks, slopes = breaks[order], np.cumsum(slopes[order])
-    used = np.append(0.0, np.cumsum(np.maximum(slopes[:-1], 0.0) * np.diff(breaks)))
-    place = max(int(np.searchsorted(used, budget, side="right")) - 1, 0)
-    # What the arms in use hold at this level, solved anew: the running sums have rounding errors.
+    ends = heights + rates * caps
+    breaks = np.sort(np.concatenate([heights, ends[ends < math.inf]]))
+
+    def used(height: float) -> float:
+        return float(np.minimum(np.maximum(height - heights, 0.0) * widths, caps).sum())
+
+    place = max(bisect_right(breaks, budget, key=used) - 1, 0)
+    # Of the arms in use at this level the height is solved for anew.
     middle = (
         breaks[place] if place + 1 == len(breaks) else 0.5 * (breaks[place] + breaks[place + 1])
     )
-    ends = heights + rates * caps
     growing = (heights <= middle) & (ends > middle)
     held = float(caps[ends <= middle].sum())
     active = float(widths[growing].sum())
@@ -157,3 +208,15 @@ def _level(rates: Vector, floors: Vector, budget: float, caps: Vector) -> tuple[
         (budget - held + float((heights * widths)[growing].sum())) / active if active else middle
     )
     return base + height, np.maximum(height - heights, 0.0)
+
+
+def _caps(caps: Any, arms: int) -> Vector:
+    """Return the cap of each arm, at least 0 and maybe infinite."""
+    given = np.asarray(caps, dtype=object)
+    endless = np.array([isinstance(cap, float) and cap == math.inf for cap in given.flat])
+    if not endless.any():
+        return inputs.per_arm("caps", caps, arms)
+    if given.ndim == 0:
+        return np.full(arms, math.inf)
+    finite = [0.0 if none else cap for cap, none in zip(given.flat, endless, strict=True)]
+    return np.where(endless, math.inf, inputs.per_arm("caps", finite, arms))

@@ -17,6 +17,8 @@ from halfseen.errors import InvalidInput
 from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import power_integral
 
+ROUNDING = 1e-15  # relative, of one step of a sum
+
 
 class TracePotential(NamedTuple):
     """A potential of matrix increments and its upper bound.
@@ -26,7 +28,7 @@ class TracePotential(NamedTuple):
     value
         The sum of Tr(W^-alpha H).
     bound
-        The factor times Tr(psi(W_T) - psi(W_0)).
+        The factor times Tr(psi(W_T) - psi(W_0)), rounded up.
     """
 
     value: float
@@ -89,11 +91,25 @@ def trace_potential_factor(alpha: float, regularization: float, largest: float =
     """
     order = inputs.order(alpha)
     lam = checks.number("regularization", regularization, above=0.0)
-    step = checks.number("largest", largest, above=0.0) / lam
+    top = checks.number("largest", largest, above=0.0)
+    step = top / lam
+    if order * step == 0.0:
+        return 1.0
     if order == 1.0:
-        return step / math.log1p(step)
-    factor = order * step / -math.expm1(-order * step)
-    return min(factor, (1.0 + step) ** order) if order < 1.0 else factor
+        factor = step / math.log1p(step) if step < math.inf else math.inf
+    else:
+        factor = order * step / -math.expm1(-order * step)
+    if order < 1.0:
+        logs = math.log1p(step) if step < math.inf else math.log(top) - math.log(lam)
+        factor = min(factor, math.exp(order * logs) if order * logs < 709.0 else math.inf)
+    if factor == math.inf:
+        raise InvalidInput(
+            "regularization",
+            f"is so small beside largest ({top:g}) that the factor is above 1.8e308",
+            lam,
+            "Use a larger one, or measure increments in larger units.",
+        )
+    return factor
 
 
 def trace_potential(increments: Any, alpha: float, regularization: float) -> TracePotential:
@@ -140,11 +156,12 @@ def trace_potential(increments: Any, alpha: float, regularization: float) -> Tra
         roots, axes = np.linalg.eigh(design)
         value += float(roots**-order @ np.einsum("ik,ij,jk->k", axes, step, axes))
         design = design + step
-    ends = np.linalg.eigvalsh(design)
-    area = power_integral(np.full(len(ends), lam), np.maximum(ends - lam, 0.0), order)
+    grown = np.linalg.eigvalsh(steps.sum(axis=0))
+    area = power_integral(np.full(len(grown), lam), np.maximum(grown, 0.0), order)
     largest = float(sizes.max(initial=0.0))
     factor = trace_potential_factor(order, lam, largest) if largest > 0.0 else 1.0
-    return TracePotential(value, factor * float(area.sum()))
+    outwards = 1.0 + ROUNDING * (len(steps) + len(grown))
+    return TracePotential(value, outwards * factor * float(area.sum()))
 
 
 def tight_norm_sum(
