@@ -17,13 +17,16 @@ NOUNS = FOUNDATION | {"draws", "fingerprint", "kernels", "problems", "censorship
 STUDIED = NOUNS | {"engine", "memory", "studies", "tables"}
 MAY_IMPORT = {
     "canonical_source": set(),
+    "class_contents": set(),
+    "known_code": set(),
+    "reached_names": {"canonical_source", "known_code"},
     "errors": set(),
     "interrupts": set(),
     "memory": set(),
     "checks": {"errors"},
-    "fingerprint": {"canonical_source"},
+    "fingerprint": {"canonical_source", "class_contents", "known_code", "reached_names"},
     "tables": FOUNDATION,
-    "kernels": FOUNDATION,
+    "kernels": FOUNDATION | {"canonical_source", "fingerprint"},
     "draws": FOUNDATION | {"kernels"},
     "problems": FOUNDATION | {"draws", "fingerprint", "kernels"},
     "censorship": FOUNDATION | {"draws", "fingerprint", "kernels", "problems"},

@@ -27,6 +27,7 @@ def tie_edge(top: float) -> float:
 def first_largest(values: Vector) -> int:
     """Return the number of the largest value, the first among equals.
 
+    >>> import numpy as np
     >>> first_largest(np.array([1.0, 1.0 + 1e-15, 0.5]))
     0
     """
