@@ -4,7 +4,7 @@ It covers a function, what it is called with by default, every function, class a
 reaches through globals, closures and imports, and the state of objects among them. Functions of
 the standard library, numpy, scipy and numba are known by name; those of other installed packages
 by name, version and the hashes their files were installed with. What a function reads from a file,
-or looks up by a name it computes, is not seen.
+the environment, a docstring or an annotation, or looks up by a name it computes, is not seen.
 """
 
 from __future__ import annotations
