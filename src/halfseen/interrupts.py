@@ -29,7 +29,11 @@ def leave_at_once() -> None:
 
 @contextmanager
 def heard_once() -> Iterator[None]:
-    """Let the first Ctrl-C raise KeyboardInterrupt, and no other while what is finished is kept."""
+    """Let the first Ctrl-C raise KeyboardInterrupt, and no other while what is finished is kept.
+
+    Compiled code that is interrupted may raise another error instead (numpy's `tofile` raises
+    TypeError): whatever is raised after Ctrl-C leaves as KeyboardInterrupt.
+    """
     before = signal.getsignal(signal.SIGINT)
     first = 0.0
 
@@ -47,6 +51,10 @@ def heard_once() -> Iterator[None]:
     signal.signal(signal.SIGINT, interrupt)
     try:
         yield
+    except Exception:
+        if first:
+            raise KeyboardInterrupt from None
+        raise
     finally:
         if not first:
             signal.signal(signal.SIGINT, before)

@@ -172,7 +172,7 @@ def write_cell(
             sums = {}
             for name, array in arrays.items():
                 path = draft / f"{name}.npy"
-                np.save(path, array, allow_pickle=False)
+                _save_array(path, array)
                 sums[name] = _checksum(path)
             text = json.dumps(sealed(facts | {"arrays": sums}), indent=1)
             (draft / CELL_FILE).write_text(text, encoding="utf-8")
@@ -186,6 +186,18 @@ def write_cell(
             shutil.rmtree(old, ignore_errors=True)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+
+def _save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write the array as `numpy.save` does, but so that Ctrl-C raises KeyboardInterrupt.
+
+    `numpy.save` calls `tofile`, which raises TypeError when it is interrupted.
+    """
+    plain = np.ascontiguousarray(array).reshape(array.shape)
+    with path.open("wb") as file:
+        header = np.lib.format.header_data_from_array_1_0(plain)
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(plain.data)
 
 
 def tidy(folder: Path) -> None:
