@@ -284,6 +284,7 @@ from pathlib import Path
 import numpy as np
 from example_studies import small_study
 from halfseen import UCB, Result
+from halfseen.studies import storage
 study = small_study(policies=UCB(), replications=3)
 folder, moments = Path(sys.argv[1]), int(sys.argv[2])
 result = Result.empty(study)
@@ -303,7 +304,7 @@ def counted(function, fatal):
 def arm(fatal):
     for name in ("fsync", "replace", "rename", "unlink", "rmdir", "mkdir", "open"):
         setattr(os, name, counted(getattr(os, name), fatal))
-    np.save = counted(np.save, fatal)
+    storage.save_array = counted(storage.save_array, fatal)
 def whole():
     try:
         loaded = Result.load(folder)

@@ -14,6 +14,7 @@ import pytest
 from example_studies import small_study
 
 from halfseen import Result, StorageError, simulate
+from halfseen.studies import storage
 from halfseen.studies.simulate import ENGINES
 from halfseen.studies.spec import to_toml
 
@@ -67,14 +68,14 @@ def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path, played):
 
 
 def test_an_interrupt_while_writing_leaves_no_draft(tmp_path, monkeypatch):
-    study, save = small_study(), np.save
+    study, save = small_study(), storage.save_array
 
     def interrupted(path, array, **options):
         if path.name == "pulls.npy" and (tmp_path / "out" / "cells").exists():
             raise KeyboardInterrupt
         save(path, array, **options)
 
-    monkeypatch.setattr(np, "save", interrupted)
+    monkeypatch.setattr(storage, "save_array", interrupted)
     with pytest.raises(KeyboardInterrupt):
         simulate(study, engine="reference", out=tmp_path / "out")
     assert finished(tmp_path / "out") == 0
@@ -82,7 +83,7 @@ def test_an_interrupt_while_writing_leaves_no_draft(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("which", [1, 3, 6])
 def test_a_full_disk_keeps_finished_cells(tmp_path, monkeypatch, played, which):
-    study, save, saved = small_study(), np.save, []
+    study, save, saved = small_study(), storage.save_array, []
     expected = simulate(study)
     played.clear()
 
@@ -94,7 +95,7 @@ def test_a_full_disk_keeps_finished_cells(tmp_path, monkeypatch, played, which):
         save(path, array, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(np, "save", full)
+        patch.setattr(storage, "save_array", full)
         with pytest.raises(
             StorageError, match=r"^Cannot write .*: No space left on device. Nothing"
         ):

@@ -172,7 +172,7 @@ def write_cell(
             sums = {}
             for name, array in arrays.items():
                 path = draft / f"{name}.npy"
-                _save_array(path, array)
+                save_array(path, array)
                 sums[name] = _checksum(path)
             text = json.dumps(sealed(facts | {"arrays": sums}), indent=1)
             (draft / CELL_FILE).write_text(text, encoding="utf-8")
@@ -188,7 +188,7 @@ def write_cell(
             shutil.rmtree(draft, ignore_errors=True)
 
 
-def _save_array(path: Path, array: NDArray[Any]) -> None:
+def save_array(path: Path, array: NDArray[Any]) -> None:
     """Write the array as `numpy.save` does, but so that Ctrl-C raises KeyboardInterrupt.
 
     `numpy.save` calls `tofile`, which raises TypeError when it is interrupted.
