@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfseen.tables import Table, show, table
+from halfseen.errors import InvalidInput
+from halfseen.tables import Table, show, table, with_error
 
 AWKWARD = 'a|b & 50% $x_1^2$ #{\\} ~ "q", <i>\n[z] *'
 
@@ -75,12 +76,12 @@ def test_markdown_keeps_one_line_per_row_and_one_cell_per_column():
 def test_latex_escapes_every_special_character():
     text = Table(("name", "n"), ((AWKWARD, 0.5), ("[z]", 1), ("*", 2))).to_latex()
     lines = text.splitlines()
-    assert lines[0] == r"\begin{tabular}{ll}"
+    assert lines[0] == r"\begin{tabular}{lr}"
     assert lines[-1] == r"\end{tabular}"
     assert lines[2] == r"name & n \\"
     assert lines[4] == (
         r"a\textbar{}b \& 50\% \$x\_1\textasciicircum{}2\$ \#\{\textbackslash{}\}"
-        r' \textasciitilde{} "q", \textless{}i\textgreater{} {[}z{]} {*} & 0.5 \\'
+        r' \textasciitilde{} "q", \textless{}i\textgreater{} {[}z{]} {*} & $0.5$ \\'
     )
     assert lines[5].startswith("{[}z")
     assert lines[6].startswith("{*}")
@@ -126,3 +127,78 @@ def test_printed_tables_keep_one_short_line_per_row_and_cannot_steer_a_terminal(
     assert lines[2] == "x\\n\\x1b[31m\\u202e"
     assert len(lines[3]) == 100
     assert len(lines) == 4
+
+
+RESULTS = Table(
+    ("world", "policy", "regret", "± 95%", "seen"),
+    (
+        ("a", "UCB", 81.234, 4.912, 0.5),
+        ("a", "IMED", 35.0, 3.0, 0.25),
+        ("b", "UCB", -1234.5, 120.0, None),
+        ("b", "IMED", 1e-20, None, math.inf),
+    ),
+)
+
+
+def test_latex_joins_errors_and_sets_the_best_of_each_group_in_bold():
+    text = RESULTS.to_latex(
+        ["policy", "regret", "seen"], best="regret", within=["world"], caption="50%", label="tab:x"
+    )
+    assert text.splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{50\%}",
+        r"\label{tab:x}",
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"policy & regret & seen \\",
+        r"\midrule",
+        r"UCB & $81.2 \pm 4.9$ & $0.5$ \\",
+        r"IMED & $\mathbf{35.0 \pm 3.0}$ & $0.25$ \\",
+        r"UCB & $\mathbf{-1{,}234 \pm 120}$ &  \\",
+        r"IMED & $1 \cdot 10^{-20}$ & $\infty$ \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"columns": ["reward"]}, {"best": "reward"}, {"best": "regret", "within": ["x"]}],
+)
+def test_a_column_that_is_not_there_is_named_with_those_that_are(options):
+    with pytest.raises(InvalidInput, match=r"must be columns of the table; got .* Use world, pol"):
+        RESULTS.to_latex(**options)
+
+
+def test_only_numbers_have_a_best():
+    with pytest.raises(InvalidInput, match="`best` must be a column of numbers"):
+        RESULTS.to_latex(best="policy")
+
+
+def test_data_frames_keep_full_precision_and_missing_values():
+    frame = RESULTS.to_pandas()
+    assert list(frame.columns) == list(RESULTS.columns)
+    assert frame["regret"].tolist() == [81.234, 35.0, -1234.5, 1e-20]
+    assert math.isnan(frame["seen"][2])
+    polars = RESULTS.to_polars()
+    assert polars.columns == list(RESULTS.columns)
+    assert polars["seen"].to_list() == [0.5, 0.25, None, math.inf]
+    assert Table(("a",), ()).to_pandas().shape == (0, 1)
+    assert Table(("a",), ()).to_polars().shape == (0, 1)
+
+
+def test_a_notebook_shows_an_escaped_table_with_numbers_to_the_right():
+    text = Table(("<b>", "n"), (("<script>", 1234.5),))._repr_html_()
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    assert '<td style="text-align: right">1,234</td>' in text
+    assert text.count("<tr>") == 2
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+def test_a_value_with_its_error_is_rounded_to_the_error(value, error):
+    shown, spread = (float(part.replace(",", "")) for part in with_error(value, error).split(" ± "))
+    assert abs(shown - value) <= 0.06 * error
+    assert abs(spread - error) <= 0.06 * error

@@ -76,5 +76,8 @@ from halfseen.studies.spec import read_spec as read_spec
 from halfseen.studies.study import Study as Study
 from halfseen.studies.summarize import Summary as Summary
 from halfseen.studies.summarize import summarize as summarize
+from halfseen.studies.sweep import Sweep as Sweep
+from halfseen.studies.sweep import sweep as sweep
+from halfseen.tables import Table as Table
 
 __version__: str

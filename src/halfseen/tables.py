@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.errors import one_line
+from halfseen.errors import InvalidInput, one_line
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
@@ -55,10 +61,7 @@ class Table:
     def __str__(self) -> str:
         lines = [tuple(map(brief, line)) for line in [self.columns, *self._written()]]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
-        numeric = [
-            all(isinstance(row[i], int | float | None) for row in self.rows)
-            for i in range(len(self.columns))
-        ]
+        numeric = [self._numeric(name) for name in self.columns]
         padded = [
             "  ".join(
                 cell.rjust(width) if right else cell.ljust(width)
@@ -95,16 +98,140 @@ class Table:
             for line in [self.columns, rule, *self._written()]
         )
 
-    def to_latex(self) -> str:
-        """Return the table as a LaTeX tabular."""
-        body = [
-            " & ".join(_line(cell, _LATEX) for cell in line) + r" \\"
-            for line in [self.columns, *self._written()]
-        ]
-        head = rf"\begin{{tabular}}{{{'l' * len(self.columns)}}}"
-        return "\n".join(
-            [head, r"\hline", body[0], r"\hline", *body[1:], r"\hline", r"\end{tabular}"]
-        )
+    def to_latex(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        best: str | None = None,
+        within: Sequence[str] = (),
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        r"""Return the table in LaTeX, ruled by the booktabs package.
+
+        A column whose name begins with ± joins the column before it, as ``$35.0 \pm 4.9$``.
+
+        Parameters
+        ----------
+        columns
+            The columns to write, in this order; all if left out.
+        best
+            A column whose smallest value is set in bold.
+        within
+            Columns; one value of `best` is set in bold for each of their combinations.
+        caption, label
+            Put the tabular into a table environment with these.
+
+        Examples
+        --------
+        >>> rows = (("UCB", 81.23, 4.91), ("IMED", 35.0, 3.0))
+        >>> found = Table(("policy", "regret", "± 95%"), rows)
+        >>> print(found.to_latex(best="regret"))
+        \begin{tabular}{lr}
+        \toprule
+        policy & regret \\
+        \midrule
+        UCB & $81.2 \pm 4.9$ \\
+        IMED & $\mathbf{35.0 \pm 3.0}$ \\
+        \bottomrule
+        \end{tabular}
+        """
+        chosen = list(self.columns) if columns is None else [self._known(c) for c in columns]
+        for name in (best, *within):
+            if name is not None:
+                self._known(name)
+        if best is not None and not self._numeric(best):
+            raise InvalidInput("best", "must be a column of numbers", best, "Leave it out.")
+        bold = self._smallest(best, within)
+        errors = {
+            b: c for b, c in zip(self.columns, self.columns[1:], strict=False) if c[:1] == "±"
+        }
+        chosen = [c for c in chosen if not (c[:1] == "±" and c in errors.values())]
+        lines = [" & ".join(_line(name, _LATEX) for name in chosen) + r" \\"]
+        for place, row in enumerate(self):
+            cells = (
+                _latex_cell(
+                    row[name], row.get(errors.get(name, "")), name == best and place in bold
+                )
+                for name in chosen
+            )
+            lines.append(" & ".join(cells) + r" \\")
+        kinds = "".join("r" if self._numeric(name) else "l" for name in chosen)
+        tabular = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", lines[0], r"\midrule"]
+        tabular += [*lines[1:], r"\bottomrule", r"\end{tabular}"]
+        if caption is None and label is None:
+            return "\n".join(tabular)
+        head = [r"\begin{table}", r"\centering"]
+        if caption is not None:
+            head.append(rf"\caption{{{_line(caption, _LATEX)}}}")
+        if label is not None:
+            head.append(rf"\label{{{label}}}")
+        return "\n".join([*head, *tabular, r"\end{table}"])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the table as a pandas data frame, numbers in full precision."""
+        import pandas as pd
+
+        columns = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
+        return pd.DataFrame(columns, columns=list(self.columns))
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the table as a polars data frame, numbers in full precision."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise InvalidInput(
+                "to_polars", "needs the polars package", "none", "Install polars, or use to_pandas."
+            ) from None
+        columns = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
+        return pl.DataFrame(columns, strict=False)
+
+    def _repr_html_(self) -> str:
+        """Return the table as HTML, which a notebook shows."""
+        sides = ["right" if self._numeric(name) else "left" for name in self.columns]
+
+        def line(cells: Sequence[str], kind: str) -> str:
+            content = "".join(
+                f'<{kind} style="text-align: {side}">{html.escape(brief(cell))}</{kind}>'
+                for cell, side in zip(cells, sides, strict=True)
+            )
+            return f"<tr>{content}</tr>"
+
+        body = "\n".join(line(row, "td") for row in self._written())
+        head = line(self.columns, "th")
+        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+    def _known(self, column: str) -> str:
+        if column not in self.columns:
+            raise InvalidInput(
+                "columns",
+                "must be columns of the table",
+                column,
+                f"Use {listed(self.columns, 20)}.",
+            )
+        return column
+
+    def _numeric(self, column: str) -> bool:
+        place = self.columns.index(column)
+        values = [row[place] for row in self.rows]
+        return all(isinstance(v, int | float | np.number | None) for v in values)
+
+    def _smallest(self, best: str | None, within: Sequence[str]) -> set[int]:
+        """Return the places of the rows whose value is the smallest of their group."""
+        if best is None:
+            return set()
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        rows = self.records()
+        for place, row in enumerate(rows):
+            if row[best] is not None and row[best] == row[best]:
+                groups.setdefault(tuple(row[name] for name in within), []).append(place)
+        least = {key: min(rows[place][best] for place in places) for key, places in groups.items()}
+        return {
+            place
+            for key, places in groups.items()
+            for place in places
+            if rows[place][best] == least[key]
+        }
 
     def _written(self) -> list[tuple[str, ...]]:
         return [tuple(show(cell) for cell in row) for row in self.rows]
@@ -112,6 +239,34 @@ class Table:
 
 def _line(cell: str, escapes: dict[int, str]) -> str:
     return " ".join(cell.splitlines()).translate(escapes)
+
+
+def _latex_cell(value: Any, error: Any, bold: bool) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        text = _line(show(value), _LATEX)
+        return rf"\textbf{{{text}}}" if bold else text
+    text = show(value) if error is None else with_error(float(value), float(error))
+    text = text.replace("±", r"\pm").replace(",", "{,}").replace("inf", r"\infty")
+    text = re.sub(r"e([+-])0*(\d+)", lambda e: rf" \cdot 10^{{{e[1].strip('+')}{e[2]}}}", text)
+    return rf"$\mathbf{{{text}}}$" if bold else f"${text}$"
+
+
+def with_error(value: float, error: float) -> str:
+    """Write a value with its error, both to the error's second significant digit.
+
+    >>> with_error(81.234, 4.912), with_error(1234.5, 120.0), with_error(0.51234, 0.00567)
+    ('81.2 ± 4.9', '1,234 ± 120', '0.5123 ± 0.0057')
+    >>> with_error(3.0, 0.0)
+    '3 ± 0'
+    """
+    if not (math.isfinite(value) and math.isfinite(error) and error > 0.0):
+        return f"{show(value)} ± {show(error)}"
+    digits = max(0, 1 - math.floor(math.log10(float(f"{error:.1e}"))))
+    if digits > 12:
+        return f"{show(value)} ± {show(error)}"
+    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
 
 
 def no_formula(cell: Any) -> Any:

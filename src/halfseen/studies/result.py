@@ -20,6 +20,7 @@ from halfseen.studies.study import AnyCell, Fingerprints, Position, Study, sees_
 from halfseen.tables import Table, table
 
 if TYPE_CHECKING:
+    import altair as alt
     import xarray as xr
 
 _AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
@@ -167,6 +168,78 @@ class Result:
                 | cell.size()
             )
         return table(records)
+
+    def compare(
+        self, first: str, second: str, *, axis: str = "policy", level: float = 0.95
+    ) -> Table:
+        """Return regret of `first` less that of `second` at the horizon, paired on the same draws.
+
+        The n-th reward of an arm is the same under every policy and censorship, so differences
+        vary less than regrets do. One row for each of the other two axes' combinations, with the
+        Student interval and the share of replications in which `first` had the lower regret
+        (ties count half).
+
+        Parameters
+        ----------
+        first, second
+            Names of policies, or of censorships or problems with `axis`.
+        axis
+            ``"policy"``, ``"censorship"`` or ``"problem"``.
+        level
+            Confidence of each interval.
+        """
+        from halfseen.studies.comparison import compare
+
+        return compare(self, first, second, axis, level)
+
+    def best(self, *, level: float = 0.95) -> Table:
+        """Return the policy with the lowest mean regret under every problem and censorship.
+
+        ``clear`` is True where the paired intervals of its lead over all other policies, at
+        `level` together (Bonferroni), exclude 0. Choosing the lowest of several means flatters it:
+        trust a lead that is clear.
+        """
+        from halfseen.studies.comparison import best
+
+        return best(self, level)
+
+    def slope(self, *, since: float = 0.1, level: float = 0.95) -> Table:
+        """Return the growth of mean regret on log-log axes, from a share of the horizon on.
+
+        The slope is log(R(T)/R(s))/log(T/s), s the first recorded round at or after
+        ``since`` x T; its interval is by the delta method. It is about 1/2 for regret like the
+        root of T, 1 for linear regret, and tends to 0 for logarithmic regret.
+        """
+        from halfseen.studies.comparison import slope
+
+        return slope(self, since, level)
+
+    def plot(self) -> alt.Chart:
+        """Return a chart of mean regret by round with 95% bands, one panel per world."""
+        from halfseen.report.study.plots import regret_chart
+
+        return regret_chart(self)
+
+    def __repr__(self) -> str:
+        study = self.study
+        size = " x ".join(
+            f"{len(names)} {what}"
+            for names, what in (
+                (study.problems, "problems"),
+                (study.censorships, "censorships"),
+                (study.policies, "policies"),
+            )
+        )
+        return (
+            f"<Result: {size}, {study.replications:,} replications of {study.horizon:,} rounds;"
+            " see .summary(), .best(), .data>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML, which a notebook shows."""
+        import html
+
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>\n{self.summary()._repr_html_()}"
 
     def save(self, folder: Path | str) -> None:
         """Write everything into a folder that `load` reads back.

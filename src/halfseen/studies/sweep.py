@@ -1,0 +1,255 @@
+"""One study over several values of one number: regret against p, T or lambda."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.errors import InvalidInput
+from halfseen.studies.comparison import AXES, level_name, mean_interval, names_of
+from halfseen.studies.result import Result
+from halfseen.studies.simulate import simulate
+from halfseen.studies.study import EVERYTHING_SEEN, GROUPS, Study
+from halfseen.tables import Table, table
+
+if TYPE_CHECKING:
+    import altair as alt
+    import xarray as xr
+
+NUMBERS = ("horizon", "replications", "seed")
+EXAMPLE = "Write for example censorships.*.observe, policies.UCB.regularization or horizon."
+MOST_VALUES = 1_000
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A study played at several values of one number.
+
+    Attributes
+    ----------
+    path
+        The number that was varied, such as ``censorships.*.observe``.
+    values
+        Its values.
+    results
+        The `Result` at each of them.
+    """
+
+    path: str
+    values: tuple[float, ...]
+    results: tuple[Result, ...]
+
+    @property
+    def coordinate(self) -> str:
+        """The name of the varied number: the last word of its path."""
+        words = [word for word in self.path.split(".") if not word.isdigit()]
+        return words[-1]
+
+    @property
+    def data(self) -> xr.Dataset:
+        """Regret and share seen at the horizon, with the varied number as a coordinate.
+
+        The axes are the varied number, problem, censorship, policy and replication.
+        """
+        import xarray as xr
+
+        names = names_of(self.results[0])
+        regret = np.stack([result.tracks["regret"][..., -1] for result in self.results])
+        seen = np.stack(
+            [
+                result.tracks["observations"][..., -1, :].sum(axis=-1) / result.study.horizon
+                for result in self.results
+            ]
+        )
+        axes = (self.coordinate, *AXES, "replication")
+        return xr.Dataset(
+            {"regret": (axes, regret), "share_seen": (axes, seen)},
+            coords={self.coordinate: list(self.values)} | dict(zip(AXES, names, strict=True)),
+        )
+
+    def summary(self, *, level: float = 0.95) -> Table:
+        """Return mean regret with its interval, one row per value and cell."""
+        records = []
+        for value, result in zip(self.values, self.results, strict=True):
+            names = names_of(result)
+            for position, _ in result.study.cells():
+                found = mean_interval(result.tracks["regret"][position][:, -1], level)
+                record: dict[str, Any] = {self.coordinate: value}
+                record |= {axis: names[g][position[g]] for g, axis in enumerate(AXES)}
+                record |= {"regret": found.mean, f"± {level_name(level)}": found.half_width}
+                records.append(record)
+        return table(records)
+
+    def slope(self, *, level: float = 0.95) -> Table:
+        """Return the slope of log regret against log value, fitted by least squares.
+
+        The interval is by the delta method over replications, which share their draws.
+        """
+        checks.vector("Sweep.values", self.values, above=0.0, fix="A log needs values above 0.")
+        x = np.log(self.values)
+        spread = float(((x - x.mean()) ** 2).sum())
+        if spread == 0.0:
+            raise InvalidInput(
+                "Sweep.values", "must be at least two values", self.values, "Add one."
+            )
+        weights = (x - x.mean()) / spread
+        names = names_of(self.results[0])
+        records = []
+        for position, _ in self.results[0].study.cells():
+            finals = [result.tracks["regret"][position][:, -1] for result in self.results]
+            where: dict[str, Any] = {axis: names[g][position[g]] for g, axis in enumerate(AXES)}
+            where |= {"slope": None, f"± {level_name(level)}": None}
+            means = np.array([final.mean() for final in finals])
+            if np.all(means > 0):
+                where["slope"] = float(weights @ np.log(means))
+                if len({final.size for final in finals}) == 1:
+                    influence = weights @ (np.stack(finals) / means[:, None])
+                    where[f"± {level_name(level)}"] = mean_interval(influence, level).half_width
+            records.append(where)
+        return table(records)
+
+    def plot(self) -> alt.Chart:
+        """Return a chart of regret against the varied number, with 95% intervals."""
+        from halfseen.report.study.plots import sweep_chart
+
+        return sweep_chart(self)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{value:g}" for value in self.values[:6])
+        more = ", ..." if len(self.values) > 6 else ""
+        return f"<Sweep of {self.path} over {shown}{more}; see .summary(), .slope(), .plot()>"
+
+    def _repr_html_(self) -> str:
+        """Return the summary as HTML, which a notebook shows."""
+        import html
+
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>\n{self.summary()._repr_html_()}"
+
+
+def sweep(
+    study: Study,
+    path: str,
+    values: Sequence[float],
+    *,
+    out: Path | str | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+    **options: Any,
+) -> Sweep:
+    """Play a study at several values of one of its numbers.
+
+    Parameters
+    ----------
+    study
+        The study; its own value of the number is not played unless it is among `values`.
+    path
+        ``horizon``, ``replications`` or ``seed``, or a number of a problem, censorship or policy:
+        group, name and field with dots between, as ``censorships.half.observe``; ``*`` in the name
+        stands for all of the group that have the field, the baseline apart. Others of the group are
+        left out. An entry of a list is named by its place: ``censorships.shops.observe.0``.
+    values
+        What the number is set to.
+    out
+        A folder in which every value gets a folder of its own; a sweep that was stopped goes on.
+    **options
+        Of `simulate`: engine, workers and so on.
+
+    Examples
+    --------
+    >>> from halfseen import UCB, ArmedBandit, Uniform
+    >>> study = Study(ArmedBandit([0.6, 0.5]), Uniform(1.0), UCB(), horizon=1000, replications=20)
+    >>> found = sweep(study, "censorships.*.observe", [0.25, 1.0])
+    >>> found.data["regret"].sizes["observe"]
+    2
+    """
+    numbers = _values(values)
+    studies = [varied(study, path, value) for value in numbers]
+    results = []
+    for place, (value, design) in enumerate(zip(numbers, studies, strict=True)):
+        folder = None if out is None else Path(out) / f"{path.replace('*', 'all')}={value:g}"
+        tell = None if progress is None else _part(progress, place, len(numbers))
+        results.append(simulate(design, out=folder, progress=tell, **options))
+    return Sweep(path, tuple(numbers), tuple(results))
+
+
+def varied(study: Study, path: str, value: float) -> Study:
+    """Return the study with one of its numbers set to a value; what lacks it is left out."""
+    content: dict[str, Any] = {entry.name: getattr(study, entry.name) for entry in fields(study)}
+    if path in NUMBERS:
+        content[path] = value
+    else:
+        group, found = _targets(study, path)
+        content[group] = {
+            name: _replaced(f"{group}.{name}", content[group][name], field, index, value)
+            for name, field, index in found
+        }
+    content["baseline"] = False  # what the study added is among its censorships already
+    return Study(**content)
+
+
+def _values(values: Sequence[float]) -> list[float]:
+    checks.vector("values", values)
+    numbers = [v.item() if isinstance(v, np.generic) else v for v in values]
+    if len(set(numbers)) < len(numbers):
+        raise InvalidInput("values", "must differ from each other", numbers, "Leave repeats out.")
+    if len(numbers) > MOST_VALUES:
+        raise InvalidInput("values", f"must be at most {MOST_VALUES}", len(numbers), "Use fewer.")
+    return [int(v) if float(v).is_integer() and isinstance(v, int) else v for v in numbers]
+
+
+def _targets(study: Study, path: str) -> tuple[str, list[tuple[str, str, int | None]]]:
+    """Return the group and the name, field and index of everything the path names."""
+    words = path.split(".") if isinstance(path, str) else []
+    index = int(words.pop()) if len(words) > 3 and words[-1].isdigit() else None
+    if len(words) < 3 or words[0] not in GROUPS:
+        raise InvalidInput("path", "must name a number of the study", path, EXAMPLE)
+    group, pattern, field = words[0], ".".join(words[1:-1]), words[-1]
+    nouns = getattr(study, group)
+    found = [
+        (name, field, index)
+        for name, noun in nouns.items()
+        if (name == pattern or ("*" in pattern and fnmatchcase(name, pattern)))
+        and (name == pattern or not name.startswith(EVERYTHING_SEEN))
+        and is_dataclass(noun)
+        and field in {entry.name for entry in fields(noun)}
+    ]
+    if not found:
+        known = ", ".join(
+            f"{group}.{name}.{entry.name}" for name, noun in nouns.items() for entry in fields(noun)
+        )
+        raise InvalidInput("path", "must name a number of the study", path, f"Use one of: {known}.")
+    return group, found
+
+
+def _replaced(place: str, noun: Any, field: str, index: int | None, value: float) -> Any:
+    current = getattr(noun, field)
+    listed = isinstance(current, list | tuple | np.ndarray)
+    if index is None and listed:
+        raise InvalidInput(
+            "path",
+            "must name one entry of a list",
+            f"{place}.{field}",
+            f"Add its place: {place}.{field}.0.",
+        )
+    new: Any = value
+    if index is not None:
+        if not listed or not 0 <= index < len(current):
+            raise InvalidInput(
+                "path", "must name an entry that exists", f"{place}.{field}.{index}", EXAMPLE
+            )
+        new = [value if i == index else entry for i, entry in enumerate(current)]
+    return replace(noun, **{field: new})
+
+
+def _part(
+    progress: Callable[[int, int, str], None], place: int, parts: int
+) -> Callable[[int, int, str], None]:
+    def tell(done: int, total: int, label: str) -> None:
+        progress(place * total + done, parts * total, label)
+
+    return tell

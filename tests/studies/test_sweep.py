@@ -1,0 +1,112 @@
+"""A sweep is the same study at several values of one number."""
+
+import numpy as np
+import pytest
+
+from halfseen import UCB, ArmedBandit, InvalidInput, PerArm, Study, Uniform, simulate, sweep
+from halfseen.studies.sweep import varied
+
+STUDY = Study(
+    ArmedBandit([0.6, 0.5]),
+    {"half": Uniform(0.5), "shops": PerArm([0.3, 0.9])},
+    {"UCB": UCB(), "other": UCB(regularization=2.0)},
+    horizon=100,
+    replications=10,
+)
+
+
+def test_every_value_is_the_study_with_that_value():
+    found = sweep(STUDY, "censorships.half.observe", [0.2, 0.9], engine="reference")
+    for value, result in zip(found.values, found.results, strict=True):
+        expected = Study(
+            STUDY.problems,
+            {"half": Uniform(value)},
+            STUDY.policies,
+            horizon=100,
+            replications=10,
+            baseline=False,
+        )
+        assert result.study.to_dict() == expected.to_dict()
+        again = simulate(expected, engine="reference")
+        assert np.array_equal(result.tracks["regret"], again.tracks["regret"])
+    assert found.coordinate == "observe"
+    assert found.data["regret"].dims[0] == "observe"
+    assert found.data["regret"].sel(observe=0.9).shape == (1, 1, 2, 10)
+    assert len(found.summary()) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "changed"),
+    [
+        ("horizon", 50, lambda s: s.horizon),
+        ("seed", 7, lambda s: s.seed),
+        ("policies.other.regularization", 0.5, lambda s: s.policies["other"].regularization),
+        ("policies.*.regularization", 0.5, lambda s: s.policies["UCB"].regularization),
+        ("censorships.*.observe", 0.25, lambda s: s.censorships["half"].observe),
+        ("censorships.shops.observe.1", 0.25, lambda s: s.censorships["shops"].observe[1]),
+        ("problems.*.means.0", 0.25, lambda s: next(iter(s.problems.values())).means[0]),
+    ],
+)
+def test_a_path_sets_one_number(path, value, changed):
+    study = STUDY
+    if path == "censorships.*.observe":
+        study = Study(ArmedBandit([0.6, 0.5]), {"half": Uniform(0.5)}, UCB(), horizon=10)
+    assert changed(varied(study, path, value)) == value
+
+
+def test_the_baseline_does_not_follow_a_star():
+    study = Study(ArmedBandit([0.6, 0.5]), {"half": Uniform(0.5)}, UCB(), horizon=10)
+    assert list(varied(study, "censorships.*.observe", 0.1).censorships) == ["half"]
+
+
+@pytest.mark.parametrize(
+    ("path", "values", "message"),
+    [
+        ("observe", [0.1], "`path` must name a number of the study"),
+        (3, [0.1], "`path` must name a number of the study"),
+        ("censorships.hlaf.observe", [0.1], "Use one of: censorships.half.observe"),
+        ("censorships.shops.observe", [0.1], "Add its place: censorships.shops.observe.0"),
+        ("censorships.shops.observe.2", [0.1], "must name an entry that exists"),
+        ("censorships.half.observe", [0.1, 0.1], "`values` must differ from each other"),
+        ("censorships.half.observe", [], "`values` must not be empty"),
+        ("censorships.half.observe", [1.5], "observe` must be a finite number"),
+        ("horizon", [0.5], "`Study.horizon` must be a whole number"),
+    ],
+)
+def test_wrong_paths_and_values_are_refused_before_anything_is_played(
+    path, values, message, tmp_path
+):
+    with pytest.raises(InvalidInput, match=message):
+        sweep(STUDY, path, values, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sweep_in_a_folder_goes_on_where_it_stopped(tmp_path):
+    def stop(done, total, label):
+        if done > total / 2:
+            raise KeyboardInterrupt
+
+    path, values = "censorships.half.observe", [0.2, 0.9]
+    with pytest.raises(KeyboardInterrupt):
+        sweep(STUDY, path, values, out=tmp_path, engine="reference", progress=stop)
+    assert len(list(tmp_path.rglob("cell.json"))) >= 2
+    found = sweep(STUDY, path, values, out=tmp_path, engine="reference")
+    again = sweep(STUDY, path, values, engine="reference")
+    assert np.array_equal(found.data["regret"], again.data["regret"])
+
+
+def test_the_slope_of_a_power_law_is_its_power():
+    found = sweep(STUDY, "censorships.half.observe", [0.1, 0.2, 0.8], engine="reference")
+    base = np.random.default_rng(1).gamma(2.0, 3.0, size=10)
+    for value, result in zip(found.values, found.results, strict=True):
+        result.tracks["regret"][..., -1] = base / np.sqrt(value)
+    for row in found.slope():
+        assert row["slope"] == pytest.approx(-0.5)
+        assert row["± 95%"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_sweep_shows_itself():
+    found = sweep(STUDY, "horizon", [50, 100], engine="reference")
+    assert repr(found) == "<Sweep of horizon over 50, 100; see .summary(), .slope(), .plot()>"
+    assert found._repr_html_().count("<tr>") == 1 + 2 * 3 * 2
+    assert found.plot().to_dict()["config"]
