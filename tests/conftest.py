@@ -2,9 +2,16 @@
 
 import os
 
+from hypothesis import HealthCheck, settings
 from report.browsers import NONE_FOUND
 
 os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
+
+# How long an example takes says more about a busy machine than about the code.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 def pytest_terminal_summary(terminalreporter):
