@@ -2,6 +2,7 @@
 
 import re
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 from docutils import nodes
@@ -46,7 +47,8 @@ toc_object_entries = False
 
 html_theme = "furo"
 html_title = "halfseen"
-html_static_path = ["_static"]
+# The maths font: without one, browsers draw roots and brackets too short.
+html_static_path = ["_static", str(files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf")]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sphinx = False
