@@ -16,17 +16,13 @@ FOUNDATION = {"checks", "errors"}
 NOUNS = FOUNDATION | {"draws", "fingerprint", "kernels", "problems", "censorship", "policies"}
 STUDIED = NOUNS | {"engine", "memory", "studies", "tables"}
 MAY_IMPORT = {
-    "canonical_source": set(),
-    "class_contents": set(),
-    "known_code": set(),
-    "reached_names": {"canonical_source", "known_code"},
     "errors": set(),
     "interrupts": set(),
     "memory": set(),
     "checks": {"errors"},
-    "fingerprint": {"canonical_source", "class_contents", "known_code", "reached_names"},
+    "fingerprint": set(),
     "tables": FOUNDATION,
-    "kernels": FOUNDATION | {"canonical_source", "fingerprint"},
+    "kernels": FOUNDATION | {"fingerprint"},
     "draws": FOUNDATION | {"kernels"},
     "problems": FOUNDATION | {"draws", "fingerprint", "kernels"},
     "censorship": FOUNDATION | {"draws", "fingerprint", "kernels", "problems"},
