@@ -103,6 +103,13 @@ def test_every_part_is_there_and_no_part_may_import_in_a_circle():
             del left[name]
 
 
+def test_the_core_of_the_report_knows_none_of_the_pages():
+    pages = {"halfseen.report.study", "halfseen.report.audit", "halfseen.report.theory"}
+    for path in (PACKAGE / "report" / "core").glob("*.py"):
+        named = {".".join(name.split(".")[:3]) for name in imports(path)}
+        assert named & (pages | {"halfseen.report.claims"}) == set(), path
+
+
 def test_every_exception_is_needed():
     for name, needs in EXCEPTIONS.items():
         assert needs <= parts(PACKAGE / name) - MAY_IMPORT[part(PACKAGE / name)]

@@ -165,6 +165,30 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def percent(share: float) -> str:
+    """Write a share as a percentage.
+
+    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996)
+    ('66%', '4.2%', '100%', '99.96%')
+    """
+    value = 100.0 * share
+    if value == 0.0:
+        return "0%"
+    if 10.0 <= value < 99.5 or value >= 99.999:
+        return f"{value:.0f}%"
+    return f"{value:.4g}%" if value > 50.0 else f"{value:.2g}%"
+
+
+def counted(what: str, count: int) -> str:
+    """Write how many there are.
+
+    >>> counted("policy", 1), counted("policy", 3), counted("round", 20000)
+    ('1 policy', '3 policies', '20,000 rounds')
+    """
+    plural = {"policy": "policies"}.get(what, f"{what}s")
+    return f"{count:,} {what if count == 1 else plural}"
+
+
 def table(records: Sequence[dict[str, Any]]) -> Table:
     """Return a table of dictionaries that share their keys."""
     columns = tuple(records[0]) if records else ()

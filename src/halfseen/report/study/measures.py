@@ -230,11 +230,6 @@ def pulls_and_observations(result: Result, position: Position, arms: Any) -> tup
     return pulls, seen
 
 
-def tidy(value: float, digits: int = 5) -> float:
-    """Return a number with no more digits than a chart can show."""
-    return float(f"{value:.{digits}g}")
-
-
 def number(value: float) -> str:
     """Write a number for a sentence: three or four digits, thousands marked.
 
@@ -247,17 +242,3 @@ def number(value: float) -> str:
     if size >= 1e15 or size < 1e-4:
         return f"{value:.2g}"
     return f"{value:,.0f}" if size >= 100 else f"{value:.3g}"
-
-
-def percent(share: float) -> str:
-    """Write a share as a percentage.
-
-    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996)
-    ('66%', '4.2%', '100%', '99.96%')
-    """
-    value = 100.0 * share
-    if value == 0.0:
-        return "0%"
-    if 10.0 <= value < 99.5 or value >= 99.999:
-        return f"{value:.0f}%"
-    return f"{value:.4g}%" if value > 50.0 else f"{value:.2g}%"
