@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "report": STUDIED | {"claims", "logs", "theory"},
     "cli": STUDIED | {"claims", "interrupts", "logs", "report", "theory"},
     "__main__": {"cli", "interrupts"},
-    "__init__": set(),
+    "__init__": {"errors"},
 }
 EXCEPTIONS = {
     "kernels/glm_newton.py": {"problems"},  # the names of a link's functions, for the type checker

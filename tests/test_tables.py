@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfseen.tables import Table, show, table
+from halfseen.tables import Table, percent, show, table
 
 AWKWARD = 'a|b & 50% $x_1^2$ #{\\} ~ "q", <i>\n[z] *'
 
@@ -126,3 +126,10 @@ def test_printed_tables_keep_one_short_line_per_row_and_cannot_steer_a_terminal(
     assert lines[2] == "x\\n\\x1b[31m\\u202e"
     assert len(lines[3]) == 100
     assert len(lines) == 4
+
+
+@given(st.floats(0.0, 1.0))
+def test_a_percentage_is_near_and_neither_none_nor_all_unless_it_is(share):
+    written = float(percent(share).removesuffix("%"))
+    assert written == pytest.approx(100 * share, rel=0.051)
+    assert (written in (0.0, 100.0)) == (100 * share in (0.0, 100.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -166,17 +167,18 @@ def show(value: Any) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage.
+    """Write a share as a percentage: 0% and 100% only where it is exactly that.
 
-    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996)
-    ('66%', '4.2%', '100%', '99.96%')
+    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996), percent(1 - 1e-7)
+    ('66%', '4.2%', '100%', '99.96%', '99.99999%')
     """
     value = 100.0 * share
-    if value == 0.0:
-        return "0%"
-    if 10.0 <= value < 99.5 or value >= 99.999:
+    if value in (0.0, 100.0) or 10.0 <= value < 99.5:
         return f"{value:.0f}%"
-    return f"{value:.4g}%" if value > 50.0 else f"{value:.2g}%"
+    if value < 99.5:
+        return f"{value:.2g}%"
+    places = max(2, -math.floor(math.log10(abs(100.0 - value)) + 1e-6))
+    return f"{value:.{places}f}".rstrip("0") + "%"
 
 
 def counted(what: str, count: int) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, GeneralizedLinearBandit, LinearBandit
-from halfseen.studies.result import Result
+from halfseen.studies.result import Z95, Result
 from halfseen.studies.study import Study, sees_everything
 from halfseen.theory import effective_dimension
 
@@ -22,7 +22,6 @@ ROWS = 8_000  # of all charts' data, so that the page stays small
 ARMS = 30  # drawn per problem
 PROBLEMS, CENSORSHIPS, POLICIES, ORDERS = 6, 9, 14, 2  # drawn at most
 PANELS = 18  # of curves, in all problems
-Z95 = 1.96
 
 
 @dataclass(frozen=True)
