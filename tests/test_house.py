@@ -111,6 +111,14 @@ def test_a_module_name_is_used_once_in_the_tree():
     only(SAME_IDEA, shared, "one module of a name, unless it is the same idea")
 
 
+@pytest.mark.parametrize(
+    "once", ["1.96", "get_close_matches", "def clopper_pearson", "def percent"]
+)
+def test_a_definition_stands_in_one_module(once):
+    homes = [path for path in SOURCE.rglob("*.py") if once in path.read_text(encoding="utf-8")]
+    assert len(homes) == 1
+
+
 def text_of(path):
     """Return the text of a file, or nothing for pictures and the like."""
     try:

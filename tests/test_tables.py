@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halfseen.errors import InvalidInput
-from halfseen.tables import Table, show, table, with_error
+from halfseen.tables import Table, percent, show, table, with_error
 
 AWKWARD = 'a|b & 50% $x_1^2$ #{\\} ~ "q", <i>\n[z] *'
 
@@ -202,3 +202,10 @@ def test_a_value_with_its_error_is_rounded_to_the_error(value, error):
     shown, spread = (float(part.replace(",", "")) for part in with_error(value, error).split(" ± "))
     assert abs(shown - value) <= 0.06 * error
     assert abs(spread - error) <= 0.06 * error
+
+
+@given(st.floats(0.0, 1.0))
+def test_a_percentage_is_near_and_neither_none_nor_all_unless_it_is(share):
+    written = float(percent(share).removesuffix("%"))
+    assert written == pytest.approx(100 * share, rel=0.051)
+    assert (written in (0.0, 100.0)) == (100 * share in (0.0, 100.0))

@@ -33,11 +33,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _hint(name: str) -> str:
-    from difflib import get_close_matches
+    from halfseen.errors import nearest
 
-    by_letters = {public.lower(): public for public in __all__}
-    near = get_close_matches(name.lower(), by_letters, 1, 0.7)
-    return f"; did you mean {by_letters[near[0]]!r}?" if near else ""
+    near = nearest(name, __all__, 0.7)
+    return "" if near is None else f"; did you mean {near!r}?"
 
 
 def __dir__() -> list[str]:

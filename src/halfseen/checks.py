@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, did_you_mean
 
 Vector = NDArray[np.float64]
 
@@ -105,14 +105,12 @@ def yes_or_no(field: str, value: Any) -> bool:
 
 def one_of(field: str, value: Any, choices: Iterable[str]) -> str:
     """Return `value` if it is among `choices`, otherwise name the nearest one."""
-    import difflib
-
     known = list(choices)
     if isinstance(value, str) and value in known:
         return value
-    near = difflib.get_close_matches(value, known, 1) if isinstance(value, str) else []
-    hint = f"Did you mean {near[0]!r}?" if near else "Choose one of those."
-    raise InvalidInput(field, f"must be one of {', '.join(known)}", value, hint)
+    raise InvalidInput(
+        field, f"must be one of {', '.join(known)}", value, did_you_mean(value, known)
+    )
 
 
 @contextmanager

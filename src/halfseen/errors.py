@@ -1,6 +1,7 @@
 """The exceptions halfseen raises on purpose."""
 
 import re
+from collections.abc import Iterable
 
 LONG_WORD, LONG_MESSAGE = 200, 1200  # letters shown of a word, and of a whole message
 
@@ -48,6 +49,33 @@ def shorten(value: object, width: int = 80) -> str:
         text = f"a {type(value).__name__} that cannot be written out"
     text = no_password(text)
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def nearest(name: object, known: Iterable[str], least: float = 0.6) -> str | None:
+    """Return the known name most like a mistyped one, whatever the case of its letters.
+
+    >>> nearest("LinUBC", ["UCB", "LinUCB"]), nearest("ucb", ["UCB"]), nearest("x", ["UCB"])
+    ('LinUCB', 'UCB', None)
+    """
+    import difflib
+
+    if not isinstance(name, str):
+        return None
+    folded = {other.casefold(): other for other in known}
+    close = difflib.get_close_matches(name.casefold(), folded, 1, least)
+    return folded[close[0]] if close else None
+
+
+def did_you_mean(
+    name: object, known: Iterable[str], otherwise: str = "Choose one of those.", least: float = 0.6
+) -> str:
+    """Return the sentence that suggests the nearest known name, or another one if none is near.
+
+    >>> did_you_mean("horizn", ["horizon", "seed"]), did_you_mean(7, ["seed"])
+    ("Did you mean 'horizon'?", 'Choose one of those.')
+    """
+    near = nearest(name, known, least)
+    return otherwise if near is None else f"Did you mean {shorten(near)}?"
 
 
 def no_password(text: str) -> str:

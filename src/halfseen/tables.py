@@ -320,6 +320,31 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def percent(share: float) -> str:
+    """Write a share as a percentage: 0% and 100% only where it is exactly that.
+
+    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996), percent(1 - 1e-7)
+    ('66%', '4.2%', '100%', '99.96%', '99.99999%')
+    """
+    value = 100.0 * share
+    if value in (0.0, 100.0) or 10.0 <= value < 99.5:
+        return f"{value:.0f}%"
+    if value < 99.5:
+        return f"{value:.2g}%"
+    places = max(2, -math.floor(math.log10(abs(100.0 - value)) + 1e-6))
+    return f"{value:.{places}f}".rstrip("0") + "%"
+
+
+def counted(what: str, count: int) -> str:
+    """Write how many there are.
+
+    >>> counted("policy", 1), counted("policy", 3), counted("round", 20000)
+    ('1 policy', '3 policies', '20,000 rounds')
+    """
+    plural = {"policy": "policies"}.get(what, f"{what}s")
+    return f"{count:,} {what if count == 1 else plural}"
+
+
 def table(records: Sequence[dict[str, Any]]) -> Table:
     """Return a table of dictionaries that share their keys."""
     columns = tuple(records[0]) if records else ()

@@ -7,7 +7,7 @@ import pytest
 
 from halfseen.logs import dimension as effective
 from halfseen.logs.dimension import estimate_dimension
-from halfseen.logs.rates import exact_interval
+from halfseen.theory.events import clopper_pearson
 
 GRID = {
     "all rare": lambda d: np.full(d, 0.05),
@@ -34,7 +34,7 @@ def coverage(observe, rows, repeats, seed):
 
 def test_one_arm_has_the_exact_interval():
     found = estimate_dimension(np.array([7]), np.array([20]))
-    low, high = exact_interval(7, 20)
+    low, high = clopper_pearson(7, 20)
     assert found.value == pytest.approx(20 / 7)
     assert (found.low, found.high) == pytest.approx((1 / high, 1 / low), rel=1e-12)
 

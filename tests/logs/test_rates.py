@@ -1,39 +1,9 @@
 """Rates and their intervals against exact values."""
 
-import mpmath
 import numpy as np
 import pytest
 
-from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
-
-
-@pytest.mark.parametrize(("seen", "rows"), [(0, 7), (1, 7), (3, 7), (7, 7), (450, 1000)])
-def test_exact_interval_solves_the_two_tail_equations(seen, rows):
-    low, high = (float(end) for end in exact_interval(seen, rows))
-
-    def at_most(k, p):
-        return float(
-            sum(mpmath.binomial(rows, i) * p**i * (1 - p) ** (rows - i) for i in range(k + 1))
-        )
-
-    if seen > 0:
-        assert at_most(seen - 1, mpmath.mpf(low)) == pytest.approx(0.975, abs=1e-9)
-    else:
-        assert low == 0.0
-    if seen < rows:
-        assert at_most(seen, mpmath.mpf(high)) == pytest.approx(0.025, abs=1e-9)
-    else:
-        assert high == 1.0
-
-
-def test_exact_intervals_cover():
-    for rows in (1, 4, 25):
-        seen = np.arange(rows + 1)
-        low, high = exact_interval(seen, rows)
-        for p in np.linspace(0.01, 0.99, 45):
-            chance = np.array([float(mpmath.binomial(rows, k)) for k in seen])
-            chance = chance * p**seen * (1 - p) ** (rows - seen)
-            assert chance[(low <= p) & (p <= high)].sum() >= 0.95 - 1e-9
+from halfseen.logs.rates import RatePrior, fit_prior, shrunken_interval
 
 
 def test_the_prior_is_found_again():

@@ -222,7 +222,7 @@ def test_actions_are_hashed_once_for_all_cells(monkeypatch):
             sizes.append(array.nbytes)
             walk.note(str(array.shape), hashed(array).hex()[:64])
 
-    monkeypatch.setattr("halfseen.fingerprint._Walk._array", Counting.array)
+    monkeypatch.setattr("halfseen.fingerprint.walk._Walk._array", Counting.array)
     rows = np.random.default_rng(1).uniform(-0.2, 0.2, (50, 4))
     problem = LinearBandit([0.5] * 4, actions=FiniteActions(rows))
     policies = {str(k): LinUCB(regularization=k) for k in range(1, 6)}

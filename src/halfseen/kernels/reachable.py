@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from halfseen.canonical_source import codes_in
 from halfseen.fingerprint import NoFingerprint
 from halfseen.fingerprint import fingerprint as code_fingerprint
+from halfseen.fingerprint.canonical_source import codes_in
 from halfseen.kernels.compile_hints import hint
 
 Kernel = TypeVar("Kernel")

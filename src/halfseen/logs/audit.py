@@ -21,13 +21,14 @@ from halfseen.logs.dimension import Dimension, estimate_dimension
 from halfseen.logs.direction import fit_log
 from halfseen.logs.direction_fit import DirectionFit
 from halfseen.logs.drift import Course, follow_rates
-from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
+from halfseen.logs.rates import RatePrior, fit_prior, shrunken_interval
 from halfseen.logs.sensitivity import Sensitivity, sensitivity
 from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.find import cautions
 from halfseen.logs.warnings.log_warning import Caution
 from halfseen.tables import Table, listed
+from halfseen.theory.events import clopper_pearson
 
 if TYPE_CHECKING:
     from halfseen.logs.invest import Investment
@@ -112,7 +113,7 @@ class Audit:
         is how much of it goes away when 1 in 100 more of its rewards are seen.
         """
         counts = self.counts
-        low, high = exact_interval(counts.seen, counts.rows, self.level)
+        low, high = clopper_pearson(counts.seen, counts.rows, self.level)
         rate, shrunk_low, shrunk_high = shrunken_interval(
             counts.seen, counts.rows, self.prior, self.level
         )

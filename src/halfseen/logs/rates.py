@@ -7,46 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-
-
-def exact_interval(seen: ArrayLike, rows: ArrayLike, level: float = 0.95) -> tuple[Vector, Vector]:
-    r"""Return Clopper and Pearson's interval for a rate.
-
-    .. math:: \left[B^{-1}_{\alpha/2}(k, n-k+1),\; B^{-1}_{1-\alpha/2}(k+1, n-k)\right]
-
-    Parameters
-    ----------
-    seen, rows
-        Rewards seen and decisions made, one number or one per arm.
-    level
-        How often, at least, the interval holds the true rate.
-
-    Returns
-    -------
-    low, high
-        Its ends.
-
-    References
-    ----------
-    Clopper, Pearson (1934), The use of confidence or fiducial limits.
-
-    Examples
-    --------
-    >>> low, high = exact_interval([0, 5], [10, 10])
-    >>> low.round(4).tolist(), high.round(4).tolist()
-    ([0.0, 0.1871], [0.3085, 0.8129])
-    """
-    from scipy.special import betaincinv
-
-    k, n = np.asarray(seen, dtype=float), np.asarray(rows, dtype=float)
-    tail = (1.0 - level) / 2.0
-    with np.errstate(invalid="ignore"):
-        low = np.where(k > 0, betaincinv(np.maximum(k, 1.0), n - k + 1.0, tail), 0.0)
-        high = np.where(k < n, betaincinv(k + 1.0, np.maximum(n - k, 1.0), 1.0 - tail), 1.0)
-    return low, high
 
 
 @dataclass(frozen=True)

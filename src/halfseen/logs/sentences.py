@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from halfseen.logs.sensitivity import Sensitivity
-from halfseen.tables import brief, show
+from halfseen.tables import brief, percent, show
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -24,7 +24,7 @@ def answers(found: Audit) -> list[str]:
     """Return what is seen, what that costs, and where feedback is worth most."""
     share = found.seen / found.rows
     kinds = f"{len(found.arms):,} arm{'s' * (len(found.arms) > 1)}"
-    first = f"You see {_percent(share)} of outcomes ({found.seen:,} of {found.rows:,}, {kinds})."
+    first = f"You see {percent(share)} of outcomes ({found.seen:,} of {found.rows:,}, {kinds})."
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
     if found.seen == found.rows:
@@ -62,7 +62,7 @@ def _along(found: Audit) -> list[str]:
         return []
     worst = fit.dimensions["worst case"]
     return [
-        f"Feedback falls from {_percent(fit.rates[0])} to {_percent(fit.rates[-1])} along the"
+        f"Feedback falls from {percent(fit.rates[0])} to {percent(fit.rates[-1])} along the"
         f" features. In the worst case {len(fit.direction)} features are as hard to learn as"
         f" {worst:,.1f} that are always seen."
     ]
@@ -76,8 +76,8 @@ def _where(found: Audit) -> list[str]:
         return []
     sentence = (
         f"More feedback is worth most on {shortened(found.arms[worst])}: seen"
-        f" {_percent(found.observe[worst])} of the time, it makes"
-        f" {_percent(loss[worst] / loss.sum())} of the loss."
+        f" {percent(found.observe[worst])} of the time, it makes"
+        f" {percent(loss[worst] / loss.sum())} of the loss."
     )
     if found.counts.seen[worst] == 0:
         return [
@@ -117,14 +117,3 @@ def tipping_in_words(found: Sensitivity) -> str:
 def shortened(name: str) -> str:
     """Write an arm's name in quotes, not longer than a sentence bears."""
     return f"“{brief(name, NAMED)}”"
-
-
-def _percent(share: float) -> str:
-    """Write a share: neither 0% nor 100% unless it is.
-
-    >>> _percent(0.3333), _percent(0.9999), _percent(0.0001), _percent(1.0)
-    ('33%', '99.99%', '0.01%', '100%')
-    """
-    if share in (0.0, 1.0) or 0.01 <= share <= 0.99:
-        return f"{share:.0%}"
-    return f"{100 * share:.2f}%" if 1e-4 <= share <= 1 - 1e-4 else f"{100 * share:.2g}%"

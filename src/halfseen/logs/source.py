@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
 import tempfile
 import weakref
@@ -17,7 +16,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput, StorageError, one_line, shorten
+from halfseen.errors import InvalidInput, StorageError, did_you_mean, one_line, shorten
 from halfseen.logs.server_errors import server_reason, without_password
 from halfseen.memory import memory_bytes
 from halfseen.tables import brief
@@ -70,14 +69,9 @@ class Log:
         if isinstance(name, str) and name in self.columns:
             return name
         known = list(self.columns)
-        folded = {column.casefold(): column for column in known}
-        near = None
-        if isinstance(name, str):
-            close = difflib.get_close_matches(name.casefold(), folded, 1, 0.5)
-            near = folded[close[0]] if close else None
         listed = ", ".join(brief(name, 40) for name in known[:20])
         listed += ", ..." if len(known) > 20 else ""
-        hint = f"Did you mean {shorten(near)}?" if near else "Choose one of those."
+        hint = did_you_mean(name, known, least=0.5)
         if len(known) == 1 and any(mark in known[0] for mark in ",;|\t"):
             hint = "The first line was not split: check that every line has as many cells as it."
         raise InvalidInput(field, f"must be a column of the log ({listed})", name, hint)
@@ -328,8 +322,7 @@ def _attached(
     elif table in known:
         schema, chosen = known[table]
     else:
-        near = difflib.get_close_matches(table, known, 1) if isinstance(table, str) else []
-        hint = f"Did you mean {near[0]!r}?" if near else "Choose one of those with --table."
+        hint = did_you_mean(table, known, "Choose one of those with --table.")
         listed = ", ".join(brief(name, 40) for _, name in found[:20]) or "none"
         raise InvalidInput("table", f"must be a table of the database ({listed})", table, hint)
     return f"halfseen_source.{identifier(schema)}.{identifier(chosen)}"

@@ -25,15 +25,13 @@ from halfseen.claims.claim import (
     Line,
 )
 from halfseen.claims.intervals import LEVEL
+from halfseen.report.core.document import charts_of, document, section
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, canvas, table, tag
 from halfseen.report.core.panels import INK, Axes, Figure, Panels, Rows
-from halfseen.report.core.scales import axis, decades
-from halfseen.report.study.measures import tidy
-from halfseen.report.study.page import charts_of, document
-from halfseen.report.study.sections import counted, section
+from halfseen.report.core.scales import axis, decades, rounded
 from halfseen.studies.storage import write_text
-from halfseen.tables import Table, show
+from halfseen.tables import Table, counted, show
 from halfseen.tables import table as plain_table
 
 NOTE = (
@@ -262,9 +260,9 @@ def _rows(curve: Curve, panel: str) -> Rows:
                 "kind": "bound" if line.claimed else "policy",
                 "censorship": panel,
                 "policy": line.name,
-                "round": tidy(float(x)),
-                "mean": tidy(float(y)),
-                "half": tidy(float(h), 3),
+                "round": rounded(float(x)),
+                "mean": rounded(float(y)),
+                "half": rounded(float(h), 3),
                 "mark": int(k == len(line.x) - 1),
                 "side": side if k == spot else "",
             }

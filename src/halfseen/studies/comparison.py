@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, did_you_mean
 from halfseen.tables import Table, table
 
 if TYPE_CHECKING:
@@ -162,10 +162,7 @@ def _inserted(rest: tuple[int, ...], place: int, value: int) -> tuple[int, ...]:
 
 def _place(names: list[str], axis: str, name: str) -> int:
     if name not in names:
-        from difflib import get_close_matches
-
-        near = get_close_matches(str(name), names, 1, 0.5)
-        fix = f"Did you mean {near[0]}?" if near else f"Use one of: {', '.join(names)}."
+        fix = did_you_mean(name, names, f"Use one of: {', '.join(names)}.", 0.5)
         raise InvalidInput(axis, f"must be the name of a {axis} of the study", name, fix)
     return names.index(name)
 

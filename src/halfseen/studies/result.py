@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import altair as alt
     import xarray as xr
 
+Z95 = 1.96  # standard errors on either side of a mean in its 95% interval
 _AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
 _MORE_AXES = {
     "pulls": ("arm",),
@@ -161,7 +162,7 @@ class Result:
                     "censorship": names[1][position[1]],
                     "policy": names[2][position[2]],
                     "regret": mean,
-                    "± 95%": None if error is None else 1.96 * error,
+                    "± 95%": None if error is None else Z95 * error,
                     "factor": factor,
                     "share seen": float(seen.mean() / study.horizon),
                 }

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from halfseen import checks
 from halfseen.censorship import CENSORSHIPS
-from halfseen.errors import InvalidInput, StorageError
+from halfseen.errors import InvalidInput, StorageError, did_you_mean
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
     ACTION_SETS,
@@ -243,10 +243,7 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
 
 
 def _unknown(field: str, key: str, known: Any) -> InvalidInput:
-    import difflib
-
-    near = difflib.get_close_matches(key, list(known), 1)
-    fix = f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(known) or 'none'}."
+    fix = did_you_mean(key, known, f"Known keys: {', '.join(known) or 'none'}.")
     return InvalidInput(field, "is not a known key", key, fix)
 
 

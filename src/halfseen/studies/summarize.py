@@ -26,6 +26,7 @@ from halfseen.engine.specialise import watching
 from halfseen.errors import StorageError
 from halfseen.studies.folder import not_all_there, optional_folder, stored_study
 from halfseen.studies.partial_summary import Draft, draft_of
+from halfseen.studies.result import Z95
 from halfseen.studies.simulate import Progress, cell_name, chosen_engine, thread_count, versions
 from halfseen.studies.storage import SUMMARIES, read_cell, write_cell
 from halfseen.studies.study import AnyCell, Position, Study
@@ -85,7 +86,7 @@ class Summary:
                 {
                     "cell": cell_name(self.study, position),
                     "regret": float(arrays["regret_mean"][-1]),
-                    "± 95%": 1.96 * error if count > 1 else None,
+                    "± 95%": Z95 * error if count > 1 else None,
                     "least": float(arrays["regret_least"][-1]),
                     **quantiles,
                     "largest": float(arrays["regret_largest"][-1]),

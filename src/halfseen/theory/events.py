@@ -154,8 +154,28 @@ def event_frequencies(result: Any) -> xarray.Dataset:
 
 
 def clopper_pearson(successes: Any, trials: Any, level: float = 0.95) -> tuple[Vector, Vector]:
-    """Return the exact confidence interval of a probability; NaN where there are no trials.
+    r"""Return Clopper and Pearson's exact confidence interval of a probability.
 
+    .. math:: \left[B^{-1}_{\alpha/2}(k, n-k+1),\; B^{-1}_{1-\alpha/2}(k+1, n-k)\right]
+
+    Parameters
+    ----------
+    successes, trials
+        The counts k and n, one of each or arrays.
+    level
+        How often, at least, the interval contains the probability.
+
+    Returns
+    -------
+    lower, upper
+        The limits of the interval; NaN where there are no trials.
+
+    References
+    ----------
+    Clopper, Pearson (1934), The use of confidence or fiducial limits, Biometrika 26.
+
+    Examples
+    --------
     >>> lower, upper = clopper_pearson(0, 100)
     >>> float(lower), round(float(upper), 5)
     (0.0, 0.03622)

@@ -14,6 +14,7 @@ from halfseen.logs.drift import Course
 from halfseen.logs.source import filled
 from halfseen.logs.warnings.log_warning import SURE, Caution
 from halfseen.logs.warnings.repeated_rows import duplicates
+from halfseen.studies.result import Z95
 from halfseen.tables import listed, show
 
 FEW = 10
@@ -150,7 +151,7 @@ def reward_decides(decisions: Decisions) -> list[Caution]:
             Caution(
                 f"depends-on-reward-{kind}",
                 f"Where it can be checked, {how} differ from the others by {difference:+.3g} ±"
-                f" {1.96 * error:.2g}{unit}.",
+                f" {Z95 * error:.2g}{unit}.",
                 "What goes missing then depends on the reward, and no mean, regret or bound"
                 " computed from what was seen holds.",
                 "Collect a random sample of the missing rewards, and read the sensitivity analysis"

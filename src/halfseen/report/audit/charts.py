@@ -12,8 +12,7 @@ import numpy as np
 from halfseen.logs.sensitivity import shifted_means
 from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import DASHES, FILL, MUTED, PALETTE, Figure, Rows, faceted
-from halfseen.report.core.scales import axis, decades
-from halfseen.report.study.play_counts import axis_of_shares
+from halfseen.report.core.scales import axis, axis_of_shares, decades
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
+from halfseen.report.core.document import NO_SCRIPT, charts_of, document, figure_place, section
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.study.charts import regret_figures
-from halfseen.report.study.page import charts_of, document
-from halfseen.report.study.sections import NO_SCRIPT, figure_place, section
 from halfseen.studies.storage import explained, is_marked, read_json, write_text
 from halfseen.tables import show
 

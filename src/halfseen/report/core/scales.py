@@ -50,3 +50,19 @@ def decades(low: float, high: float) -> list[float]:
         if len(ticks) > 2:
             break
     return ticks
+
+
+def axis_of_shares() -> dict[str, Any]:
+    """Return the parts of a horizontal axis from nothing to all."""
+    import altair as alt
+
+    return {
+        "title": "share of feedback seen",
+        "scale": alt.Scale(domain=[0, 1]),
+        "axis": alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
+    }
+
+
+def rounded(value: float, digits: int = 5) -> float:
+    """Return a number with no more digits than a chart can show."""
+    return float(f"{value:.{digits}g}")

@@ -26,12 +26,12 @@ from halfseen.report.study.measures import (
     Place,
     baseline_of,
     final_regret,
-    percent,
     places,
     share_seen,
 )
 from halfseen.studies.result import Result
 from halfseen.studies.study import sees_everything
+from halfseen.tables import counted, percent
 
 MADE_UP = (ImputeZero, ImputeMean, ImputeZeroLinUCB, ImputeZeroGLMUCB)
 ASSUMPTION = (
@@ -101,7 +101,7 @@ class Answer:
         """The answer, to be put behind the words that say under which censorship."""
         policy = self.place.names[2]
         seeing = f"seeing {percent(self.seen)} of the feedback"
-        rounds = f"{self.horizon:,} round" + ("" if self.horizon == 1 else "s")
+        rounds = counted("round", self.horizon)
         if self.whole is None:
             return (
                 f"{seeing}, {policy} loses {self.regret.text} of reward over {rounds}; there is no"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from halfseen.report.core.curves import bound_rows, curve_rows, hints
 from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import Axes, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades, rounds_axis
 from halfseen.report.study.bounds import PAPER, bounds_along, potential_along
+from halfseen.report.study.curves import bound_rows, curve_rows, hints
 from halfseen.report.study.linear_charts import direction_figures, eigenvalue_figures
 from halfseen.report.study.linear_charts import potential_figures as linear_potential_figures
 from halfseen.report.study.measures import (

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from halfseen.report.core.document import section
 from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.study.bounds import potential_along
 from halfseen.report.study.linear_measures import final_potential, fitted_slope, slope_law
 from halfseen.report.study.measures import Estimate, number, places
-from halfseen.report.study.sections import repeated, section
+from halfseen.report.study.sections import repeated
 from halfseen.studies.result import Result
 
 NOTE = (

@@ -12,6 +12,7 @@ from halfseen.report.study import linear_kinds_in_words as linear_words
 from halfseen.report.study.measures import number
 from halfseen.studies.spec import describe
 from halfseen.studies.study import AnyCensorship, AnyPolicy, Problem
+from halfseen.tables import counted
 
 REWARDS = {
     "gaussian": "normal rewards",
@@ -39,7 +40,7 @@ def problem_in_words(problem: Problem) -> str:
     """Say how many arms there are, what they pay and which may be played."""
     if isinstance(problem, LinearBandit):
         return linear_words.linear_problem_in_words(problem)
-    arms = f"{problem.arms:,} arm" + ("" if problem.arms == 1 else "s")
+    arms = counted("arm", problem.arms)
     rewards = REWARDS.get(problem.reward, problem.reward)
     text = f"{arms}, {rewards}, means {values_in_words(problem.means)}"
     if problem.reward != "bernoulli":

@@ -11,10 +11,10 @@ from halfseen.censorship.directions import projections
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, RandomActions
-from halfseen.report.core.curves import bound_rows, curve_rows, hints
 from halfseen.report.core.panels import FILL, HINTS, INK, Axes, Figure, Panels, Rows
-from halfseen.report.core.scales import axis, decades, rounds_axis
+from halfseen.report.core.scales import axis, decades, rounded, rounds_axis
 from halfseen.report.study.bounds import potential_along
+from halfseen.report.study.curves import bound_rows, curve_rows, hints
 from halfseen.report.study.linear_measures import (
     best_of_finite,
     best_of_random,
@@ -27,7 +27,6 @@ from halfseen.report.study.measures import (
     drawn_checkpoints,
     mean_and_half,
     places,
-    tidy,
 )
 from halfseen.studies.result import Result
 
@@ -112,7 +111,7 @@ def _law_rows(result: Result, place: Place, mean: Vector) -> Rows:
     values = mean[chosen].mean() + law * (time[ends] - time.mean())
     names = {"kind": "law", "censorship": place.names[1], "policy": place.names[2]}
     return [
-        names | {"round": int(result.study.rounds_recorded[chosen[end]]), "mean": tidy(value)}
+        names | {"round": int(result.study.rounds_recorded[chosen[end]]), "mean": rounded(value)}
         for end, value in zip(ends, values, strict=True)
         if value >= 0.0
     ]
@@ -191,7 +190,8 @@ def eigenvalue_rows(result: Result, problem: int) -> Rows:
             mean = each.mean(axis=0)
             names = {"censorship": place.names[1], "policy": place.names[2], "end": end}
             rows += [
-                names | {"round": int(time), "mean": tidy(value), "mark": int(time == rounds[-1])}
+                names
+                | {"round": int(time), "mean": rounded(value), "mark": int(time == rounds[-1])}
                 for time, value in zip(rounds, mean, strict=True)
             ]
     return rows
@@ -270,7 +270,7 @@ def direction_rows(result: Result, problem: int) -> Rows:
             continue
         names = {"censorship": place.names[1]}
         for step, (along, chance) in enumerate(zip(*found, strict=True)):
-            numbers = {"along": tidy(along), "chance": tidy(chance), "step": step}
+            numbers = {"along": rounded(along), "chance": rounded(chance), "step": step}
             rows.append(names | {"kind": "curve"} | numbers)
         rows += [names | row for row in _where_actions_lie(place)]
     return rows
@@ -293,7 +293,7 @@ def _where_actions_lie(place: Place) -> Rows:
     if isinstance(problem.actions, RandomActions):
         along = projections("actions", best_of_random(problem), direction)
         low, high = np.quantile(along, [0.05, 0.95])
-        return [{"kind": "band", "along": tidy(low), "until": tidy(high)}]
+        return [{"kind": "band", "along": rounded(low), "until": rounded(high)}]
     if not isinstance(problem.actions, FiniteActions) or problem.actions.count > DOTS:
         return []
     actions = problem.actions.actions
@@ -304,9 +304,9 @@ def _where_actions_lie(place: Place) -> Rows:
         {
             "kind": "best" if k in best else "action",
             "action": str(k),
-            "reward": tidy(mean),
-            "along": tidy(along[k]),
-            "chance": tidy(seen[k]),
+            "reward": rounded(mean),
+            "along": rounded(along[k]),
+            "chance": rounded(seen[k]),
             "first": int(k == best[0]),
         }
         for k, mean in enumerate(problem.means(actions))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, GeneralizedLinearBandit, LinearBandit
-from halfseen.studies.result import Result
+from halfseen.studies.result import Z95, Result
 from halfseen.studies.study import Study, sees_everything
 from halfseen.theory import effective_dimension
 
@@ -22,7 +22,6 @@ ROWS = 8_000  # of all charts' data, so that the page stays small
 ARMS = 30  # drawn per problem
 PROBLEMS, CENSORSHIPS, POLICIES, ORDERS = 6, 9, 14, 2  # drawn at most
 PANELS = 18  # of curves, in all problems
-Z95 = 1.96
 
 
 @dataclass(frozen=True)
@@ -230,11 +229,6 @@ def pulls_and_observations(result: Result, position: Position, arms: Any) -> tup
     return pulls, seen
 
 
-def tidy(value: float, digits: int = 5) -> float:
-    """Return a number with no more digits than a chart can show."""
-    return float(f"{value:.{digits}g}")
-
-
 def number(value: float) -> str:
     """Write a number for a sentence: three or four digits, thousands marked.
 
@@ -247,17 +241,3 @@ def number(value: float) -> str:
     if size >= 1e15 or size < 1e-4:
         return f"{value:.2g}"
     return f"{value:,.0f}" if size >= 100 else f"{value:.3g}"
-
-
-def percent(share: float) -> str:
-    """Write a share as a percentage.
-
-    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996)
-    ('66%', '4.2%', '100%', '99.96%')
-    """
-    value = 100.0 * share
-    if value == 0.0:
-        return "0%"
-    if 10.0 <= value < 99.5 or value >= 99.999:
-        return f"{value:.0f}%"
-    return f"{value:.4g}%" if value > 50.0 else f"{value:.2g}%"

@@ -9,7 +9,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, LinearBandit
 from halfseen.report.core.panels import FILL, INK, Figure, Panels, Rows
-from halfseen.report.core.scales import axis, decades
+from halfseen.report.core.scales import axis, axis_of_shares, decades, rounded
 from halfseen.report.study.linear_measures import counted_apart, labels_and_chances, regions
 from halfseen.report.study.measures import (
     ARMS,
@@ -17,7 +17,6 @@ from halfseen.report.study.measures import (
     places,
     playable,
     pulls_and_observations,
-    tidy,
 )
 from halfseen.studies.result import Result
 
@@ -158,21 +157,10 @@ def arm_rows(result: Result, problem: int) -> Rows:
         totals[censorship] = (before[0] + pulls, before[1] + seen)
         for label, count in zip(labels, pulls, strict=True):
             row = {"kind": "pulls", "censorship": censorship, "policy": place.names[2]}
-            rows.append(row | {"arm": label, "pulls": tidy(count / study.replications)})
+            rows.append(row | {"arm": label, "pulls": rounded(count / study.replications)})
         if place.position[2] == len(study.policies) - 1:
             for label, count, times, p in zip(labels, *totals[censorship], observe, strict=True):
                 row = {"kind": "seen", "censorship": censorship, "arm": label}
-                numbers = {"pulls": tidy(count), "observe": tidy(p)}
-                rows.append(row | numbers | ({"share": tidy(times / count)} if count else {}))
+                numbers = {"pulls": rounded(count), "observe": rounded(p)}
+                rows.append(row | numbers | ({"share": rounded(times / count)} if count else {}))
     return rows
-
-
-def axis_of_shares() -> dict[str, Any]:
-    """Return the parts of a horizontal axis from nothing to all."""
-    import altair as alt
-
-    return {
-        "title": "share of feedback seen",
-        "scale": alt.Scale(domain=[0, 1]),
-        "axis": alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-    }

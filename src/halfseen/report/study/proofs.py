@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from halfseen.report.core.document import section
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.report.study.answers import times
 from halfseen.report.study.bounds import (
@@ -16,7 +17,7 @@ from halfseen.report.study.bounds import (
 )
 from halfseen.report.study.linear_measures import final_potential
 from halfseen.report.study.measures import Place, final_regret, places
-from halfseen.report.study.sections import repeated, section
+from halfseen.report.study.sections import repeated
 from halfseen.studies.result import Result
 from halfseen.tables import show
 from halfseen.theory import (

@@ -6,7 +6,8 @@ import html
 import math
 from collections.abc import Sequence
 
-from halfseen.report.core.markup import Html, aligned, chart_place, escape, table, tag
+from halfseen.report.core.document import NO_SCRIPT, figure_place, section
+from halfseen.report.core.markup import Html, aligned, escape, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.study.answers import (
     ASSUMPTION,
@@ -26,10 +27,10 @@ from halfseen.report.study.kinds_in_words import (
     policy_in_words,
     problem_in_words,
 )
-from halfseen.report.study.measures import number, percent
+from halfseen.report.study.measures import number
 from halfseen.studies.result import Result
 from halfseen.studies.spec import to_toml
-from halfseen.tables import show
+from halfseen.tables import counted, percent, show
 
 SPEC_SHOWN = 40_000  # characters
 CHAPTERS = {
@@ -42,11 +43,6 @@ CHAPTERS = {
     "events": "Rare events",
     "again": "Run it again",
 }
-
-
-def section(name: str, title: str, *content: object) -> Html:
-    """Return a section with its heading."""
-    return tag("section", tag("h2", title), *content, id=name)
 
 
 def top(result: Result) -> Html:
@@ -181,15 +177,6 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
     return section("charts", "Charts", tag("p", intro, class_="note"), NO_SCRIPT, *content)
 
 
-NO_SCRIPT = tag("noscript", tag("p", "The charts need JavaScript; see the folder charts."))
-
-
-def figure_place(figure: Figure) -> Html:
-    """Return a place for a chart, with its words."""
-    name = figure.name if figure.spec else ""
-    return chart_place(name, figure.title, figure.note, figure.trouble)
-
-
 def again_section(result: Result) -> Html:
     """Return how to get the same numbers again."""
     facts = list(result.facts.values())
@@ -271,13 +258,3 @@ def _once(values: Sequence[str]) -> list[Html]:
 def repeated(name: str) -> Html:
     """Return a name that is there for those who cannot see that it stands above."""
     return tag("span", name, class_="again")
-
-
-def counted(what: str, count: int) -> str:
-    """Write how many there are.
-
-    >>> counted("policy", 1), counted("policy", 3), counted("round", 20000)
-    ('1 policy', '3 policies', '20,000 rounds')
-    """
-    plural = {"policy": "policies"}.get(what, f"{what}s")
-    return f"{count:,} {what if count == 1 else plural}"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.censorship import MultiThreshold
+from halfseen.report.core.document import document
 from halfseen.report.core.drawing import write_images
 from halfseen.report.core.markup import Html, chart_place, tag
-from halfseen.report.study.page import document
 from halfseen.report.theory.paper_figures import censorship_chart, dimension_chart
 from halfseen.report.theory.reach_figures import (
     example,

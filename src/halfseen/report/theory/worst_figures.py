@@ -13,8 +13,7 @@ from halfseen import checks, theory
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
 from halfseen.report.core.panels import INK, PALETTE, Rows
-from halfseen.report.core.scales import axis, decades
-from halfseen.report.study.measures import tidy
+from halfseen.report.core.scales import axis, decades, rounded
 from halfseen.report.theory.framing import HEIGHT, STROKE, WIDTH, dashes, framed, palette, rows_of
 from halfseen.tables import show
 from halfseen.theory import InformationPath
@@ -311,7 +310,7 @@ def regime_rows(d: int, most: float) -> tuple[Rows, Rows]:
                 "middle": middle,
                 "share": path.effective_dimension / (d * middle),
             }
-            row = {key: tidy(value, 6) for key, value in values.items()}
+            row = {key: rounded(value, 6) for key, value in values.items()}
             cells.append(row | {"regime": path.regime})
     last = math.degrees(math.acos(math.sqrt((d - 1) / (d * most))))
     border.append({"angle": last, "ratio": most})

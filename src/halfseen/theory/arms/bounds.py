@@ -14,6 +14,7 @@ from halfseen.censorship import Censorship, LinearCensorship
 from halfseen.errors import InvalidInput
 from halfseen.policies import UCB, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
+from halfseen.tables import counted
 from halfseen.theory import inputs
 from halfseen.theory.arms import bound_terms
 from halfseen.theory.arms.bound_terms import Terms, World
@@ -108,8 +109,7 @@ class RegretBounds:
     def __str__(self) -> str:
         width = max(len(bound.name) for bound in self.bounds)
         best = self.smallest
-        rounds = f"{self.horizon:,} round" + ("" if self.horizon == 1 else "s")
-        lines = [f"Expected regret after {rounds} is at most"]
+        lines = [f"Expected regret after {counted('round', self.horizon)} is at most"]
         for bound in self.bounds:
             value = f"{bound.value:>16,.6g}" if math.isfinite(bound.value) else f"{'-':>16}"
             mark = "<" if bound is best else " "

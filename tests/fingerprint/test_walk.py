@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from halfseen.canonical_source import source_of
 from halfseen.fingerprint import NoFingerprint, fingerprint
-from halfseen.known_code import version
+from halfseen.fingerprint.canonical_source import source_of
+from halfseen.fingerprint.known_code import version
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES
 from halfseen.problems.links import LINKS
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.report.core.panels import Rows
-from halfseen.report.study.measures import Place, tidy
+from halfseen.report.core.scales import rounded
+from halfseen.report.study.measures import Place
 
 
 def hints(title: str) -> list[Any]:
@@ -29,8 +30,8 @@ def curve_rows(place: Place, rounds: NDArray[np.int64], mean: Vector, half: Vect
         names
         | {
             "round": int(time),
-            "mean": tidy(m),
-            "half": tidy(h, 3),
+            "mean": rounded(m),
+            "half": rounded(h, 3),
             "mark": int(time == rounds[-1]),
         }
         for time, m, h in zip(rounds, mean, half, strict=True)
@@ -43,6 +44,6 @@ def bound_rows(
     """Return a bound's curve; its name is written at checkpoint `told`."""
     names = {"kind": "bound", "censorship": place.names[1], "policy": name}
     return [
-        names | {"round": int(time), "mean": tidy(value), "mark": int(time == rounds[told])}
+        names | {"round": int(time), "mean": rounded(value), "mark": int(time == rounds[told])}
         for time, value in zip(rounds, values, strict=True)
     ]

@@ -8,8 +8,8 @@ import sys
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from halfseen.canonical_source import Source, codes_in
-from halfseen.known_code import is_library, package
+from halfseen.fingerprint.canonical_source import Source, codes_in
+from halfseen.fingerprint.known_code import is_library, package
 
 _MISSING = object()
 _SINGLE = (None, True, False, ..., NotImplemented)

@@ -24,22 +24,24 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.canonical_source import source_of
-from halfseen.class_contents import is_written, others_than_fields, unseen_defaults
-from halfseen.known_code import is_installed, is_library, is_library_class, package, version
-from halfseen.reached_names import is_filled, reached
+from halfseen.fingerprint.canonical_source import source_of
+from halfseen.fingerprint.class_contents import is_written, others_than_fields, unseen_defaults
+from halfseen.fingerprint.known_code import (
+    is_installed,
+    is_library,
+    is_library_class,
+    package,
+    version,
+)
+from halfseen.fingerprint.reached_names import is_filled, reached
 
 # Parts of this package that refuse and convert, and loops that `TRAJECTORIES` speaks for.
 OWN_NAMED = (
-    "halfseen.canonical_source",
     "halfseen.checks",
-    "halfseen.class_contents",
     "halfseen.engine",
     "halfseen.errors",
     "halfseen.fingerprint",
     "halfseen.kernels.reachable",
-    "halfseen.known_code",
-    "halfseen.reached_names",
 )
 _BUILTIN = (
     types.BuiltinFunctionType,
