@@ -4,18 +4,19 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 from example_studies import TOML, small_study
 
 import halfseen
 from halfseen import cli
 from halfseen.cli import console
+from halfseen.studies import storage
 from halfseen.studies.folder import reserve_folder
 from halfseen.studies.spec import parse_spec, to_toml
 
@@ -25,6 +26,7 @@ def run(tmp_path, monkeypatch, capsys):
     """Return a function that runs the command in a fresh folder, with a report that is a stub."""
     report = ModuleType("halfseen.report")
     report.write_report = lambda result, folder: _stub(Path(folder))
+    report.report_is_current = lambda result, folder: False
     monkeypatch.setitem(sys.modules, "halfseen.report", report)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.toml").write_text(TOML)
@@ -156,7 +158,7 @@ def test_folders_that_are_taken(run, tmp_path):
 
 
 def test_a_disk_that_fills_up(run, tmp_path, monkeypatch):
-    save, folders = np.save, []
+    save, folders = storage.save_array, []
 
     def full(path, array, **options):
         folders.append(path.parent)
@@ -165,7 +167,7 @@ def test_a_disk_that_fills_up(run, tmp_path, monkeypatch):
         save(path, array, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(np, "save", full)
+        patch.setattr(storage, "save_array", full)
         code, out, err = run(*GOOD, "out")
     assert (code, out) == (2, "")
     assert err.startswith("halfseen: Cannot write out/cells/")
@@ -224,6 +226,51 @@ def test_what_a_study_prints(run, tmp_path):
     assert (tmp_path / "out" / "report.html").exists()
     again = run("report", "out")
     assert again == (0, out, "")
+
+
+def test_a_study_without_a_report(run, tmp_path):
+    code, out, err = run(*GOOD, "out", "--no-report")
+    assert (code, err) == (0, "")
+    assert "Report" not in out
+    assert not (tmp_path / "out" / "report.html").exists()
+    assert json.loads(run(*GOOD, "out", "--no-report", "--json")[1])["report"] is None
+
+
+def test_numbers_on_the_command_line_take_the_place_of_those_of_the_spec(run):
+    options = ("--horizon", "40", "--replications", "3", "--seed", "9", "--json")
+    content = json.loads(run(*GOOD, "out", *options)[1])
+    changed = TOML.replace("horizon = 60", "horizon = 40").replace("seed = 3", "seed = 9")
+    changed = re.sub("replications = .*", "replications = 3", changed)
+    assert content["digest"] == parse_spec(changed).digest()
+
+
+@pytest.mark.parametrize("option", ["--horizon", "--replications"])
+def test_numbers_on_the_command_line_are_checked(run, tmp_path, option):
+    complains(run, tmp_path, *GOOD, "out", option, "0", words=[f"`{option}` must be a whole", "0"])
+
+
+def test_a_run_that_plays_nothing_says_so(run):
+    run(*GOOD, "out")
+    code, _, err = run(*GOOD, "out")
+    assert code == 0
+    assert err == "Nothing was left to play: all 4 cells are in out.\n"
+
+
+def test_a_new_study_is_commented_and_runs(run, tmp_path):
+    for arguments, kind in ((("mine.toml",), "arms"), (("lin.toml", "--linear"), "linear")):
+        code, out, err = run("new", *arguments)
+        assert (code, err) == (0, "")
+        assert out == f"Wrote {arguments[0]}. Run it: halfseen study {arguments[0]}\n"
+        text = (tmp_path / arguments[0]).read_text()
+        assert text.count("#") > 5
+        assert next(iter(parse_spec(text).problems.values())).kind == kind
+    options = ("--engine", "reference", "--horizon", "20", "--replications", "2", "--out", "o")
+    assert run("study", "mine.toml", *options)[0] == 0
+    complains(run, tmp_path, "new", "mine.toml", words=["must not exist yet", "Choose another"])
+
+
+def test_a_mistyped_built_in_study_is_named(run, tmp_path):
+    complains(run, tmp_path, "study", "ams", words=["'ams'", "Did you mean arms?"])
 
 
 def test_json(run):
@@ -291,6 +338,7 @@ def test_output_that_cannot_show_a_name(run, tmp_path):
         "import sys, types; from pathlib import Path\n"
         "stub = types.ModuleType('halfseen.report')\n"
         "stub.write_report = lambda result, folder: Path(folder) / 'report.html'\n"
+        "stub.report_is_current = lambda result, folder: False\n"
         "sys.modules['halfseen.report'] = stub\n"
         "from halfseen.cli import main; main()\n"
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from halfseen.cli.ending import Commands, ended
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, nearest
 from halfseen.interrupts import STOPPED, heard_once, leave_at_once
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def top(
 @app.command()
 def study(
     spec: Spec = "arms",
+    *,
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("study"),
     engine: Annotated[str, typer.Option(help="cpu, cuda, dask, reference or auto.")] = "cpu",
     precision: Annotated[
@@ -62,13 +63,21 @@ def study(
         bool,
         typer.Option("--summary", help="Keep moments and quantiles only: any replications fit."),
     ] = False,
+    horizon: Annotated[int | None, typer.Option(help="Rounds, instead of the spec's.")] = None,
+    replications: Annotated[
+        int | None, typer.Option(help="Replications, instead of the spec's.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed, instead of the spec's.")] = None,
+    with_report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write a page with charts, or do not.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
     from halfseen.cli.console import present, present_summary, progress_bar
     from halfseen.studies.simulate import choose_engine, simulate
 
-    design = study_named(spec)
+    design = study_named(spec, horizon=horizon, replications=replications, seed=seed)
     check_folder(out)
     if engine == "auto":
         engine, reason = choose_engine(design)
@@ -97,7 +106,29 @@ def study(
     if summary:
         present_summary(left, out, as_json)
     else:
-        present(result, out, as_json)
+        present(result, out, as_json, "if changed" if with_report else "never")
+
+
+@app.command()
+def new(
+    spec: Annotated[Path, typer.Argument(help="The file to write, such as study.toml.")] = Path(
+        "study.toml"
+    ),
+    linear: Annotated[
+        bool, typer.Option("--linear", help="Actions with features instead of arms.")
+    ] = False,
+) -> None:
+    """Write a commented study to start from."""
+    from importlib.resources import files
+
+    from halfseen.studies.storage import write_text
+
+    if spec.exists():
+        raise InvalidInput("SPEC", "must not exist yet", str(spec), "Choose another name.")
+    check_folder(spec.parent)
+    starter = files("halfseen.studies").joinpath("new_linear.toml" if linear else "new_arms.toml")
+    write_text(spec, starter.read_text(encoding="utf-8"))
+    print(f"Wrote {spec}. Run it: halfseen study {spec}")
 
 
 @app.command()
@@ -244,16 +275,30 @@ def doctor(
         print(found)
 
 
-def study_named(spec: str) -> Study:
-    """Return a built-in study by its name, or the study in a file."""
+def study_named(spec: str, **numbers: int | None) -> Study:
+    """Return a built-in study by its name, or the study in a file, with numbers of your own."""
     from importlib.resources import files
 
     from halfseen.studies.spec import parse_spec, read_spec
 
     if spec in BUILT_IN:
         built_in = files("halfseen.studies").joinpath(f"{spec}.toml")
-        return parse_spec(built_in.read_text(encoding="utf-8"))
-    return read_spec(spec)
+        found = parse_spec(built_in.read_text(encoding="utf-8"))
+    elif not Path(spec).exists() and (near := nearest(spec, BUILT_IN)):
+        raise InvalidInput(
+            "SPEC", "must be a file or a built-in study", spec, f"Did you mean {near}?"
+        )
+    else:
+        found = read_spec(spec)
+    if all(value is None for value in numbers.values()):
+        return found
+    from halfseen.studies.sweep import with_numbers
+
+    try:
+        return with_numbers(found, **numbers)
+    except InvalidInput as error:
+        field = f"--{error.field.removeprefix('Study.')}"
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
 
 
 def check_folder(out: Path) -> None:

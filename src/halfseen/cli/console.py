@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from halfseen import checks
 from halfseen.cli.streams import answer_first, print_json, print_text
@@ -23,10 +23,16 @@ if TYPE_CHECKING:
 LEAST = 1e-100  # probability of being observed whose 1/p^2 can still be added up
 
 
-def present(result: Result, folder: Path, as_json: bool) -> None:
-    """Print the summary, whatever becomes of the report, and write the report."""
-    from halfseen.report import write_report
+def present(
+    result: Result,
+    folder: Path,
+    as_json: bool,
+    report: Literal["always", "if changed", "never"] = "always",
+) -> None:
+    """Print the summary, whatever becomes of the report, and write the report.
 
+    With ``"if changed"``, a report of the same numbers by the same version is left as it is.
+    """
     seconds = sum(facts.get("seconds", 0.0) for facts in result.facts.values())
 
     def content(page: Path | None) -> dict[str, Any]:
@@ -41,9 +47,20 @@ def present(result: Result, folder: Path, as_json: bool) -> None:
     def text() -> None:
         _print_table(result)
         print(f"Simulated in {seconds:.1f} s.")
+        if report != "never" and sys.stderr.isatty():
+            print("Writing the report.", file=sys.stderr)
 
-    page = answer_first(text, content, as_json, lambda: write_report(result, folder))
-    if not as_json:
+    def write() -> Path | None:
+        if report == "never":
+            return None
+        from halfseen.report import report_is_current, write_report
+
+        if report == "if changed" and report_is_current(result, folder):
+            return folder / "report.html"
+        return write_report(result, folder)
+
+    page = answer_first(text, content, as_json, write)
+    if not as_json and page is not None:
         print(f"Report: {page}")
 
 

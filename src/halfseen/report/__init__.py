@@ -1,6 +1,6 @@
 """A study's result as one page people can read, and its look for your own charts."""
 
 from halfseen.report.core.style import styled
-from halfseen.report.study.page import write_report
+from halfseen.report.study.page import report_is_current, write_report
 
-__all__ = ["styled", "write_report"]
+__all__ = ["report_is_current", "styled", "write_report"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import shutil
 import time
@@ -22,6 +23,8 @@ from halfseen.studies.folder import PRECISIONS, optional_folder
 from halfseen.studies.result import Result
 from halfseen.studies.storage import CELLS, PARTS, read_cell, readable, write_cell
 from halfseen.studies.study import AnyCell, Position, Study
+
+log = logging.getLogger("halfseen")
 
 
 class Engine(Protocol):
@@ -143,6 +146,9 @@ def _fill(
             report(study.replications, position)
         else:
             to_play.append((position, cell, result.fingerprints.cells[position]))
+    if not to_play:
+        log.info("Nothing was left to play: all %s cells are in %s.", len(cells), folder)
+        return
     if engine == "dask":
         _on_cluster(result, to_play, folder, scheduler, threads, report, finish)
         return

@@ -177,6 +177,13 @@ def sweep(
     return Sweep(path, tuple(numbers), tuple(results))
 
 
+def with_numbers(study: Study, **numbers: int | None) -> Study:
+    """Return the study with another horizon, replications or seed; None keeps the study's own."""
+    content: dict[str, Any] = {entry.name: getattr(study, entry.name) for entry in fields(study)}
+    changes = {name: value for name, value in numbers.items() if value is not None}
+    return Study(**content | changes) if changes else study
+
+
 def varied(study: Study, path: str, value: float) -> Study:
     """Return the study with one of its numbers set to a value; what lacks it is left out."""
     content: dict[str, Any] = {entry.name: getattr(study, entry.name) for entry in fields(study)}

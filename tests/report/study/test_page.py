@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from example_studies import small_study
 
 from halfseen import (
     UCB,
@@ -19,7 +20,7 @@ from halfseen import (
     read_spec,
     simulate,
 )
-from halfseen.report import write_report
+from halfseen.report import report_is_current, write_report
 
 LIMIT = 1_500_000
 EVIL = '</script><script>window.hit=1</script><img src=x onerror="window.hit=1">\'"&amp;{{1}} ☃é'
@@ -205,3 +206,13 @@ def test_drawing_is_not_loaded_before_it_is_needed():
     code = "import sys, halfseen.report; print({'altair', 'vl_convert'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_report_is_current_until_its_numbers_change(report, result, tmp_path):
+    folder = report.parent
+    assert report_is_current(result, folder)
+    other = simulate(small_study(seed=99), engine="reference")
+    assert not report_is_current(other, folder)
+    assert not report_is_current(result, tmp_path)
+    (tmp_path / "report.html").write_text("another page")
+    assert not report_is_current(result, tmp_path)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from halfseen.report.core.drawing import drawing_code
@@ -11,6 +13,7 @@ from halfseen.report.core.markup import Html, chart_place, data_island, join, ta
 from halfseen.report.core.panels import Figure, Rows
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+STAMP, HEAD_BYTES = "halfseen-made-from", 2_000
 NO_SCRIPT = tag("noscript", tag("p", "The charts need JavaScript; see the folder charts."))
 
 
@@ -36,7 +39,9 @@ def charts_of(drawn: Iterable[Figure]) -> dict[str, Any]:
     return {"specs": specs, "data": data}
 
 
-def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
+def document(
+    title: str, body: Iterable[Html], charts: dict[str, Any], stamp: str | None = None
+) -> str:
     """Return a whole page that needs no network.
 
     Parameters
@@ -47,10 +52,14 @@ def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
         What is read, without the footer.
     charts
         The charts as ``specs`` by name, and the ``data`` that several of them share.
+    stamp
+        What the page was made from; `stamp_of` reads it back.
     """
+    made_from = [] if stamp is None else [Html(f'<meta name="{STAMP}" content="{stamp}">')]
     head = join(
         [
             Html('<meta charset="utf-8">'),
+            *made_from,
             Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
             Html('<meta name="color-scheme" content="light dark">'),
@@ -69,6 +78,17 @@ def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
     )
     whole = tag("html", tag("head", head), tag("body", content), lang="en")
     return f"<!doctype html>\n{whole}\n"
+
+
+def stamp_of(path: Path) -> str | None:
+    """Return what a page was made from, as far as its first lines say."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES).decode(errors="replace")
+    except OSError:
+        return None
+    found = re.search(rf'<meta name="{STAMP}" content="([^"]*)">', head)
+    return found[1] if found else None
 
 
 def packed(rows: Rows) -> dict[str, Any]:

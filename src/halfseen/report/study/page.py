@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from halfseen.report.core.document import charts_of, document
+from halfseen import __version__
+from halfseen.report.core.document import charts_of, document, stamp_of
 from halfseen.report.core.drawing import with_images
 from halfseen.report.core.markup import tag
 from halfseen.report.core.panels import Figure
@@ -89,4 +90,24 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
             sections.again_section(result),
         ),
     ]
-    return document("What missing feedback costs", body, charts_of(everything))
+    failed = any(figure.trouble for figure in everything)  # to be drawn again next time
+    stamp = None if failed else report_stamp(result)
+    return document("What missing feedback costs", body, charts_of(everything), stamp)
+
+
+def report_stamp(result: Result) -> str:
+    """Return what decides the report: the version that writes it and the numbers it is about."""
+    return f"{__version__} {result.study.digest()}"
+
+
+def report_is_current(result: Result, folder: Path) -> bool:
+    """Return whether the folder holds the report of these numbers, written by this version.
+
+    Parameters
+    ----------
+    result
+        What the report is about.
+    folder
+        Where `write_report` wrote it.
+    """
+    return stamp_of(folder / "report.html") == report_stamp(result)
