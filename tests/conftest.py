@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 from report.browsers import NONE_FOUND
 
@@ -15,6 +16,18 @@ settings.register_profile(
     derandomize=os.environ.get("CI") == "true",  # the same examples in every run
 )
 settings.load_profile("any machine")
+
+
+@pytest.fixture
+def own_kinds():
+    """Forget the kinds that a test registers."""
+    from halfseen.kinds import registries
+
+    kept = [(registry, dict(registry)) for _, registry in registries()]
+    yield
+    for registry, content in kept:
+        registry.clear()
+        registry.update(content)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -14,12 +14,6 @@ from halfseen.studies.spec import describe
 from halfseen.studies.study import AnyCensorship, AnyPolicy, Problem
 from halfseen.tables import counted
 
-REWARDS = {
-    "gaussian": "normal rewards",
-    "bernoulli": "rewards of 0 or 1",
-    "uniform": "rewards uniform around the mean",
-    "rademacher": "rewards of the mean plus or minus the noise",
-}
 POLICIES = {
     "ucb": "Plays the arm that could be best, judged on seen rewards alone.",
     "ucb1": "Plays the arm that could be best, judged on seen rewards and the clock.",
@@ -41,9 +35,8 @@ def problem_in_words(problem: Problem) -> str:
     if isinstance(problem, LinearBandit):
         return linear_words.linear_problem_in_words(problem)
     arms = counted("arm", problem.arms)
-    rewards = REWARDS.get(problem.reward, problem.reward)
-    text = f"{arms}, {rewards}, means {values_in_words(problem.means)}"
-    if problem.reward != "bernoulli":
+    text = f"{arms}, {problem.law.in_words()}, means {values_in_words(problem.means)}"
+    if problem.law.takes_noise:
         text += f", noise {values_in_words(problem.scale.tolist())}"
     actions = problem.actions
     if isinstance(actions, FixedArms):
