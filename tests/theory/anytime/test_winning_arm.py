@@ -6,7 +6,7 @@ import pytest
 from halfseen.errors import InvalidInput
 from halfseen.theory import confidence_sequence, evidence, winner
 
-COUNTS, TOTALS = [900, 500, 400], [450.0, 120.0, 40.0]
+COUNTS, TOTALS = [1800, 1000, 800], [900.0, 240.0, 80.0]
 
 
 def test_either_is_one_of_the_two_rules_at_half_the_risk():
