@@ -90,14 +90,22 @@ if TYPE_CHECKING:
         worst_case_dimension,
         worst_case_potential,
     )
+    from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
+    from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
+    from halfseen.theory.lower.identification import IdentificationTime, identification_time
+    from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
 
 __all__ = [
+    "AsymptoticLowerBound",
     "Bound",
     "CappedInstance",
     "ConfidenceLimits",
     "Exploration",
     "FarthestPoint",
+    "FiniteLowerBound",
+    "IdentificationTime",
     "InformationPath",
+    "MinimaxLowerBound",
     "MonitoredPotential",
     "MonitoringConstant",
     "NormSum",
@@ -116,6 +124,7 @@ __all__ = [
     "WorstCase",
     "adaptive_potential",
     "adaptivity_constant",
+    "asymptotic_lower_bound",
     "bi_region_dimension",
     "capped_instance_bound",
     "censoring_factor",
@@ -134,12 +143,14 @@ __all__ = [
     "exploration_rounds",
     "farthest_point",
     "feedback_value",
+    "finite_lower_bound",
     "fluid_potential",
     "freely_monitored_potential",
     "glm_confidence_factor",
     "glm_potential_bound",
     "glm_regret_bounds",
     "glm_width_constant",
+    "identification_time",
     "information_path",
     "instance_dimension",
     "joint_potential",
@@ -147,6 +158,7 @@ __all__ = [
     "layered_potential",
     "linear_regret_bounds",
     "look_gain",
+    "minimax_lower_bound",
     "monitored_potential",
     "monitoring_constant",
     "offline_potential",
@@ -243,6 +255,10 @@ _HOMES = {
     "linear.regions": ("region_actions",),
     "arms.second_order": ("SecondOrderPotential", "second_order_potential"),
     "arms.water_filling": ("WaterFilling", "water_filling"),
+    "lower.asymptotic": ("AsymptoticLowerBound", "asymptotic_lower_bound"),
+    "lower.finite_time": ("FiniteLowerBound", "finite_lower_bound"),
+    "lower.identification": ("IdentificationTime", "identification_time"),
+    "lower.minimax": ("MinimaxLowerBound", "minimax_lower_bound"),
     "linear.worst_case": ("WorstCase", "worst_case_dimension", "worst_case_potential"),
 }
 
