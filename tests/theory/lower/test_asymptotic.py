@@ -9,6 +9,7 @@ from halfseen import ArmedBandit, FiniteActions, FixedArms, LinearBandit, PerAct
 from halfseen.censorship import Uniform
 from halfseen.errors import InvalidInput
 from halfseen.problems import RandomArms
+from halfseen.problems.reward_laws import StudentT
 from halfseen.theory import asymptotic_lower_bound
 from theory.lower.instances import G
 
@@ -18,12 +19,21 @@ B = (
     ArmedBandit([0.1, 0.05, 0.05, 0.02, 0.02], reward="bernoulli"),
     PerArm([0.8, 0.2, 0.9, 0.1, 0.5]),
 )
+P = ArmedBandit([2, 1.5, 1.2, 1], reward="poisson"), PerArm([0.1, 0.3, 0.9, 0.5])
+TIMES = ArmedBandit([1, 0.5, 0.8], reward="exponential"), PerArm([0.5, 0.1, 0.9])
 
 
 @pytest.mark.parametrize(
     ("arms", "constant"),
-    [(PAPER, 293.80952381), (NOISY, 151.5), (G, 40.1388888889), (B, 37.0155197889)],
-    ids=["paper", "noisy", "G", "B"],
+    [
+        (PAPER, 293.80952381),
+        (NOISY, 151.5),
+        (G, 40.1388888889),
+        (B, 37.0155197889),
+        (P, 35.6100751842),
+        (TIMES, 35.4889012732),
+    ],
+    ids=["paper", "noisy", "G", "B", "P", "exponential"],
 )
 def test_golden(arms, constant):
     found = asymptotic_lower_bound(*arms)
@@ -139,6 +149,24 @@ def test_to_dict_has_no_infinities_and_str_names_the_worth():
             Uniform(0.5),
             {},
             r"`ArmedBandit.noise` must leave uniform rewards between 0 and 1 .*of arm 0",
+        ),
+        (
+            ArmedBandit([0.5, 0.1], reward=StudentT(1.5)),
+            Uniform(0.5),
+            {},
+            r"`ArmedBandit.reward` must have a finite variance .* got StudentT\(degrees=1.5\)",
+        ),
+        (
+            ArmedBandit([0.5, 0.1], reward=StudentT(3.0)),
+            Uniform(0.5),
+            {},
+            "`ArmedBandit.reward` must be one of gaussian, .* for a lower bound",
+        ),
+        (
+            ArmedBandit([0.5, 0.0], reward="exponential"),
+            Uniform(0.5),
+            {},
+            r"`ArmedBandit.means\[1\]` must be .* above 0",
         ),
         (G[0], PerAction([0.5] * 5), {}, "`censorship` must be PerArm or Uniform"),
         ("arms", Uniform(0.5), {}, "`problem` must be a bandit with arms; got 'arms'"),

@@ -113,7 +113,7 @@ def _family(problem: ArmedBandit, reward: str, family: Any) -> str:
             "ArmedBandit.reward",
             "must have a finite variance for a lower bound",
             problem.reward,
-            "Use Gaussian rewards or more than 2 degrees of freedom.",
+            "Use for example Gaussian rewards.",
         )
     fitting = FITTING.get(reward)
     if fitting is None:
