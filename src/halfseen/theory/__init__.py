@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     )
     from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
     from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
+    from halfseen.theory.lower.gathered import LowerBounds, lower_bounds
     from halfseen.theory.lower.identification import IdentificationTime, identification_time
     from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
 
@@ -105,6 +106,7 @@ __all__ = [
     "FiniteLowerBound",
     "IdentificationTime",
     "InformationPath",
+    "LowerBounds",
     "MinimaxLowerBound",
     "MonitoredPotential",
     "MonitoringConstant",
@@ -158,6 +160,7 @@ __all__ = [
     "layered_potential",
     "linear_regret_bounds",
     "look_gain",
+    "lower_bounds",
     "minimax_lower_bound",
     "monitored_potential",
     "monitoring_constant",
@@ -257,6 +260,7 @@ _HOMES = {
     "arms.water_filling": ("WaterFilling", "water_filling"),
     "lower.asymptotic": ("AsymptoticLowerBound", "asymptotic_lower_bound"),
     "lower.finite_time": ("FiniteLowerBound", "finite_lower_bound"),
+    "lower.gathered": ("LowerBounds", "lower_bounds"),
     "lower.identification": ("IdentificationTime", "identification_time"),
     "lower.minimax": ("MinimaxLowerBound", "minimax_lower_bound"),
     "linear.worst_case": ("WorstCase", "worst_case_dimension", "worst_case_potential"),
