@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,14 +56,25 @@ class ArmClass:
         """Places of all arms but the best one."""
         return np.flatnonzero(np.arange(len(self.means)) != self.best)
 
-    def information(self, place: int) -> Callable[[float], float]:
-        """Return nats per observation of an arm against laws of a larger mean, given that mean."""
+    def information(self, above: Vector | float = 0.0) -> Vector:
+        """Return nats per observation of each worse arm against laws of a mean above the best.
+
+        Parameters
+        ----------
+        above
+            How far above the best mean, one number or one per worse arm.
+        """
+        worse = self.worse
+        rises = self.gaps[worse] + above
         if self.family != BOUNDED:
-            mean, noise = self.means[place], self.noise[place]
-            divergence = FAMILIES[self.family]
-            return lambda target: float(divergence(mean, target - mean, noise))
-        law = self._law(place)
-        return lambda target: bounded(law, target)[0] if target < 1.0 else math.inf
+            return FAMILIES[self.family](self.means[worse], rises, self.noise[worse])
+        targets = self.means[worse] + rises
+        return np.array(
+            [
+                bounded(self._law(place), float(target))[0] if target < 1.0 else math.inf
+                for place, target in zip(worse, targets, strict=True)
+            ]
+        )
 
     def _law(self, place: int) -> TwoPoints | UniformLaw:
         mean, noise = float(self.means[place]), float(self.noise[place])

@@ -145,10 +145,8 @@ def asymptotic_lower_bound(
 
 
 def _arms(arms: ArmClass) -> AsymptoticLowerBound:
-    target, gaps = float(arms.means.max()), arms.gaps
-    observations = np.zeros(len(gaps))
-    for place in arms.worse:
-        observations[place] = 1.0 / arms.information(place)(target)
+    gaps, observations = arms.gaps, np.zeros(len(arms.means))
+    observations[arms.worse] = 1.0 / arms.information()
     terms = gaps / arms.observe * observations
     plays = observations / arms.observe
     plays[arms.best] = math.inf

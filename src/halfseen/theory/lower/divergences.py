@@ -16,10 +16,10 @@ SERIES = 0.1  # below, t - log(1+t) is summed term by term
 
 
 def log_excess(t: Vector) -> Vector:
-    """Return t - log(1+t) for t > -1, to full relative precision."""
+    """Return t - log(1+t) to full relative precision, infinite for t <= -1."""
     t = np.asarray(t, dtype=np.float64)
     with np.errstate(divide="ignore"):
-        plain = t - np.log1p(t)
+        plain = t - np.log1p(np.maximum(t, -1.0))
     small = np.where(np.abs(t) < SERIES, t, 0.0)
     total = np.zeros_like(small)
     for power in range(19, 1, -1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,9 @@ from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.problems import ArmedBandit
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
+
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+SECTIONS = 60
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,9 @@ def finite_lower_bound(
         "regret", regret, above=0.0, fix="Give a regret the policy does not exceed, above 0."
     )
     terms, raised = np.zeros(len(arms.means)), np.zeros(len(arms.means))
-    for place in arms.worse:
-        gap = float(arms.gaps[place])
-        ratio, raised[place] = _largest_ratio(arms, place, gap, math.log(time) - math.log(8 * most))
-        terms[place] = gap / arms.observe[place] * ratio
+    ratios, rises = _largest_ratios(arms, math.log(time) - math.log(8.0 * most))
+    terms[arms.worse] = arms.gaps[arms.worse] / arms.observe[arms.worse] * ratios
+    raised[arms.worse] = rises
     return FiniteLowerBound(
         value=math.fsum(terms),
         terms=arms.per_arm(terms, 0.0),
@@ -122,28 +123,32 @@ def finite_lower_bound(
     )
 
 
-def _largest_ratio(arms: ArmClass, place: int, gap: float, offset: float) -> tuple[float, float]:
-    """Maximise (log e + offset)/d(m, M + e) over e up to the gap, for which the log is positive.
+def _largest_ratios(arms: ArmClass, offset: float) -> tuple[Vector, Vector]:
+    """Maximise (log e + offset)/d(m, M + e) for each worse arm, over e up to its gap.
 
-    A positive concave function over a convex one has one maximum.
+    Where the log is positive this is a concave function over a convex one, which has one maximum:
+    golden-section search in log e, of all arms at once.
     """
-    best, divergence = float(arms.means.max()), arms.information(place)
-    least = -offset
-    if least >= math.log(gap):
-        return 0.0, 0.0
+    most = np.log(arms.gaps[arms.worse])
+    least = np.minimum(np.full(len(most), -offset), most)
 
-    def negative(log_rise: float) -> float:
-        return -(log_rise + offset) / divergence(best + math.exp(log_rise))
+    def ratio(log_rise: Vector) -> Vector:
+        return (log_rise + offset) / arms.information(np.exp(log_rise))
 
-    found = _minimum(negative, least, math.log(gap))
-    value = -negative(found)
-    return (value, math.exp(found)) if value > 0.0 else (0.0, 0.0)
-
-
-def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
-    from scipy.optimize import minimize_scalar
-
-    inner = float(
-        minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-11}).x
-    )
-    return high if function(high) <= function(inner) else inner
+    low, high = least, most
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = ratio(left), ratio(right)
+    for _ in range(SECTIONS):
+        rising = at_left < at_right
+        low, high = np.where(rising, left, low), np.where(rising, high, right)
+        new = np.where(rising, low + GOLDEN * (high - low), high - GOLDEN * (high - low))
+        at_new = ratio(new)
+        left, right = np.where(rising, right, new), np.where(rising, new, left)
+        at_left, at_right = np.where(rising, at_right, at_new), np.where(rising, at_new, at_left)
+    tried = np.array([ratio(left), ratio(right), ratio(most)])
+    best = tried.argmax(axis=0)
+    column = np.arange(len(most))
+    value = tried[best, column]
+    rises = np.exp(np.array([left, right, most])[best, column])
+    paid = (value > 0.0) & (least < most)
+    return np.where(paid, value, 0.0), np.where(paid, rises, 0.0)
