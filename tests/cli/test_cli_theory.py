@@ -112,6 +112,28 @@ def test_bounds_before_and_after_the_study(monkeypatch, capsys, tmp_path):
     assert [entry["measured"] for entry in json.loads(out)] == pytest.approx(regret)
     _, out, _ = run(monkeypatch, capsys, *command)
     assert "measured regret after 400 rounds" in out
+    assert "times the least" in out
+
+
+def test_bounds_from_below_are_those_of_the_theory(monkeypatch, capsys, tmp_path):
+    spec = tmp_path / "spec.toml"
+    spec.write_text(SPEC)
+    study = parse_spec(SPEC)
+    cell = next(study.cells())[1]
+    upper = theory.regret_bounds(cell.problem, cell.censorship, cell.policy, 400)
+    lower = theory.lower_bounds(cell.problem, cell.censorship, 400, upper.smallest.value)
+    _, out, _ = run(monkeypatch, capsys, "bounds", spec, "--out", tmp_path / "none", "--json")
+    found = json.loads(out)[0]
+    assert found["growth"] is None
+    assert found["lower"] == lower.to_dict()
+    _, out, _ = run(monkeypatch, capsys, "bounds", spec, "--out", tmp_path / "none")
+    assert all(said in out for said in lower.sentences())
+    assert "log T for any consistent policy" in out
+
+
+def test_bounds_say_why_there_is_none_from_below(monkeypatch, capsys, tmp_path):
+    _, out, _ = run(monkeypatch, capsys, "bounds", "linear", "--out", tmp_path / "none")
+    assert "No lower bound is known here. `LinearBandit.actions` must be a fixed finite" in out
 
 
 def test_bounds_of_the_built_in_study(monkeypatch, capsys, tmp_path):

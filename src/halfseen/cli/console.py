@@ -222,19 +222,22 @@ def print_dimension(observe: list[float] | None, noise: list[float] | None, as_j
 def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
     """Print every bound of every cell, with the measured regret where the folder holds it."""
     from halfseen.tables import show, table
-    from halfseen.theory import regret_bounds
+    from halfseen.theory import lower_bounds, regret_bounds
 
     measured = _measured(study, folder)
     names = [list(study.problems), list(study.censorships), list(study.policies)]
     cells = []
     for position, cell in study.cells():
-        regret, potential = measured.get(position, (None, None))
+        regret, potential, growth = measured.get(position, (None, None, None))
         proved = regret_bounds(cell.problem, cell.censorship, cell.policy, study.horizon, potential)
         place = {
             axis: names[k][position[k]]
             for k, axis in enumerate(("problem", "censorship", "policy"))
         }
-        cells.append(place | {"measured": regret} | proved.to_dict())
+        most = proved.smallest.value if regret is None else regret
+        lower = lower_bounds(cell.problem, cell.censorship, study.horizon, most)
+        below = {"lower": lower.to_dict(), "growth": growth, "sentences": lower.sentences()}
+        cells.append(place | {"measured": regret} | proved.to_dict() | below)
     if as_json:
         print_json(cells)
         return
@@ -260,15 +263,25 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
         for reason in sorted({b["reason"] for b in absent}):
             others = [b["name"] for b in absent if b["reason"] == reason]
             print(f"not here ({reason}): {', '.join(others)}")
+        for said in found["sentences"]:
+            print(said)
+        if found["growth"] is not None and found["lower"]["asymptotic"] is not None:
+            _print_growth(**found["growth"], least=found["lower"]["asymptotic"]["constant"])
         print()
     print("* the smallest")
 
 
-def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], tuple[float, float | None]]:
-    """Return the mean regret and, of linear bandits, the mean V_1 of every cell that was played."""
+def _print_growth(since: int, per_log: float, least: float) -> None:
+    ratio = f", {per_log / least:,.3g} times the least" if least > 0.0 else ""
+    print(f"Measured from round {since:,} on, it grew like {per_log:,.4g} log T{ratio}.")
+
+
+def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], tuple[Any, ...]]:
+    """Return mean regret, mean V_1 of linear bandits and growth in log T of cells played."""
     from halfseen.errors import InvalidInput
     from halfseen.studies.folder import stored_study
     from halfseen.studies.result import Result
+    from halfseen.theory.lower.gathered import slope_in_log
 
     try:
         if stored_study(folder, study) is None:
@@ -283,7 +296,14 @@ def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], tuple[fl
         if study.linear and 1.0 in study.alphas:
             order = study.alphas.index(1.0)
             potential = float(result.tracks["potential"][position][:, -1, order].mean())
-        means[position] = (float(result.tracks["regret"][position][:, -1].mean()), potential)
+        regret = result.tracks["regret"][position]
+        start, slopes = slope_in_log(study.rounds_recorded, regret)
+        growth = {"since": start, "per_log": float(slopes.mean())}
+        means[position] = (
+            float(regret[:, -1].mean()),
+            potential,
+            growth if start < study.horizon else None,
+        )
     return means
 
 

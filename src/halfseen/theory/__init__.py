@@ -6,6 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from halfseen.theory.anytime.confidence import (
+        ConfidenceLimits,
+        confidence_sequence,
+        tightest_rho,
+    )
+    from halfseen.theory.anytime.evidence import evidence
+    from halfseen.theory.anytime.winning_arm import Winner, winner
     from halfseen.theory.arms.adaptivity import (
         OfflinePotential,
         adaptive_potential,
@@ -83,13 +90,24 @@ if TYPE_CHECKING:
         worst_case_dimension,
         worst_case_potential,
     )
+    from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
+    from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
+    from halfseen.theory.lower.gathered import LowerBounds, lower_bounds
+    from halfseen.theory.lower.identification import IdentificationTime, identification_time
+    from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
 
 __all__ = [
+    "AsymptoticLowerBound",
     "Bound",
     "CappedInstance",
+    "ConfidenceLimits",
     "Exploration",
     "FarthestPoint",
+    "FiniteLowerBound",
+    "IdentificationTime",
     "InformationPath",
+    "LowerBounds",
+    "MinimaxLowerBound",
     "MonitoredPotential",
     "MonitoringConstant",
     "NormSum",
@@ -104,31 +122,37 @@ __all__ = [
     "SmallestDimension",
     "TracePotential",
     "WaterFilling",
+    "Winner",
     "WorstCase",
     "adaptive_potential",
     "adaptivity_constant",
+    "asymptotic_lower_bound",
     "bi_region_dimension",
     "capped_instance_bound",
     "censoring_factor",
     "censoring_failure_probability",
     "confidence_factor",
+    "confidence_sequence",
     "continuous_potential_bracket",
     "dual_reachability_threshold",
     "effective_dimension",
     "elliptical_potential",
     "event_frequencies",
+    "evidence",
     "expected_potential_bound",
     "expected_slope",
     "exploration",
     "exploration_rounds",
     "farthest_point",
     "feedback_value",
+    "finite_lower_bound",
     "fluid_potential",
     "freely_monitored_potential",
     "glm_confidence_factor",
     "glm_potential_bound",
     "glm_regret_bounds",
     "glm_width_constant",
+    "identification_time",
     "information_path",
     "instance_dimension",
     "joint_potential",
@@ -136,6 +160,8 @@ __all__ = [
     "layered_potential",
     "linear_regret_bounds",
     "look_gain",
+    "lower_bounds",
+    "minimax_lower_bound",
     "monitored_potential",
     "monitoring_constant",
     "offline_potential",
@@ -155,14 +181,19 @@ __all__ = [
     "smallest_bi_region_dimension",
     "sphere_norm_sum",
     "tight_norm_sum",
+    "tightest_rho",
     "trace_potential",
     "trace_potential_factor",
     "water_filling",
+    "winner",
     "worst_case_dimension",
     "worst_case_potential",
 ]
 
 _HOMES = {
+    "anytime.confidence": ("ConfidenceLimits", "confidence_sequence", "tightest_rho"),
+    "anytime.evidence": ("evidence",),
+    "anytime.winning_arm": ("Winner", "winner"),
     "arms.adaptivity": (
         "OfflinePotential",
         "adaptive_potential",
@@ -227,6 +258,11 @@ _HOMES = {
     "linear.regions": ("region_actions",),
     "arms.second_order": ("SecondOrderPotential", "second_order_potential"),
     "arms.water_filling": ("WaterFilling", "water_filling"),
+    "lower.asymptotic": ("AsymptoticLowerBound", "asymptotic_lower_bound"),
+    "lower.finite_time": ("FiniteLowerBound", "finite_lower_bound"),
+    "lower.gathered": ("LowerBounds", "lower_bounds"),
+    "lower.identification": ("IdentificationTime", "identification_time"),
+    "lower.minimax": ("MinimaxLowerBound", "minimax_lower_bound"),
     "linear.worst_case": ("WorstCase", "worst_case_dimension", "worst_case_potential"),
 }
 

@@ -1,0 +1,202 @@
+"""The constant no consistent policy can beat: liminf regret / log T is at least C."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen.censorship import Censorship, LinearCensorship
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput, shorten
+from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit
+from halfseen.theory import inputs
+from halfseen.theory.lower.arm_class import ArmClass, arm_class
+from halfseen.theory.lower.graves_lai import graves_lai
+
+TIED = 1e-12  # gaps below it, relative to the means, are rounding errors of inner products
+
+
+@dataclass(frozen=True)
+class AsymptoticLowerBound:
+    """The least slope of the regret in log T, and the plays that reach it.
+
+    It is a slope as T grows, not a floor: at a given T good policies are below C log T.
+
+    Attributes
+    ----------
+    constant
+        The constant C.
+    terms
+        What the plays of each action contribute to C.
+    allocation
+        Plays of each action per log T that reach C; infinite for the best one.
+    certificate
+        A number that C is proved not to be below: C itself in closed form, else the value of a
+        dual point, which agrees with C to about 1e-12.
+    ignoring
+        The constant of a policy that is optimal when everything is observed and is run on what
+        is observed, without regard to p.
+    uncensored
+        The constant when everything is observed.
+    reference
+        The statement it comes from.
+    """
+
+    constant: float
+    terms: Vector
+    allocation: Vector
+    certificate: float
+    ignoring: float
+    uncensored: float
+    reference: str
+
+    @property
+    def worth(self) -> float:
+        """The worth of knowing p: how many times C a policy that ignores p pays."""
+        return self.ignoring / self.constant if self.constant > 0.0 else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON; None for what is infinite."""
+        return {
+            "constant": self.constant,
+            "terms": self.terms.tolist(),
+            "allocation": [float(n) if math.isfinite(n) else None for n in self.allocation],
+            "certificate": self.certificate,
+            "ignoring": self.ignoring,
+            "uncensored": self.uncensored,
+            "worth": self.worth,
+            "reference": self.reference,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"Regret grows at least like {self.constant:,.6g} log T ({self.reference});\n"
+            f"{self.uncensored:,.6g} log T if everything were observed,\n"
+            f"{self.ignoring:,.6g} log T if p is ignored: knowing it is worth"
+            f" a factor of {self.worth:,.4g}."
+        )
+
+
+def asymptotic_lower_bound(
+    problem: ArmedBandit | LinearBandit,
+    censorship: Censorship | LinearCensorship,
+    *,
+    family: str | None = None,
+) -> AsymptoticLowerBound:
+    r"""Return the least slope of the regret in log T that any consistent policy can have.
+
+    For every policy whose regret is :math:`o(T^s)` for all s > 0 on every problem of the class,
+
+    .. math:: \liminf_{T\to\infty}\frac{R_T}{\log T}\ge C=\sum_{\Delta_a>0}\frac{\Delta_a}{p_aK_a},
+
+    with :math:`K_a` the least divergence of arm a's law from laws of the class whose mean is
+    above the best one. For linear bandits with a fixed finite set,
+
+    .. math:: C=\min_{\eta\ge0}\sum_a\eta_a\Delta_a\quad\text{s.t.}\quad
+              \|a\|^2_{H^{-1}}\le\frac{\Delta_a^2}{2\sigma^2},\quad
+              H=\sum_b\eta_bp_bbb^\top,\ \eta_{\text{best}}=\infty .
+
+    Parameters
+    ----------
+    problem
+        Arms with Gaussian, Bernoulli, Poisson or exponential rewards or any on [0, 1], or a
+        linear bandit with `FiniteActions`. One action must be the best.
+    censorship
+        The probability that each action's reward is observed.
+    family
+        The class of laws the policy must cope with: ``"gaussian"``,
+        ``"gaussian-unknown-variance"``, ``"bernoulli"``, ``"poisson"``, ``"exponential"`` or
+        ``"bounded"`` (any law on [0, 1]). Left out, that of the rewards.
+
+    Returns
+    -------
+    AsymptoticLowerBound
+        The constant with its terms, allocation and certificate, and what ignoring p costs.
+
+    Notes
+    -----
+    Whether p is known changes nothing: a different p would only be more information. For arms
+    there are policies that reach C without knowing p; for linear bandits `ignoring` tells what
+    not using p costs. Where several allocations are optimal for p = 1, it is that of one of them.
+
+    References
+    ----------
+    Lai, Robbins (1985); Burnetas, Katehakis (1996); Graves, Lai (1997); Lattimore, Szepesvari
+    (2017).
+
+    Examples
+    --------
+    >>> from halfseen import ArmedBandit, FiniteActions, LinearBandit, PerAction, PerArm
+    >>> arms = ArmedBandit([0.9, 0.8, 0.7, 0.5], noise=[0.1, 1, 2, 0.3])
+    >>> round(asymptotic_lower_bound(arms, PerArm([0.5, 0.2, 0.8, 0.3])).constant, 9)
+    151.5
+    >>> actions = FiniteActions([[1, 0], [0, 1], [0.98, 0.04]])
+    >>> linear = LinearBandit([1, 0], actions=actions)
+    >>> bound = asymptotic_lower_bound(linear, PerAction([1, 0.01, 1]))
+    >>> round(bound.constant, 9), round(bound.worth, 9)
+    (100.0, 8.0)
+    """
+    if isinstance(problem, LinearBandit):
+        return _linear(problem, censorship, family)
+    return _arms(arm_class(problem, censorship, family))
+
+
+def _arms(arms: ArmClass) -> AsymptoticLowerBound:
+    gaps, observations = arms.gaps, np.zeros(len(arms.means))
+    observations[arms.worse] = 1.0 / arms.information()
+    terms = gaps / arms.observe * observations
+    plays = observations / arms.observe
+    plays[arms.best] = math.inf
+    constant = math.fsum(terms)
+    return AsymptoticLowerBound(
+        constant=constant,
+        terms=arms.per_arm(terms, 0.0),
+        allocation=arms.per_arm(plays, 0.0),
+        certificate=constant,
+        ignoring=constant,
+        uncensored=math.fsum(gaps * observations),
+        reference="Lai, Robbins (1985); Burnetas, Katehakis (1996)",
+    )
+
+
+def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLowerBound:
+    if family not in (None, "gaussian"):
+        raise InvalidInput("family", "must be gaussian for linear bandits", family, "Leave it out.")
+    if not isinstance(problem.actions, FiniteActions):
+        raise InvalidInput(
+            "LinearBandit.actions",
+            "must be a fixed finite set for a lower bound",
+            problem.actions,
+            "Use FiniteActions.",
+        )
+    rows = np.asarray(problem.actions.actions, dtype=np.float64)
+    means = problem.means(rows)
+    best, gaps = int(np.argmax(means)), means.max() - means
+    size = problem.norm * np.linalg.norm(rows, axis=1).max()
+    tied = np.flatnonzero(gaps <= TIED * size)
+    if len(tied) > 1:
+        names = ", ".join(str(action) for action in tied[:5])
+        raise InvalidInput(
+            "LinearBandit.actions",
+            "must have one best action for a lower bound",
+            f"actions {names} tied at {shorten(float(means.max()))}",
+            "Leave all but one of them out, or change theta.",
+        )
+    observe = inputs.action_observation(censorship, rows)
+    found = graves_lai(rows, gaps, observe, problem.noise, best)
+    free = graves_lai(rows, gaps, np.ones(len(rows)), problem.noise, best)
+    worse = gaps > 0.0
+    terms = np.where(worse, gaps, 0.0) * np.where(worse, found.plays, 0.0)
+    without = np.where(worse, gaps, 0.0) * np.where(worse, free.plays, 0.0) / observe
+    return AsymptoticLowerBound(
+        constant=found.constant,
+        terms=terms,
+        allocation=found.plays,
+        certificate=found.certificate,
+        ignoring=math.fsum(without),
+        uncensored=free.constant,
+        reference="Graves, Lai (1997)",
+    )

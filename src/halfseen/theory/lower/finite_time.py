@@ -1,0 +1,154 @@
+"""The regret that must be paid by a given round, by policies good on neighbouring problems."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import Censorship
+from halfseen.checks import Vector
+from halfseen.problems import ArmedBandit
+from halfseen.theory.lower.arm_class import ArmClass, arm_class
+
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+SECTIONS = 60
+
+
+@dataclass(frozen=True)
+class FiniteLowerBound:
+    """A regret that policies which are good on neighbouring problems exceed.
+
+    Attributes
+    ----------
+    value
+        The bound.
+    terms
+        The part of each arm.
+    raised
+        How far above the best mean each arm's mean is in the neighbouring problem that decides;
+        0 for arms without a part.
+    horizon
+        The number of rounds it holds for.
+    regret
+        The regret a policy must not exceed on this and the neighbouring problems.
+    """
+
+    value: float
+    terms: Vector
+    raised: Vector
+    horizon: float
+    regret: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "value": self.value,
+            "terms": self.terms.tolist(),
+            "raised": self.raised.tolist(),
+            "horizon": self.horizon,
+            "regret": self.regret,
+        }
+
+
+def finite_lower_bound(
+    problem: ArmedBandit,
+    censorship: Censorship,
+    horizon: float,
+    regret: float,
+    *,
+    family: str | None = None,
+) -> FiniteLowerBound:
+    r"""Return the regret by round T of any policy that is good on neighbouring problems.
+
+    A policy that loses at most B on this problem, and on every problem in which one worse arm's
+    mean is raised to at most its gap above the best, loses here at least
+
+    .. math:: R_T\ge\sum_{\Delta_a>0}\Delta_a\max_{0<\varepsilon\le\Delta_a}
+              \frac{\log^+(T\varepsilon/8B)}{p_a\,d(\mu_a,\mu^\star+\varepsilon)} .
+
+    Parameters
+    ----------
+    problem
+        The arms, one of them the best.
+    censorship
+        The probability that each arm's reward is observed.
+    horizon
+        Number of rounds T.
+    regret
+        The regret B that the policy must not exceed on any of these problems.
+    family
+        The class of laws, as for `asymptotic_lower_bound`; left out, that of the rewards.
+
+    Returns
+    -------
+    FiniteLowerBound
+        The bound and the part of each arm.
+
+    Notes
+    -----
+    This, unlike C log T, holds at every T. As T grows and B is of order log T it tends to C log T,
+    but slowly.
+
+    References
+    ----------
+    Lattimore, Szepesvari (2020), theorem 16.4, with p.
+
+    Examples
+    --------
+    >>> from halfseen import ArmedBandit, PerArm
+    >>> arms = ArmedBandit([0.5, 0.4, 0.3, 0.2, 0.1], noise=0.5)
+    >>> seen = PerArm([0.3, 0.9, 0.1, 0.5, 0.2])
+    >>> round(finite_lower_bound(arms, seen, 1e9, regret=1500).value, 6)
+    249.315664
+    """
+    arms = arm_class(problem, censorship, family)
+    time = checks.number("horizon", horizon, above=0.0, fix="Give the number of rounds.")
+    most = checks.number(
+        "regret", regret, above=0.0, fix="Give a regret the policy does not exceed, above 0."
+    )
+    terms, raised = np.zeros(len(arms.means)), np.zeros(len(arms.means))
+    ratios, rises = _largest_ratios(arms, math.log(time) - math.log(8.0 * most))
+    terms[arms.worse] = arms.gaps[arms.worse] / arms.observe[arms.worse] * ratios
+    raised[arms.worse] = rises
+    return FiniteLowerBound(
+        value=math.fsum(terms),
+        terms=arms.per_arm(terms, 0.0),
+        raised=arms.per_arm(raised, 0.0),
+        horizon=time,
+        regret=most,
+    )
+
+
+def _largest_ratios(arms: ArmClass, offset: float) -> tuple[Vector, Vector]:
+    """Maximise (log e + offset)/d(m, M + e) for each worse arm, over e up to its gap.
+
+    Where the log is positive this is a concave function over a convex one, which has one maximum:
+    golden-section search in log e, of all arms at once.
+    """
+    most = np.log(arms.gaps[arms.worse])
+    least = np.minimum(np.full(len(most), -offset), most)
+
+    def ratio(log_rise: Vector) -> Vector:
+        return (log_rise + offset) / arms.information(np.exp(log_rise))
+
+    low, high = least, most
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_left, at_right = ratio(left), ratio(right)
+    for _ in range(SECTIONS):
+        rising = at_left < at_right
+        low, high = np.where(rising, left, low), np.where(rising, high, right)
+        new = np.where(rising, low + GOLDEN * (high - low), high - GOLDEN * (high - low))
+        at_new = ratio(new)
+        left, right = np.where(rising, right, new), np.where(rising, new, left)
+        at_left, at_right = np.where(rising, at_right, at_new), np.where(rising, at_new, at_left)
+    tried = np.array([ratio(left), ratio(right), ratio(most)])
+    best = tried.argmax(axis=0)
+    column = np.arange(len(most))
+    value = tried[best, column]
+    rises = np.exp(np.array([left, right, most])[best, column])
+    paid = (value > 0.0) & (least < most)
+    return np.where(paid, value, 0.0), np.where(paid, rises, 0.0)

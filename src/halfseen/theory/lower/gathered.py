@@ -1,0 +1,172 @@
+"""Every lower bound of a problem in one object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import Censorship, LinearCensorship
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.problems import ArmedBandit, LinearBandit
+from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
+from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
+from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class LowerBounds:
+    """What no policy can do better than in one problem.
+
+    Attributes
+    ----------
+    asymptotic
+        The least slope of the regret in log T; None where it is not known.
+    finite
+        The least regret by the horizon of policies good on neighbouring problems; None likewise.
+    minimax
+        The regret every policy exceeds on some problem observed alike; None likewise.
+    reasons
+        Why one of them is missing, by name.
+    """
+
+    asymptotic: AsymptoticLowerBound | None
+    finite: FiniteLowerBound | None
+    minimax: MinimaxLowerBound | None
+    reasons: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON; None for what is missing."""
+        parts = {"asymptotic": self.asymptotic, "finite": self.finite, "minimax": self.minimax}
+        found = {name: None if part is None else part.to_dict() for name, part in parts.items()}
+        return found | {"reasons": dict(self.reasons)}
+
+    def sentences(self) -> list[str]:
+        """Return each bound as a sentence, or why there is none."""
+        said = []
+        if self.asymptotic is None and self.finite is None and self.minimax is None:
+            return [f"No lower bound is known here. {self.reasons['asymptotic']}"]
+        if self.asymptotic is not None:
+            low = self.asymptotic
+            text = f"As T grows, regret grows at least like {low.constant:,.4g} log T"
+            text += f" for any consistent policy ({low.reference})."
+            if low.worth > 1.0 + 1e-9:
+                text += f" Ignoring p costs {low.worth:,.3g} times that."
+            said.append(text)
+        if self.finite is not None:
+            said.append(
+                f"By round {self.finite.horizon:,.0f} it is at least {self.finite.value:,.4g} for"
+                f" any policy that loses at most {self.finite.regret:,.4g} here and wherever one"
+                " worse arm is raised above the best."
+            )
+        if self.minimax is not None:
+            said.append(
+                f"Every policy loses at least {self.minimax.value:,.4g} on some problem observed"
+                " with these probabilities."
+            )
+        return said
+
+
+def lower_bounds(
+    problem: ArmedBandit | LinearBandit,
+    censorship: Censorship | LinearCensorship,
+    horizon: float,
+    regret: float,
+) -> LowerBounds:
+    r"""Return every lower bound known for a problem, and why others are missing.
+
+    Parameters
+    ----------
+    problem
+        The arms, or a linear bandit.
+    censorship
+        The probability that each action's reward is observed.
+    horizon
+        Number of rounds T.
+    regret
+        The regret B of `finite_lower_bound`: what a policy must not exceed on this problem and
+        its neighbours.
+
+    Returns
+    -------
+    LowerBounds
+        The bounds of `asymptotic_lower_bound`, `finite_lower_bound` and `minimax_lower_bound`.
+
+    References
+    ----------
+    Those of the three functions.
+
+    Examples
+    --------
+    >>> from halfseen import ArmedBandit, PerArm
+    >>> arms = ArmedBandit([0.5, 0.4, 0.3, 0.2, 0.1], noise=0.5)
+    >>> for said in lower_bounds(arms, PerArm([0.3, 0.9, 0.1, 0.5, 0.2]), 1e6, 600).sentences():
+    ...     print(said)
+    As T grows, regret grows at least like 40.14 log T for any consistent policy (Lai, Robbins (1985); Burnetas, Katehakis (1996)).
+    By round 1,000,000 it is at least 61.67 for any policy that loses at most 600 here and wherever one worse arm is raised above the best.
+    Every policy loses at least 329.7 on some problem observed with these probabilities.
+    """  # noqa: E501
+    world: tuple[Any, Any] = (problem, censorship)
+    time = checks.number("horizon", horizon, above=0.0, fix="Give the number of rounds.")
+    reasons: dict[str, str] = {}
+
+    def tried(name: str, compute: Callable[[], Found]) -> Found | None:
+        try:
+            return compute()
+        except InvalidInput as error:
+            reasons[name] = str(error)
+            return None
+
+    return LowerBounds(
+        asymptotic=tried("asymptotic", lambda: asymptotic_lower_bound(problem, censorship)),
+        finite=tried("finite", lambda: finite_lower_bound(world[0], world[1], time, regret)),
+        minimax=tried("minimax", lambda: _minimax(problem, censorship, time)),
+        reasons=reasons,
+    )
+
+
+def slope_in_log(rounds: Any, regret: Vector) -> tuple[int, Vector]:
+    """Return the growth of regret per unit of log T over the last tenfold of rounds.
+
+    It is what the asymptotic constant is to be compared with.
+
+    Parameters
+    ----------
+    rounds
+        Rounds at which the regret was recorded, increasing.
+    regret
+        Regret at those rounds, one row per replication.
+
+    Returns
+    -------
+    tuple
+        The round the growth is counted from, and the slope of each replication.
+    """
+    last = rounds[-1]
+    start = max(int(np.searchsorted(rounds, last / 10.0, side="right")) - 1, 0)
+    if rounds[start] >= last:
+        return int(last), np.full(len(regret), math.nan)
+    grown = np.asarray(regret[:, -1], dtype=float) - regret[:, start]
+    return int(rounds[start]), grown / math.log(last / rounds[start])
+
+
+def _minimax(problem: Any, censorship: Any, horizon: float) -> MinimaxLowerBound:
+    from halfseen.theory.arms.dimension import has_fixed_arms
+
+    if not isinstance(problem, ArmedBandit) or not has_fixed_arms(problem):
+        raise InvalidInput("problem", "must have the same arms in every round", problem, "")
+    reward = checks.one_of(
+        "ArmedBandit.reward",
+        getattr(problem.reward, "kind", problem.reward),
+        ("gaussian", "bernoulli"),
+    )
+    arms = problem.playable
+    observe = censorship.probabilities(problem.arms)[arms]
+    return minimax_lower_bound(observe, horizon, problem.scale[arms], rewards=reward)

@@ -1,0 +1,196 @@
+"""The least sum of gaps that tells the best action from all others: the Graves-Lai constant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen.checks import Vector
+
+PARALLEL, RANK = 1e-12, 1e-9  # relative lengths below which a direction is not there
+SUPPORTS = (1e-4, 1e-6, 1e-2)  # what counts as positive when the solution is polished
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Plays of every action per log T, what they cost, and a value no allocation can be below."""
+
+    plays: Vector
+    constant: float
+    certificate: float
+
+
+class Program(NamedTuple):
+    """Minimise sum z subject to u_a' M^-1 u_a <= 1, where M = sum z_b x_b x_b'."""
+
+    probes: Vector  # rows x_b
+    questions: Vector  # rows u_a
+
+
+class Point(NamedTuple):
+    """What the barrier and the certificate need to know about some z."""
+
+    spread: Vector  # g_a = u_a' M^-1 u_a
+    cross: Vector  # Q_ab = u_a' M^-1 x_b
+    inner: Vector  # R_bc = x_b' M^-1 x_c
+
+
+def graves_lai(
+    actions: Vector, gaps: Vector, observe: Vector, noise: float, best: int
+) -> Allocation:
+    """Return the cheapest plays per log T after which every worse action is told from the best."""
+    plays = np.zeros(len(actions))
+    plays[best] = math.inf
+    rows, directions = _off_the_best(actions, best)
+    if len(rows) == 0 or noise == 0.0:
+        return Allocation(plays, 0.0, 0.0)
+    scale = float(gaps[rows].max())  # in units of the largest gap nothing overflows
+    relative = gaps[rows] / scale
+    probes = directions * np.sqrt(observe[rows] / relative)[:, None]
+    questions = directions * (math.sqrt(2.0) / relative)[:, None]
+    cost, lower = least_cost(Program(probes, questions))
+    unit = noise / scale * noise
+    plays[rows] = cost / relative * (unit / scale)
+    return Allocation(plays, float(cost.sum()) * unit, lower * unit)
+
+
+def _off_the_best(actions: Vector, best: int) -> tuple[Any, Vector]:
+    """Return the actions not parallel to the best one, and coordinates of what is orthogonal."""
+    chosen = actions[best]
+    length = float(chosen @ chosen)
+    off = actions - np.outer(actions @ chosen / length, chosen) if length > 0.0 else actions.copy()
+    lengths = np.linalg.norm(off, axis=1)
+    there = lengths > PARALLEL * np.maximum(np.linalg.norm(actions, axis=1), math.sqrt(length))
+    there[best] = False
+    rows = np.flatnonzero(there)
+    if len(rows) == 0:
+        return rows, np.zeros((0, 0))
+    _, sizes, basis = np.linalg.svd(off[rows], full_matrices=False)
+    return rows, off[rows] @ basis[sizes > RANK * sizes[0]].T
+
+
+def least_cost(program: Program) -> tuple[Vector, float]:
+    """Return the z of the least sum, exactly feasible, and a lower bound on that sum."""
+    probes, questions = program
+    if probes.shape[1] == 1:
+        cost = np.zeros(len(probes))
+        probe = int(np.argmax(probes[:, 0] ** 2))
+        cost[probe] = (questions[:, 0] ** 2).max() / probes[probe, 0] ** 2
+        return cost, float(cost[probe])
+    program, size = _rescaled(program)
+    z, multipliers = _barrier(program)
+    best = _bracket(program, z, multipliers)
+    for part in SUPPORTS:
+        if best[2] - best[1] <= 1e-12 * best[2]:
+            break
+        polished = _polished(program, z, multipliers, part)
+        if polished is not None:
+            tried = _bracket(program, *polished)
+            if tried[2] - tried[1] < best[2] - best[1]:
+                best = tried
+    return best[0] * size, best[1] * size
+
+
+def _rescaled(program: Program) -> tuple[Program, float]:
+    """Return the program in coordinates in which z = 1/K is feasible with M = identity * size."""
+    probes, questions = program
+    _, sizes, basis = np.linalg.svd(probes / math.sqrt(len(probes)), full_matrices=False)
+    change = basis.T / sizes
+    probes, questions = probes @ change, questions @ change
+    size = 2.0 * float((questions**2).sum(axis=1).max())
+    return Program(probes * math.sqrt(size), questions), size
+
+
+def _point(program: Program, z: Vector) -> Point:
+    probes = program.probes
+    information = (probes * z[:, None]).T @ probes
+    both = np.linalg.solve(np.linalg.cholesky(information), np.vstack(program).T)
+    seen, asked = both[:, : len(probes)], both[:, len(probes) :]
+    return Point((asked**2).sum(axis=0), asked.T @ seen, seen.T @ seen)
+
+
+def _bracket(program: Program, z: Vector, multipliers: Vector) -> tuple[Vector, float, float]:
+    """Return z made exactly feasible, a lower bound by its certificate, and its sum."""
+    at = _point(program, z)
+    feasible = z * at.spread.max()
+    most = (multipliers @ at.cross**2).max()
+    lower = float((multipliers @ at.spread) ** 2 / (multipliers.sum() * most))
+    return feasible, lower, float(feasible.sum())
+
+
+def _barrier(program: Program) -> tuple[Vector, Vector]:
+    """Follow the central path of t sum z - sum log(1 - g_a) - sum log z_b by Newton's method."""
+    count = len(program.probes)
+    z = np.full(count, 1.0 / count)
+    weight = 2.0 * count
+    while True:
+        z = _centred(program, z, weight)
+        if 2.0 * count / weight < 1e-7 * z.sum():
+            return z, 1.0 / (1.0 - _point(program, z).spread) / weight
+        weight *= 10.0
+
+
+def _centred(program: Program, z: Vector, weight: float) -> Vector:
+    at = _point(program, z)
+    for _ in range(60):
+        slack = 1.0 / (1.0 - at.spread)
+        squares = at.cross**2
+        gradient = weight - slack @ squares - 1.0 / z
+        pull = squares * slack[:, None]
+        hessian = 2.0 * (at.cross.T @ (at.cross * slack[:, None])) * at.inner + pull.T @ pull
+        # scaled by z the diagonal of the barrier is the identity
+        scaled = hessian * np.outer(z, z) + np.eye(len(z))
+        step = -z * np.linalg.solve(scaled, z * gradient)
+        decrease = float(-gradient @ step)
+        if decrease < 1e-9:
+            return z
+        size = min(1.0, 0.99 / max(float((-step / z).max()), 1e-300))
+        value = _barrier_value(at, z, weight)
+        for _ in range(60):
+            tried = z + size * step
+            there = _point(program, tried)
+            if there.spread.max() < 1.0 and (
+                _barrier_value(there, tried, weight)
+                <= value - 0.1 * size * decrease + 1e-12 * abs(value)
+            ):
+                break
+            size /= 2.0
+        else:
+            return z
+        z, at = tried, there
+    return z
+
+
+def _barrier_value(at: Point, z: Vector, weight: float) -> float:
+    return float(weight * z.sum() - np.log1p(-at.spread).sum() - np.log(z).sum())
+
+
+def _polished(
+    program: Program, z: Vector, multipliers: Vector, part: float
+) -> tuple[Vector, Vector] | None:
+    """Solve the optimality conditions on what seems to be positive, by Newton's method."""
+    asked = np.flatnonzero(multipliers > part * multipliers.max())
+    played = np.flatnonzero(z > part * z.max())
+    small = Program(program.probes[played], program.questions[asked])
+    cost, price = z[played].copy(), multipliers[asked].copy()
+    for _ in range(40):
+        try:
+            at = _point(small, cost)
+        except np.linalg.LinAlgError:
+            return None
+        squares = at.cross**2
+        residual = np.concatenate([at.spread - 1.0, price @ squares - 1.0])
+        curved = -2.0 * (at.cross.T @ (at.cross * price[:, None])) * at.inner
+        jacobian = np.block([[-squares, np.zeros((len(asked), len(asked)))], [curved, squares.T]])
+        step = np.linalg.lstsq(jacobian, -residual, rcond=None)[0]
+        cost, price = cost + step[: len(played)], price + step[len(played) :]
+        if not np.all(np.isfinite(cost)) or cost.min() < 0.0 or price.min() < 0.0:
+            return None
+        if np.abs(residual).max() < 1e-15 or np.abs(step).max() < 1e-16:
+            break
+    whole, prices = np.zeros_like(z), np.zeros_like(multipliers)
+    whole[played], prices[asked] = cost, price
+    return whole, prices

@@ -1,0 +1,213 @@
+"""The rounds it takes to know which arm is best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import Censorship
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.problems import ArmedBandit
+from halfseen.theory.lower.arm_class import ArmClass, arm_class
+from halfseen.theory.lower.divergences import FAMILIES
+
+LARGEST_LOG_RATIO = 30.0  # of observations of a rival to those of the best arm
+
+
+@dataclass(frozen=True)
+class IdentificationTime:
+    """How long it takes to know the best arm, and how to spend the rounds.
+
+    Attributes
+    ----------
+    rounds
+        The characteristic time T*: to be wrong with probability at most delta takes on average at
+        least `rounds` times kl(delta, 1 - delta), about log(1/delta).
+    weights
+        Share of the rounds each arm gets in the shortest plan.
+    ignoring
+        The same number when observations are shared out as if everything were observed.
+    equal
+        The same number when every arm is played equally often.
+    uncensored
+        The characteristic time when everything is observed.
+    """
+
+    rounds: float
+    weights: Vector
+    ignoring: float
+    equal: float
+    uncensored: float
+
+    def expected_rounds(self, risk: float) -> float:
+        r"""Return the least expected number of rounds to be wrong with at most this probability.
+
+        .. math:: T^\star\,\mathrm{kl}(\delta,1-\delta)
+        """
+        delta = checks.number("risk", risk, above=0.0, below=0.5, fix="Use 0.05.")
+        return self.rounds * (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            "rounds": self.rounds,
+            "weights": self.weights.tolist(),
+            "ignoring": self.ignoring,
+            "equal": self.equal,
+            "uncensored": self.uncensored,
+        }
+
+
+def identification_time(
+    problem: ArmedBandit, censorship: Censorship, *, family: str | None = None
+) -> IdentificationTime:
+    r"""Return the rounds that any rule needs to name the best arm with a given confidence.
+
+    Every rule that is wrong with probability at most delta, p known or not, takes on average at
+    least :math:`T^\star\mathrm{kl}(\delta,1-\delta)` rounds, where
+
+    .. math:: \frac1{T^\star}=\max_w\min_{a\ne\star}\bigl[w_\star p_\star d(\mu_\star,m)
+              +w_ap_ad(\mu_a,m)\bigr],
+
+    and m is the mean of :math:`\mu_\star` and :math:`\mu_a` weighted by :math:`wp`.
+
+    Parameters
+    ----------
+    problem
+        The arms, one of them the best, with Gaussian, Bernoulli, Poisson or exponential rewards.
+    censorship
+        The probability that each arm's reward is observed.
+    family
+        The class of laws, as for `asymptotic_lower_bound`; left out, that of the rewards.
+
+    Returns
+    -------
+    IdentificationTime
+        The time, the shares of the rounds, and what ignoring p or equal shares cost.
+
+    Notes
+    -----
+    For two Gaussian arms :math:`T^\star=2(\sigma_1/\sqrt{p_1}+\sigma_2/\sqrt{p_2})^2/\Delta^2`, and
+    equal shares take at most twice as long.
+
+    References
+    ----------
+    Garivier, Kaufmann (2016), with each observation of arm a taking 1/p_a rounds.
+
+    Examples
+    --------
+    >>> from halfseen import ArmedBandit, PerArm
+    >>> found = identification_time(ArmedBandit([0.5, 0.3]), PerArm([1.0, 0.01]))
+    >>> round(found.rounds, 6), found.weights.round(4).tolist(), round(found.ignoring, 6)
+    (6050.0, [0.0909, 0.9091], 10100.0)
+    """
+    arms = arm_class(problem, censorship, family)
+    one = ("gaussian", "bernoulli", "poisson", "exponential")
+    if arms.family not in one:
+        raise InvalidInput(
+            "family",
+            f"must be one of {', '.join(one)} for an identification time",
+            arms.family,
+            "Choose one of those.",
+        )
+    if len(arms.means) < 2:
+        raise InvalidInput("ArmedBandit.means", "must have at least 2 entries", 1, "Add an arm.")
+    gaussian = arms.family == "gaussian"
+    if gaussian and not np.all(arms.noise > 0.0):
+        raise InvalidInput(
+            "ArmedBandit.noise",
+            "must be above 0 for an identification time",
+            0.0,
+            "Without noise one observation tells.",
+        )
+    noise = arms.noise**2 if gaussian else np.ones(len(arms.means))
+    seen = arms.observe / noise  # an observation of variance v is worth 1/v of variance 1
+    rounds, weights = _solve(arms, seen)
+    uncensored, plan = _solve(arms, 1.0 / noise)
+    equal = np.full(len(weights), 1.0 / len(weights))
+    return IdentificationTime(
+        rounds=rounds,
+        weights=arms.per_arm(weights, 0.0),
+        ignoring=uncensored * float((plan / arms.observe).sum()),
+        equal=1.0 / _rate(arms, seen, equal),
+        uncensored=uncensored,
+    )
+
+
+def _divergence(arms: ArmClass, mean: Vector, rise: Vector) -> Vector:
+    return FAMILIES[arms.family](mean, rise, 1.0)
+
+
+def _between(arms: ArmClass, log_ratio: Vector, rivals: Any) -> tuple[Vector, Vector]:
+    """Return d(best, m) and d(rival, m), the rival observed exp(log_ratio) times as often."""
+    from scipy.special import expit
+
+    gaps = arms.gaps[rivals]
+    of_best = _divergence(arms, arms.means[arms.best], -gaps * expit(log_ratio))
+    return of_best, _divergence(arms, arms.means[rivals], gaps * expit(-log_ratio))
+
+
+def _level(arms: ArmClass, log_ratio: Vector, rivals: Any) -> Vector:
+    of_best, of_rival = _between(arms, log_ratio, rivals)
+    return of_best + np.exp(log_ratio) * of_rival
+
+
+def _at_level(arms: ArmClass, level: float, rivals: Any, most: float) -> Vector:
+    """Return the log ratios, at most `most`, at which rivals reach a level, by Newton's method."""
+    low, high = np.full(len(rivals), -6.0 * LARGEST_LOG_RATIO), np.full(len(rivals), most)
+    at = high.copy()
+    for _ in range(200):
+        of_best, of_rival = _between(arms, at, rivals)
+        slope = np.exp(at) * of_rival  # of the level in the log ratio
+        excess = of_best + slope - level
+        low, high = np.where(excess > 0.0, low, at), np.where(excess > 0.0, at, high)
+        with np.errstate(invalid="ignore"):  # an infinite level halves the interval
+            new = at - excess / slope
+        new = np.where((new > low) & (new < high), new, (low + high) / 2.0)
+        if np.all((np.abs(new - at) <= 1e-14 * (1.0 + np.abs(at))) | (excess == 0.0)):
+            break
+        at = new
+    return at
+
+
+def _rate(arms: ArmClass, seen: Vector, weights: Vector) -> float:
+    """Return the nats per round against the nearest rival, of given shares of the rounds."""
+    gained = weights * seen
+    logs = np.log(gained[arms.worse]) - math.log(gained[arms.best])
+    return float(gained[arms.best] * _level(arms, logs, arms.worse).min())
+
+
+def _solve(arms: ArmClass, seen: Vector) -> tuple[float, Vector]:
+    """Return the characteristic time and the shares of the rounds that reach it.
+
+    All rivals are equally hard to tell from the best arm, at a level found from the hardest
+    one's ratio of observations.
+    """
+    from scipy.optimize import brentq
+
+    rivals = arms.worse
+    hardest = rivals[np.argmin(arms.gaps[rivals])]
+    others = rivals[rivals != hardest]
+    price = seen[arms.best] / seen
+
+    def ratios(log_ratio: float) -> Vector:
+        result = np.full(len(seen), -math.inf)
+        result[hardest] = log_ratio
+        level = _level(arms, np.array([log_ratio]), np.array([hardest]))[0]
+        result[others] = _at_level(arms, level, others, log_ratio)
+        return result
+
+    def imbalance(log_ratio: float) -> float:
+        of_best, of_rival = _between(arms, ratios(log_ratio)[rivals], rivals)
+        return math.log(float((price[rivals] * of_best / of_rival).sum()))
+
+    found = ratios(float(brentq(imbalance, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO, xtol=1e-14)))
+    cost = np.exp(found) / seen
+    cost[arms.best] = 1.0 / seen[arms.best]
+    weights = cost / cost.sum()
+    return 1.0 / _rate(arms, seen, weights), weights

@@ -1,0 +1,120 @@
+"""The regret no policy can avoid on all problems that are observed alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.theory import inputs
+
+
+@dataclass(frozen=True)
+class MinimaxLowerBound:
+    """A regret that every policy exceeds on some problem.
+
+    Attributes
+    ----------
+    value
+        The larger of the terms.
+    terms
+        The bound of each proof, by name.
+    largest_mean
+        The largest mean in the problem the larger one is proved with; other means are 0 or half
+        of it. With Bernoulli rewards means are counted from 1/2.
+    """
+
+    value: float
+    terms: Mapping[str, float]
+    largest_mean: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        terms = dict(self.terms)
+        return {"value": self.value, "terms": terms, "largest_mean": self.largest_mean}
+
+
+def minimax_lower_bound(
+    observe: Sequence[float] | Vector,
+    horizon: float,
+    noise: float | Sequence[float] | Vector = 1.0,
+    *,
+    rewards: str = "gaussian",
+) -> MinimaxLowerBound:
+    r"""Return a regret that every policy exceeds on some problem observed with these p.
+
+    With :math:`v_a=\sigma_a^2/p_a` and :math:`D=\sum_av_a`, for every policy, p known or not, there
+    are means for which
+
+    .. math:: R_T\ge\max\Bigl(\frac{e^{-1/2}}{16}\sqrt{T(D-\min_av_a)},\
+              \frac12\bigl(1-\frac{\max_av_a}D\bigr)^2\sqrt{TD}\Bigr).
+
+    For Bernoulli rewards, with :math:`D=\sum_a1/p_a`, it is the largest over
+    :math:`0<g<\frac14` of
+
+    .. math:: \frac{Tg}8\exp\Bigl(\frac T{2(D-1/p_{\max})}\log(1-16g^2)\Bigr).
+
+    Parameters
+    ----------
+    observe
+        Probability that each arm's reward is observed, of at least two arms.
+    horizon
+        Number of rounds T.
+    noise
+        Standard deviation of Gaussian rewards, one number or one per arm.
+    rewards
+        ``"gaussian"`` or ``"bernoulli"``.
+
+    Returns
+    -------
+    MinimaxLowerBound
+        The bound, the terms it is the larger of, and how large its means are.
+
+    Notes
+    -----
+    Since :math:`D-\min v\ge D/2`, the order is :math:`\sqrt{DT}`, that of the upper bounds: the
+    effective dimension is what a censored problem costs in the worst case. It says nothing about
+    a given problem, on which a policy may lose less.
+
+    References
+    ----------
+    Lattimore, Szepesvari (2020), chapters 14 and 15, with each arm's information multiplied by
+    the probability that it is observed.
+
+    Examples
+    --------
+    >>> round(minimax_lower_bound([0.9, 0.1, 0.5, 0.3, 0.05], 10_000).value, 6)
+    61.455593
+    """
+    p, time = inputs.observation(observe), inputs.rounds(horizon)
+    if len(p) < 2:
+        raise InvalidInput("observe", "must have at least 2 entries", observe, "Add an arm.")
+    if checks.one_of("rewards", rewards, ("gaussian", "bernoulli")) == "bernoulli":
+        return _bernoulli(float((1.0 / p).sum() - 1.0 / p.max()), time)
+    scale = inputs.per_arm("noise", noise, len(p))
+    variances = scale**2 / p
+    total = float(variances.sum())
+    rest = float(variances.sum() - variances.min())
+    others = 1.0 - float(variances.max()) / total if total > 0.0 else 0.0
+    terms = {
+        "one arm raised": math.exp(-0.5) / 16.0 * math.sqrt(time * rest),
+        "all arms alike": 0.5 * others**2 * math.sqrt(time * total),
+    }
+    means = {
+        "one arm raised": math.sqrt(rest / time) if time > 0.0 else 0.0,
+        "all arms alike": others * math.sqrt(total / time) if time > 0.0 else 0.0,
+    }
+    larger = max(terms, key=lambda name: terms[name])
+    return MinimaxLowerBound(terms[larger], terms, means[larger])
+
+
+def _bernoulli(rest: float, time: float) -> MinimaxLowerBound:
+    """Maximise log g + c log(1 - 16 g^2), whose derivative is 0 at 16 g^2 (1 + 2 c) = 1."""
+    exponent = time / (2.0 * rest)
+    gap = 0.25 / math.sqrt(1.0 + 2.0 * exponent)
+    value = time * gap / 8.0 * math.exp(exponent * math.log1p(-16.0 * gap**2))
+    return MinimaxLowerBound(value, {"one arm raised": value}, 2.0 * gap)

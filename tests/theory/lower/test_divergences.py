@@ -1,0 +1,85 @@
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from halfseen.theory.lower.divergences import (
+    FAMILIES,
+    TwoPoints,
+    UniformLaw,
+    bounded,
+    log_excess,
+    unknown_variance,
+)
+
+
+def test_golden():
+    assert unknown_variance(0.5, 0.4, 0.5) == pytest.approx(0.247348120918, abs=5e-13)
+    value, s = bounded(UniformLaw(0.0, 1.0), 0.7)
+    assert value == pytest.approx(0.252845563004, abs=5e-13)
+    assert s == pytest.approx(0.801631156582, abs=5e-13)
+
+
+def exact(family, m, rise):
+    m, target = mpmath.mpf(m), mpmath.mpf(m) + mpmath.mpf(rise)
+    if family == "poisson":
+        return target - m + m * mpmath.log(m / target)
+    if family == "exponential":
+        return m / target - 1 - mpmath.log(m / target)
+    return m * mpmath.log(m / target) + (1 - m) * mpmath.log((1 - m) / (1 - target))
+
+
+@pytest.mark.parametrize("family", ["bernoulli", "poisson", "exponential"])
+@pytest.mark.parametrize("rise", [1e-12, -1e-7, 1e-3, 0.05, -0.2, 0.3])
+def test_every_digit_is_right_however_small_the_difference(family, rise):
+    with mpmath.workdps(50):
+        assert FAMILIES[family](0.4, rise, 1.0) == pytest.approx(
+            float(exact(family, 0.4, rise)), rel=3e-14
+        )
+
+
+@given(st.floats(-0.999, 10.0).filter(lambda t: abs(t) > 1e-20))
+def test_log_excess(t):
+    with mpmath.workdps(60):
+        assert log_excess(t) == pytest.approx(float(t - mpmath.log1p(t)), rel=1e-13, abs=1e-300)
+
+
+def test_edges():
+    bernoulli = FAMILIES["bernoulli"]
+    assert bernoulli(0.0, 0.5, 1.0) == pytest.approx(math.log(2))
+    assert bernoulli(0.5, 0.5, 1.0) == math.inf
+    assert bernoulli(1.0, 0.0, 1.0) == 0.0
+    assert FAMILIES["poisson"](0.0, 0.7, 1.0) == 0.7
+    assert FAMILIES["gaussian"](0.3, 0.1, 0.0) == math.inf
+
+
+@pytest.mark.parametrize("target", [0.31, 0.5, 0.9, 0.999])
+def test_on_two_points_at_0_and_1_the_bounded_class_is_bernoulli(target):
+    found, _ = bounded(TwoPoints(0.0, 1.0, 0.3), target)
+    assert found == pytest.approx(FAMILIES["bernoulli"](0.3, target - 0.3, 1.0), rel=1e-12)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.2, 0.4), (0.1, 0.1001)])
+def test_bounded_beats_every_slope_tried(low, high):
+    target = 0.75
+    law = UniformLaw(low, high)
+    found, _ = bounded(law, target)
+
+    def at(s):
+        return quad(
+            lambda x: math.log1p(-s * (x - target) / (1 - target)) / (high - low), low, high
+        )[0]
+
+    tried = [at(s) for s in np.linspace(0.0, 0.999, 200)]
+    assert max(tried) <= found + 1e-12
+    assert found == pytest.approx(max(tried), rel=1e-2)
+
+
+def test_the_bounded_class_is_harder_than_any_of_its_parts():
+    """A uniform law is told from laws of larger mean at least as easily as a Bernoulli law."""
+    uniform, _ = bounded(UniformLaw(0.0, 1.0), 0.7)
+    assert uniform > FAMILIES["bernoulli"](0.5, 0.2, 1.0)

@@ -1,0 +1,64 @@
+import math
+
+import numpy as np
+import pytest
+
+from halfseen import ArmedBandit, PerArm
+from halfseen.errors import InvalidInput
+from halfseen.theory import asymptotic_lower_bound, finite_lower_bound
+from theory.lower.instances import G
+
+
+@pytest.mark.parametrize(
+    ("horizon", "regret", "value"),
+    [(1e6, 600, 61.669595853), (1e9, 1500, 249.31566445), (1e12, 2000, 488.69300355)],
+)
+def test_golden(horizon, regret, value):
+    assert finite_lower_bound(*G, horizon, regret).value == pytest.approx(value, rel=2e-11)
+
+
+@pytest.mark.parametrize(
+    ("reward", "means"), [("gaussian", (0.5, 0.3, 0.1)), ("bernoulli", (0.9, 0.5, 0.2))]
+)
+def test_no_rise_that_was_tried_gives_more(reward, means):
+    arms, seen = ArmedBandit(means, reward=reward), PerArm([0.5, 0.1, 0.9])
+    found = finite_lower_bound(arms, seen, 1e7, 300)
+    for arm in (1, 2):
+        gap = means[0] - means[arm]
+        most = gap if reward == "gaussian" else min(gap, 1 - means[0])
+        rises = np.linspace(1e-9, most * (1 - 1e-9), 20_001)
+        m, target = means[arm], means[0] + rises
+        if reward == "gaussian":
+            nats = (target - m) ** 2 / 2
+        else:
+            nats = m * np.log(m / target) + (1 - m) * np.log((1 - m) / (1 - target))
+        tried = gap * np.log(1e7 * rises / (8 * 300)) / (seen.observe[arm] * nats)
+        assert found.terms[arm] >= tried.max() * (1 - 1e-12)
+        assert found.terms[arm] == pytest.approx(tried.max(), rel=1e-5)
+        assert 0 < found.raised[arm] <= most
+
+
+def test_is_nothing_while_too_few_rounds_were_played():
+    found = finite_lower_bound(*G, 100, 50)
+    assert found.value == 0.0
+    assert found.raised.tolist() == [0.0] * 5
+
+
+def test_tends_to_the_constant_slowly_and_from_below():
+    constant = asymptotic_lower_bound(*G).constant
+    shares = [
+        finite_lower_bound(*G, 10.0**k, 40 * math.log(10.0**k)).value
+        / (constant * math.log(10.0**k))
+        for k in (6, 12, 50, 290)
+    ]
+    assert shares == sorted(shares)
+    assert 0.9 < shares[-1] < 1.0
+
+
+def test_bad_input_is_refused_in_a_sentence():
+    with pytest.raises(InvalidInput, match=r"`regret` must be a finite number above 0; got 0"):
+        finite_lower_bound(*G, 1000, 0)
+    with pytest.raises(InvalidInput, match="`horizon`"):
+        finite_lower_bound(*G, 0, 10)
+    with pytest.raises(InvalidInput, match="must have one best arm"):
+        finite_lower_bound(ArmedBandit([1, 1]), PerArm([1, 1]), 10, 10)

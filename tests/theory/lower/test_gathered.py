@@ -1,0 +1,64 @@
+import math
+
+import numpy as np
+import pytest
+
+from halfseen import ArmedBandit, FiniteActions, LinearBandit, PerAction, PerArm, Uniform
+from halfseen.problems import RandomArms
+from halfseen.theory import (
+    asymptotic_lower_bound,
+    finite_lower_bound,
+    lower_bounds,
+    minimax_lower_bound,
+)
+from halfseen.theory.lower.gathered import slope_in_log
+from theory.lower.instances import G
+
+
+def test_gathers_the_three_bounds():
+    found = lower_bounds(*G, 1e6, 600)
+    assert found.asymptotic.constant == asymptotic_lower_bound(*G).constant
+    assert found.finite.value == finite_lower_bound(*G, 1e6, 600).value
+    assert found.minimax.value == minimax_lower_bound(G[1].observe, 1e6, 0.5).value
+    assert found.reasons == {}
+    assert len(found.sentences()) == 3
+
+
+def test_bernoulli_rewards_have_their_own_minimax_bound():
+    arms = ArmedBandit([0.6, 0.5], reward="bernoulli")
+    found = lower_bounds(arms, Uniform(0.5), 1000, 50)
+    expected = minimax_lower_bound([0.5, 0.5], 1000, rewards="bernoulli").value
+    assert found.minimax.value == expected
+
+
+def test_what_is_missing_has_a_reason():
+    tied = lower_bounds(ArmedBandit([0.5, 0.5]), Uniform(0.5), 1000, 50)
+    assert tied.asymptotic is None
+    assert "must have one best arm" in tied.reasons["asymptotic"]
+    assert tied.minimax is not None
+    counts = lower_bounds(ArmedBandit([2, 1], reward="poisson"), Uniform(0.5), 1000, 50)
+    assert set(counts.reasons) == {"minimax"}
+    changing = ArmedBandit([0.5, 0.1], actions=RandomArms([0.5, 0.5]))
+    nothing = lower_bounds(changing, Uniform(0.5), 1000, 50)
+    assert set(nothing.reasons) == {"asymptotic", "finite", "minimax"}
+    assert nothing.sentences()[0].startswith("No lower bound is known here. `ArmedBandit.actions`")
+    linear = LinearBandit([1, 0], actions=FiniteActions([[1, 0], [0, 1], [0.98, 0.04]]))
+    rare = lower_bounds(linear, PerAction([1, 0.01, 1]), 1000, 50)
+    assert set(rare.reasons) == {"finite", "minimax"}
+    assert "Ignoring p costs 8 times that." in rare.sentences()[0]
+    assert rare.to_dict()["finite"] is None
+
+
+def test_slope_is_counted_over_the_last_tenfold():
+    rounds = np.array([1, 10, 99, 100, 500, 1000])
+    regret = np.array([3.0, 5.0])[:, None] * np.log(rounds)
+    start, slopes = slope_in_log(rounds, regret)
+    assert start == 100
+    assert slopes == pytest.approx([3.0, 5.0])
+    start, slopes = slope_in_log(np.array([1]), np.zeros((2, 1)))
+    assert start == 1
+    assert all(math.isnan(slope) for slope in slopes)
+
+
+def test_an_arm_seen_always_needs_no_more():
+    assert lower_bounds(ArmedBandit([1.0, 0.5]), PerArm([0.1, 1.0]), 100, 5).asymptotic.worth == 1.0

@@ -1,0 +1,54 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halfseen.errors import InvalidInput
+from halfseen.theory import minimax_lower_bound
+
+SEEN = [0.9, 0.1, 0.5, 0.3, 0.05]
+
+
+def test_golden():
+    first, second = minimax_lower_bound(SEEN, 10_000).terms.values()
+    assert first == pytest.approx(22.5333146778, abs=5e-11)
+    assert second == pytest.approx(61.4555931693, abs=5e-11)
+    noisy = minimax_lower_bound([0.5, 0.2, 0.8, 0.3], 10_000, [0.1, 1, 2, 0.3])
+    assert list(noisy.terms.values()) == pytest.approx([12.1661001931, 42.6848464023], abs=5e-11)
+    bernoulli = minimax_lower_bound(SEEN, 10_000, rewards="bernoulli").value
+    assert bernoulli == pytest.approx(11.2567212097, abs=5e-11)
+
+
+@pytest.mark.parametrize("horizon", [1, 50, 10_000])
+def test_the_bernoulli_gap_is_the_best_one(horizon):
+    rest = sum(1 / p for p in SEEN) - 1 / 0.9
+    gaps = np.linspace(1e-6, 0.25 - 1e-6, 400_001)
+    tried = horizon * gaps / 8 * np.exp(horizon / (2 * rest) * np.log1p(-16 * gaps**2))
+    found = minimax_lower_bound(SEEN, horizon, rewards="bernoulli")
+    assert found.value == pytest.approx(tried.max(), rel=1e-6)
+    assert found.value >= tried.max() * (1 - 1e-12)
+
+
+@given(st.lists(st.floats(0.01, 1.0), min_size=2, max_size=8), st.floats(1.0, 1e9))
+def test_is_of_the_order_of_the_effective_dimension(observe, horizon):
+    found = minimax_lower_bound(observe, horizon).value
+    order = math.sqrt(sum(1 / p for p in observe) * horizon)
+    assert math.exp(-0.5) / 16 / math.sqrt(2) * order * (1 - 1e-12) <= found <= order / 2
+
+
+def test_noise_scales_it():
+    once = minimax_lower_bound(SEEN, 1000)
+    twice = minimax_lower_bound(SEEN, 1000, 2.0)
+    assert twice.value == pytest.approx(2 * once.value)
+    assert twice.largest_mean == pytest.approx(2 * once.largest_mean)
+
+
+def test_bad_input_is_refused_in_a_sentence():
+    with pytest.raises(InvalidInput, match=r"`observe` must have at least 2 entries"):
+        minimax_lower_bound([0.5], 100)
+    with pytest.raises(InvalidInput, match=r"`observe\[1\]` .*above 0"):
+        minimax_lower_bound([0.5, 0.0], 100)
+    with pytest.raises(InvalidInput, match="`noise` must be a finite number"):
+        minimax_lower_bound([0.5, 0.5], 100, math.inf)
