@@ -6,7 +6,11 @@ from halfseen.policies.arms.base import Kernels, Policy
 from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
 from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
 from halfseen.policies.arms.gaussian_thompson import GaussianThompson
+from halfseen.policies.arms.imed import IMED
 from halfseen.policies.arms.impute import ImputeMean, ImputeZero
+from halfseen.policies.arms.kl_ucb import KLUCB
+from halfseen.policies.arms.kl_ucb_plus_plus import KLUCBPlusPlus
+from halfseen.policies.arms.moss import MOSS
 from halfseen.policies.arms.random_choice import RandomChoice
 from halfseen.policies.arms.robust_ucb import RobustUCB
 from halfseen.policies.arms.ucb import UCB
@@ -45,6 +49,10 @@ def register(policy: Kind) -> Kind:
 for _policy in (
     UCB,
     UCB1,
+    IMED,
+    KLUCB,
+    KLUCBPlusPlus,
+    MOSS,
     RobustUCB,
     GaussianThompson,
     BernoulliThompson,
@@ -73,7 +81,10 @@ for _policy in (
 __all__ = [
     "GLMUCB",
     "GLM_POLICIES",
+    "IMED",
+    "KLUCB",
     "LINEAR_POLICIES",
+    "MOSS",
     "POLICIES",
     "UCB",
     "UCB1",
@@ -90,6 +101,7 @@ __all__ = [
     "ImputeZeroLinUCB",
     "InformationGreedy",
     "InversePropensity",
+    "KLUCBPlusPlus",
     "Kernels",
     "LinEpsilonGreedy",
     "LinRandom",

@@ -139,6 +139,7 @@ def far_arms(kernels: OpenNames, jumps: bool) -> Any:
                 room.winners[:, row],
                 room.state[:, :, row],
                 room.arm_state[:, :, row],
+                room.plays[:, row],
                 room.playable[:, row],
                 room.potential[:, row],
                 room.stop[:, row],
