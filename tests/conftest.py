@@ -2,9 +2,22 @@
 
 import os
 
+import pytest
 from report.browsers import NONE_FOUND
 
 os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
+
+
+@pytest.fixture
+def own_kinds():
+    """Forget the kinds that a test registers."""
+    from halfseen.kinds import registries
+
+    kept = [(registry, dict(registry)) for _, registry in registries()]
+    yield
+    for registry, content in kept:
+        registry.clear()
+        registry.update(content)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -24,7 +24,7 @@ from halfseen.kernels.compile_hints import inline
 
 Stream = tuple[int, int, int, int]
 
-ENVIRONMENT, AVAILABILITY, POLICY = 0, 1, 2  # purposes
+ENVIRONMENT, AVAILABILITY, POLICY, REWARD = range(4)  # purposes
 _ATTEMPT = 1 << 24  # rejected candidates move on by one attempt, above the arm's bits
 _SECOND = 1 << 16  # the second variable of a place is redrawn apart from the first
 WORD = 0xFFFFFFFF

@@ -65,7 +65,7 @@ def command(line):
 @pytest.mark.parametrize(
     "page", list(filter(runs, PAGES)), ids=lambda path: str(path.relative_to(ROOT))
 )
-def test_code_in_documents_runs(page, tmp_path, monkeypatch):
+def test_code_in_documents_runs(page, tmp_path, monkeypatch, own_kinds):
     """The blocks run in order, in one namespace, in an empty folder.
 
     A ``text`` block after a ``python`` block is what that printed. In a ``console`` block, lines
@@ -73,7 +73,6 @@ def test_code_in_documents_runs(page, tmp_path, monkeypatch):
     file.
     """
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("halfseen.policies.POLICIES", dict(POLICIES))
     names, output = {"__name__": "page"}, None
     for number, (kind, text) in enumerate(blocks(page)):
         said, output = output, None

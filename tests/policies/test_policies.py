@@ -18,6 +18,7 @@ from halfseen import (
     PerArm,
     RandomChoice,
     RobustUCB,
+    StudentT,
     Study,
     simulate,
 )
@@ -177,3 +178,24 @@ def test_bad_parameters_are_named(build, field):
         build()
     assert caught.value.field == field
     assert f"`{field}`" in str(caught.value)
+
+
+def test_with_heavy_tails_ucb_fails_and_robust_ucb_does_not():
+    law, gap, horizon = StudentT(1.6), 4.0, 100_000
+    study = Study(
+        ArmedBandit([gap / 2, -gap / 2], reward=law),
+        PerArm([0.1, 1.0]),
+        {"ucb": UCB(), "robust": RobustUCB(order=0.5, moment=law.moment(1.5))},
+        horizon=horizon,
+        replications=200,
+        checkpoints=12,
+        baseline=False,
+    )
+    tracks = simulate(study).tracks
+    ucb, robust = tracks["regret"][0, 0, :, :, -1]
+    assert (ucb > 0.9 * gap * horizon).mean() == 0.035  # never plays the good arm again
+    assert robust.max() < 7_000
+    assert ucb.mean() > 2.0 * robust.mean()
+    missed = tracks["optimism_failed"][0, 0, :, :, -1].mean(axis=1)
+    assert missed[0] > 0.5
+    assert missed[1] == 0.0

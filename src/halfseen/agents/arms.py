@@ -20,7 +20,7 @@ from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.policies import Policy
 from halfseen.policies.arms.base import COUNT, TOTAL, count_and_sum
-from halfseen.problems import REWARDS, Setting
+from halfseen.problems import REWARD_LAWS, Setting
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
@@ -156,7 +156,7 @@ class Agent:
             noise=np.array(scales),
             bound=checks.number("Agent.bound", bound, **limits),
             horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
-            reward=checks.one_of("Agent.reward", reward, REWARDS),
+            reward=checks.one_of("Agent.reward", reward, REWARD_LAWS),
         )
         self.seed = checks.seed("Agent.seed", seed)
         policy.check(self.setting)

@@ -111,10 +111,13 @@ def blank_linear(arms: ArmTrack, dimension: int) -> LinearTrack:
 
 
 class ArmWorld(NamedTuple):
-    """An armed bandit and its censorship, with a policy's constants."""
+    """An armed bandit and its censorship, with a policy's constants.
+
+    `law` is the number of a law of rewards that `feedback` knows, or the table of a law's kernel.
+    """
 
     arm_constants: Vector
-    law: int
+    law: Any
     availability: int
     available: NDArray[Any]
     chances: Vector

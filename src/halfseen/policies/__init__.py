@@ -1,7 +1,6 @@
 """How to choose: one algorithm per file."""
 
-from typing import TypeVar
-
+from halfseen.kinds import declare, register
 from halfseen.policies.arms.base import Kernels, Policy
 from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
 from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
@@ -32,19 +31,9 @@ from halfseen.policies.linear.lin_ucb import ImputeZeroLinUCB, LinUCB
 POLICIES: dict[str, type[Policy]] = {}
 LINEAR_POLICIES: dict[str, type[LinearPolicy]] = {}
 GLM_POLICIES: dict[str, type[GLMPolicy]] = {}
-Kind = TypeVar("Kind", bound=type[Policy] | type[LinearPolicy])
-
-
-def register(policy: Kind) -> Kind:
-    """Make a policy known to specs by its `kind`; usable as a class decorator."""
-    if issubclass(policy, GLMPolicy):
-        GLM_POLICIES[policy.kind] = policy
-    elif issubclass(policy, LinearPolicy):
-        LINEAR_POLICIES[policy.kind] = policy
-    else:
-        POLICIES[policy.kind] = policy
-    return policy
-
+declare(Policy, "policy", POLICIES)
+declare(LinearPolicy, "policy", LINEAR_POLICIES)
+declare(GLMPolicy, "policy", GLM_POLICIES)
 
 for _policy in (
     UCB,
@@ -114,5 +103,4 @@ __all__ = [
     "RandomChoice",
     "RidgeGLMUCB",
     "RobustUCB",
-    "register",
 ]

@@ -13,9 +13,9 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems.arm_sets import ActionSet, AllArms, FixedArms
+from halfseen.problems.rewards import RewardLaw, law_named
 from halfseen.problems.setting import Setting
 
-REWARDS = ("gaussian", "bernoulli", "uniform", "rademacher")
 MOST_ARMS = 10_000_000  # an arm has 24 bits of a draw's place
 LARGEST = 1e100  # larger rewards overflow when squared or summed
 LARGEST_FIX = "Measure the rewards in a larger unit."
@@ -30,11 +30,13 @@ class ArmedBandit:
     means
         Mean reward of each arm.
     noise
-        Standard deviation of the rewards, one number or one per arm. For every law offered here
-        it is also the sub-Gaussian scale. Bernoulli rewards set their own: 1/2.
+        Scale of the rewards, one number or one per arm, 1 unless said otherwise: for laws with
+        light tails the standard deviation, which is also the sub-Gaussian scale. Bernoulli,
+        Poisson and exponential rewards set their own.
     reward
-        ``"gaussian"``, ``"bernoulli"`` (0 or 1), ``"uniform"`` (on an interval around the mean)
-        or ``"rademacher"`` (mean plus or minus the noise).
+        ``"gaussian"``, ``"bernoulli"`` (0 or 1), ``"uniform"`` (on an interval around the mean),
+        ``"rademacher"`` (mean plus or minus the noise), ``"poisson"``, ``"exponential"``,
+        ``"student-t"``, the name of a registered law, or any `RewardLaw`.
     actions
         The arms playable in each round; all of them unless said otherwise.
 
@@ -48,7 +50,7 @@ class ArmedBandit:
     kind: ClassVar[str] = "arms"
     means: Sequence[float]
     noise: float | Sequence[float] | None = None
-    reward: str = "gaussian"
+    reward: str | RewardLaw = "gaussian"
     actions: ActionSet = field(default_factory=AllArms)
 
     def __post_init__(self) -> None:
@@ -62,25 +64,16 @@ class ArmedBandit:
                 f"{len(means):,} entries",
                 "Leave some arms out.",
             )
-        reward = checks.one_of("ArmedBandit.reward", self.reward, REWARDS)
-        if reward == "bernoulli":
-            checks.vector(
-                "ArmedBandit.means",
-                means,
-                at_least=0.0,
-                at_most=1.0,
-                fix="Bernoulli means are probabilities.",
+        law = law_named("ArmedBandit.reward", self.reward)
+        law.check(means)
+        if not law.takes_noise and self.noise is not None:
+            raise InvalidInput(
+                "ArmedBandit.noise",
+                f"is fixed by {law.kind.capitalize()} rewards",
+                self.noise,
+                "Leave it out.",
             )
-            if self.noise is not None:
-                raise InvalidInput(
-                    "ArmedBandit.noise",
-                    "is fixed by Bernoulli rewards",
-                    self.noise,
-                    "Leave it out.",
-                )
-            noise = (0.5,) * len(means)
-        else:
-            noise = self._noise(1.0 if self.noise is None else self.noise, len(means))
+        noise = self._noise(1.0 if self.noise is None else self.noise, len(means))
         if not isinstance(self.actions, ActionSet):
             raise InvalidInput(
                 "ArmedBandit.actions",
@@ -91,8 +84,12 @@ class ArmedBandit:
         with checks.inside("ArmedBandit.actions"):
             self.actions.check(len(means))
         object.__setattr__(self, "means", means)
-        object.__setattr__(self, "noise", None if reward == "bernoulli" else noise)
-        object.__setattr__(self, "_scale", noise)
+        object.__setattr__(self, "noise", noise if law.takes_noise else None)
+        object.__setattr__(self, "_law", law)
+        scale = np.asarray(law.scale(np.array(means), np.array(noise)), dtype=np.float64)
+        fix = f"Correct {type(law).__name__}.scale, which returns one number per arm."
+        given = checks.vector("ArmedBandit.scale", scale, at_least=0.0, length=len(means), fix=fix)
+        object.__setattr__(self, "_scale", given)
 
     @staticmethod
     def _noise(noise: float | Sequence[float], arms: int) -> tuple[float, ...]:
@@ -108,8 +105,13 @@ class ArmedBandit:
         return len(self.means)
 
     @property
+    def law(self) -> RewardLaw:
+        """The law of the rewards, with its parameters."""
+        return self._law  # type: ignore[attr-defined]
+
+    @property
     def scale(self) -> Vector:
-        """Sub-Gaussian scale of each arm's noise."""
+        """Scale of each arm's noise, a sub-Gaussian one if the law's tails are light."""
         return np.array(self._scale)  # type: ignore[attr-defined]
 
     @property
@@ -127,4 +129,4 @@ class ArmedBandit:
     def setting(self, horizon: int) -> Setting:
         """Return what a policy is told before the first round."""
         bound = float(np.max(np.abs(self.means)))
-        return Setting(noise=self.scale, bound=bound, horizon=horizon, reward=self.reward)
+        return Setting(noise=self.scale, bound=bound, horizon=horizon, reward=self.law.kind)

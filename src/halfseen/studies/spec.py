@@ -21,6 +21,7 @@ from halfseen.problems import (
     ACTION_SETS,
     LINEAR_ACTIONS,
     LINKS,
+    REWARD_LAWS,
     ArmedBandit,
     GeneralizedLinearBandit,
     LinearBandit,
@@ -165,9 +166,13 @@ def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tu
         yield place, table["kind"]
         return
     noun = registry[table["kind"]]
-    for key, inner in (("base", POLICIES), ("actions", _ACTIONS.get(noun))):
+    for key in ("base", "actions", "reward"):
+        inner = _inner_registry(noun, key, table.get(key))
         if isinstance(table.get(key), dict) and inner is not None:
             yield from _unknown_in(f"{place}.{key}", table[key], inner)
+    reward = table.get("reward")
+    if noun is ArmedBandit and isinstance(reward, str) and reward not in REWARD_LAWS:
+        yield f"{place}.reward", reward
     if noun is GeneralizedLinearBandit and table.get("link") not in LINKS:
         yield f"{place}.link", table["link"]
 
@@ -227,7 +232,7 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
             continue
         if key not in known_fields:
             raise _unknown(f"{place}.{key}", key, known_fields)
-        inner = POLICIES if key == "base" else _ACTIONS.get(noun) if key == "actions" else None
+        inner = _inner_registry(noun, key, value)
         arguments[key] = value if inner is None else _build(f"{place}.{key}", value, inner)
     for key, entry in known_fields.items():
         required = entry.default is MISSING and entry.default_factory is MISSING
@@ -240,6 +245,15 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
         named = error.field.startswith(own)
         part = error.field.removeprefix(own) if named else error.field.rpartition(".")[2]
         raise InvalidInput(f"{place}.{part}", error.requirement, error.value, error.fix) from None
+
+
+def _inner_registry(noun: type[Any], key: str, value: Any) -> dict[str, Any] | None:
+    """Return the kinds a field may hold, None where its value is not a table of a kind."""
+    if key == "base":
+        return dict(POLICIES)
+    if key == "reward" and noun is ArmedBandit and isinstance(value, dict):
+        return dict(REWARD_LAWS)
+    return _ACTIONS.get(noun) if key == "actions" else None
 
 
 def _unknown(field: str, key: str, known: Any) -> InvalidInput:

@@ -320,6 +320,8 @@ def _decisive(noun: Any) -> Any:
     parts = {entry.name: getattr(noun, entry.name) for entry in fields(noun)}
     if isinstance(noun, GeneralizedLinearBandit):
         parts["link"] = noun.curve
+    if isinstance(noun, ArmedBandit) and noun.law.number is None:
+        parts["law"] = noun.law
     if isinstance(noun.actions, SequenceOfActions):
         parts["rounds"] = noun.actions.array  # of a file, what it holds now
     return (noun.kind, parts)

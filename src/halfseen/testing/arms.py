@@ -15,7 +15,6 @@ from halfseen.draws import ENVIRONMENT
 from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
 from halfseen.engine.cells.arms import Cell
-from halfseen.engine.loops.feedback import feedback
 from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
@@ -123,7 +122,7 @@ def _check_choice(kernels: Kernels, state: State, arm: int, step: int, table: Ve
 
 
 def _check_rounds(cell: Cell, expected: Track) -> None:
-    loop = fitted(cell.loop, cell.policy.kernels(), JUMPS=False)
+    loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names | {"JUMPS": False})
     track = _blank(cell)
     loop(0, _REPLICATIONS, cell.world(), cell.workspace(), track)
     for name, array in track.arrays().items():
@@ -146,7 +145,7 @@ def _check_agent(cell: Cell, expected: Track) -> None:
     )
     agent._key = key
     stream = (*key, 0, ENVIRONMENT)
-    upcoming = [feedback(constants, arm, 0, law, stream) for arm in range(setting.arms)]
+    upcoming = [cell.feedback(constants, arm, 0, law, stream) for arm in range(setting.arms)]
     seen, pulls = [0] * setting.arms, [0] * setting.arms
     available = np.flatnonzero(game.available[0]).tolist()
     for _ in range(cell.horizon):
@@ -159,7 +158,7 @@ def _check_agent(cell: Cell, expected: Track) -> None:
             agent.miss(decision)
         else:
             seen[arm] += 1
-            upcoming[arm] = feedback(constants, arm, seen[arm], law, stream)
+            upcoming[arm] = cell.feedback(constants, arm, seen[arm], law, stream)
             agent.observe(decision, reward)
     assert pulls == expected.pulls[0, -1].tolist(), f"agent and engine differ for {cell.policy}"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +17,16 @@ from halfseen.draws import stream_key
 from halfseen.engine.arguments import ArmWorkspace, ArmWorld, Shapes, Track, arm_shapes, blank_arms
 from halfseen.engine.loops import feedback
 from halfseen.engine.loops.arms import play
+from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
 from halfseen.problems import (
-    REWARDS,
     ArmedBandit,
     FixedArms,
     RandomArms,
     SequenceOfArms,
 )
+from halfseen.problems.rewards import RewardKernels
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,13 @@ class Cell:
     @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
-        return {"JUMPS": self.jumps}
+        return {"JUMPS": self.jumps, "feedback": self.feedback}
+
+    @property
+    def feedback(self) -> Callable[..., tuple[float, float]]:
+        """The kernel that draws an arm's next reward and the wait for it."""
+        law = self.problem.law
+        return feedback.feedback if law.number is not None else law_feedback(law.kernels())
 
     @property
     def jumps(self) -> bool:
@@ -89,11 +97,13 @@ class Cell:
         constants = arm_constants(problem.means, problem.scale, observe)
         constants[:, feedback.PATIENCE] = 24.0 * np.log(self.horizon) / observe + 1.0
         kind, available, chances = _availability(problem)
-        label = json.dumps([problem.kind, asdict(problem)], sort_keys=True)
+        law, parts = problem.law, asdict(problem)
+        parts["reward"] = [law.kind, parts["reward"]] if is_dataclass(problem.reward) else law.kind
+        label = json.dumps([problem.kind, parts], sort_keys=True)
         table = self.policy.table(problem.setting(self.horizon))
         return ArmWorld(
             constants,
-            REWARDS.index(problem.reward),
+            _law_table(problem) if law.number is None else law.number,
             kind,
             available,
             chances,
@@ -123,6 +133,26 @@ def arm_constants(means: Any, noise: Any, observe: Vector) -> Vector:
     partly = observe < 1.0
     constants[partly, feedback.WAIT_SCALE] = -1.0 / np.log1p(-observe[partly])
     return constants
+
+
+@cache
+def law_feedback(kernels: RewardKernels) -> Callable[..., tuple[float, float]]:
+    """Return the kernel that draws an arm's next reward from a law, and the wait for it."""
+    return fitted(feedback.law_feedback, kernels)
+
+
+def _law_table(problem: ArmedBandit) -> Vector:
+    noise = problem.scale if problem.noise is None else np.array(problem.noise)
+    table = problem.law.table(np.array(problem.means), noise)
+    rows = np.ascontiguousarray(table, dtype=np.float64)
+    if rows.ndim != 2 or len(rows) != problem.arms:
+        raise InvalidInput(
+            f"{type(problem.law).__name__}.table",
+            "must return a row of constants per arm",
+            rows.shape,
+            f"Return an array of {problem.arms} rows.",
+        )
+    return rows
 
 
 def _availability(problem: ArmedBandit) -> tuple[int, NDArray[np.uint8], Vector]:

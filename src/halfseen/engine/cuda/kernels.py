@@ -10,6 +10,7 @@ world, the room to work in (far kernels only) and the track.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -67,9 +68,11 @@ def _arms(cell: Cell, single: bool) -> Launch:
     given = sent_world(world, real)._replace(stops=sent(world.stops))
     if threads:
         sizes = (arms, kernels.statistics, constants, orders)
-        kernel = near_arms(kernels, sizes, single, threads)
+        kernel = near_arms(kernels, cell.feedback, sizes, single, threads)
         return Launch(kernel, threads, given, precision="single" if single else "double")
-    return Launch(far_arms(kernels, cell.jumps), THREADS, given, cell.shapes(), ArmWorkspace)
+    return Launch(
+        far_arms(kernels, cell.feedback, cell.jumps), THREADS, given, cell.shapes(), ArmWorkspace
+    )
 
 
 def _linear(cell: LinearCell) -> Launch:
@@ -86,15 +89,20 @@ def _linear(cell: LinearCell) -> Launch:
 
 @cache
 def near_arms(
-    kernels: OpenNames, sizes: tuple[int, int, int, int], single: bool, threads: int
+    kernels: OpenNames,
+    feedback: Callable[..., Any],
+    sizes: tuple[int, int, int, int],
+    single: bool,
+    threads: int,
 ) -> Any:
     """Return the loop that jumps from observation to observation on few arms.
 
-    `sizes` are the numbers of arms, of statistics and constants of an arm, and of orders.
+    `feedback` draws rewards and waits; `sizes` are the numbers of arms, of statistics and constants
+    of an arm, and of orders.
     """
     real: Any = np.float32 if single else np.float64
     arms, statistics, constants, orders = sizes
-    names = {"ARMS": arms, "ORDERS": orders, "REAL": real}
+    names = {"ARMS": arms, "ORDERS": orders, "REAL": real, "feedback": feedback}
     leap = on_device(fitted(near_arms_loop.leap, kernels, **names), {}, single)
     room = max(orders, 1)
 
@@ -126,9 +134,9 @@ def near_arms(
 
 
 @cache
-def far_arms(kernels: OpenNames, jumps: bool) -> Any:
-    """Return the loop for any policy and any number of arms."""
-    names = {"JUMPS": jumps, "POLLS": False}
+def far_arms(kernels: OpenNames, feedback: Callable[..., Any], jumps: bool) -> Any:
+    """Return the loop for any policy and any number of arms; `feedback` draws rewards and waits."""
+    names = {"JUMPS": jumps, "POLLS": False, "feedback": feedback}
     once = on_device(fitted(arms_loop.play_once, kernels, **names), {}, False)
 
     def kernel(first, rows, world, room, track):  # type: ignore[no-untyped-def]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.draws import Stream, exponential_from, normal_from, uniform, unit, words
+from halfseen.draws import REWARD, Stream, exponential_from, normal_from, uniform, unit, words
 from halfseen.kernels.compile_hints import inline
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ArmWorld
     from halfseen.problems.links import draw_bernoulli as reward
+    from halfseen.problems.reward_laws import draw_count as draw
 
 MEAN, NOISE, HALF_RATE, WAIT_SCALE, PATIENCE = range(5)  # columns of an arm's constants
 GAUSSIAN, BERNOULLI, UNIFORM, RADEMACHER = range(4)  # laws of the rewards
@@ -60,6 +61,20 @@ def link_feedback(
     wait = waiting(constants[action, WAIT_SCALE], high, low, stream, count, action)
     gained = reward(constants[action, MEAN], constants[action, NOISE], stream, count, action)
     return gained, wait
+
+
+@inline
+def law_feedback(
+    constants: Vector, arm: int, count: int, table: Vector, stream: Stream
+) -> tuple[float, float]:
+    """Return what `feedback` does; ``draw`` is filled in with the kernel of a reward law.
+
+    The kernel has a stream of its own: whatever it draws, rewards and waits are independent.
+    """
+    _, _, high, low = words(stream, count, arm)
+    wait = waiting(constants[arm, WAIT_SCALE], high, low, stream, count, arm)
+    key0, key1, replication, _ = stream
+    return draw(table, arm, count, (key0, key1, replication, REWARD)), wait
 
 
 @inline

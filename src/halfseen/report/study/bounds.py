@@ -61,7 +61,7 @@ def proved(place: Place) -> bool:
             return False
         told = (place.policy.noise, place.problem.noise), (place.policy.bound, place.problem.norm)
         return all(given is None or given >= truth for given, truth in told)
-    if type(place.policy) is not UCB:
+    if type(place.policy) is not UCB or not place.problem.law.sub_gaussian:
         return False
     largest = float(np.abs(np.array(place.problem.means)[place.problem.playable]).max())
     return place.policy.bound is None or place.policy.bound >= largest

@@ -13,12 +13,6 @@ from halfseen.report.study.measures import number
 from halfseen.studies.spec import describe
 from halfseen.studies.study import AnyCensorship, AnyPolicy, Problem
 
-REWARDS = {
-    "gaussian": "normal rewards",
-    "bernoulli": "rewards of 0 or 1",
-    "uniform": "rewards uniform around the mean",
-    "rademacher": "rewards of the mean plus or minus the noise",
-}
 POLICIES = {
     "ucb": "Plays the arm that could be best, judged on seen rewards alone.",
     "ucb1": "Plays the arm that could be best, judged on seen rewards and the clock.",
@@ -40,9 +34,8 @@ def problem_in_words(problem: Problem) -> str:
     if isinstance(problem, LinearBandit):
         return linear_words.linear_problem_in_words(problem)
     arms = f"{problem.arms:,} arm" + ("" if problem.arms == 1 else "s")
-    rewards = REWARDS.get(problem.reward, problem.reward)
-    text = f"{arms}, {rewards}, means {values_in_words(problem.means)}"
-    if problem.reward != "bernoulli":
+    text = f"{arms}, {problem.law.in_words()}, means {values_in_words(problem.means)}"
+    if problem.law.takes_noise:
         text += f", noise {values_in_words(problem.scale.tolist())}"
     actions = problem.actions
     if isinstance(actions, FixedArms):

@@ -297,6 +297,8 @@ def _bound(statement: Statement, world: World, problem: ArmedBandit, policy: Pol
     reason = ""
     if statement.policy and not is_ucb(policy):
         reason = f"proved for UCB, not for {type(policy).__name__}"
+    elif statement.policy and not problem.law.sub_gaussian:
+        reason = f"proved for sub-Gaussian rewards, not for {problem.law.in_words()}"
     elif statement.fixed and not has_fixed_arms(problem):
         reason = "needs the same arms in every round"
     terms = {} if reason else bound_terms.evaluated(statement.compute, world)

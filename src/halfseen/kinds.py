@@ -1,0 +1,68 @@
+"""Kinds known by name, to specs and commands: those of this package and your own."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from halfseen.errors import InvalidInput
+
+Kind = TypeVar("Kind", bound=type[Any])
+_REGISTRIES: dict[type[Any], tuple[str, dict[str, Any]]] = {}
+
+
+def declare(base: type[Any], noun: str, registry: dict[str, Any]) -> None:
+    """Let `register` put subclasses of `base` into a registry; `noun` is what they are called."""
+    _REGISTRIES[base] = (noun, registry)
+
+
+def registries() -> list[tuple[str, dict[str, Any]]]:
+    """Return what kinds are called, and those that are known, for every kind of kind."""
+    return list(_REGISTRIES.values())
+
+
+def register(kind: Kind) -> Kind:
+    """Make a class known by its `kind` to specs and commands; usable as a class decorator.
+
+    Parameters
+    ----------
+    kind
+        A policy, a reward law or another kind this package lets you write: a frozen dataclass with
+        a class attribute `kind`, the name that specs give it.
+
+    Notes
+    -----
+    A name that is taken is refused. A class defined again, by the same name in the same module as
+    a notebook does, takes the place of the earlier one.
+
+    Examples
+    --------
+    >>> from halfseen import UCB
+    >>> class Bold(UCB):
+    ...     kind = "ucb"
+    >>> register(Bold)
+    Traceback (most recent call last):
+    halfseen.errors.InvalidInput: `Bold.kind` must not be the name of another policy; got 'ucb'. ...
+    """
+    found = [_REGISTRIES[base] for base in getattr(kind, "__mro__", ()) if base in _REGISTRIES]
+    if not found:
+        raise InvalidInput(
+            "register",
+            f"must be given a class of a {', '.join(dict(registries()))}",
+            kind,
+            "Derive it from the base class, for example halfseen.Policy.",
+        )
+    noun, registry = found[0]
+    name = getattr(kind, "kind", None)
+    field = f"{kind.__name__}.kind"
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise InvalidInput(field, "must be a printable name", name, f"Name the {noun}.")
+    for other in [known[name] for what, known in registries() if what == noun and name in known]:
+        if (other.__module__, other.__qualname__) != (kind.__module__, kind.__qualname__):
+            raise InvalidInput(
+                field,
+                f"must not be the name of another {noun}",
+                name,
+                f"{other.__module__}.{other.__qualname__} has it; choose another name.",
+            )
+    registry[name] = kind
+    return kind

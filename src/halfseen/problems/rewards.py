@@ -1,0 +1,123 @@
+"""The contract of a reward law: how an arm's n-th reward is drawn."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, is_dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.draws import Stream
+from halfseen.errors import InvalidInput
+from halfseen.kernels.reachable import renewed
+from halfseen.kinds import declare
+
+Draw = Callable[[Vector, int, int, Stream], float]
+MEAN, NOISE = 0, 1  # columns of the table, unless a law has its own
+
+
+@dataclass(frozen=True)
+class RewardKernels:
+    """The kernel of a law, as the loops leave it open."""
+
+    draw: Draw
+
+    def names(self) -> dict[str, Any]:
+        """Return what the open name stands for."""
+        return {"draw": self.draw}
+
+
+class RewardLaw(ABC):
+    """How the rewards of an arm are distributed around its mean.
+
+    A law is a frozen dataclass of parameters, if it has any, with one kernel, `draw`: a plain
+    function of numbers and arrays that allocates nothing and knows no ``self``.
+
+    Attributes
+    ----------
+    kind
+        The law's name in a spec.
+    draw
+        Kernel ``(table, arm, count, stream) -> float``: observation number ``count`` of an arm,
+        from 0. ``table[arm]`` holds the arm's row of what :meth:`table` returned, and ``stream``
+        feeds `halfseen.draws` at the place ``(count, arm)``. Its mean must be that of the arm.
+    takes_noise
+        False when the means alone decide how widely rewards spread, so that no noise may be given.
+    sub_gaussian
+        True when :meth:`scale` is a sub-Gaussian scale, on which the regret bounds rest.
+
+    Examples
+    --------
+    Rewards of twice the mean or nothing:
+
+    >>> from halfseen.draws import uniform
+    >>> def double_or_nothing(table, arm, count, stream):
+    ...     return 2.0 * table[arm, 0] if uniform(stream, count, arm) < 0.5 else 0.0
+    >>> @dataclass(frozen=True)
+    ... class Coin(RewardLaw):
+    ...     kind = "coin"
+    ...     takes_noise = False
+    ...     draw = staticmethod(double_or_nothing)
+    ...     def scale(self, means, noise):
+    ...         return np.abs(means)
+    >>> from halfseen import ArmedBandit
+    >>> ArmedBandit([0.5, 0.25], reward=Coin()).scale.tolist()
+    [0.5, 0.25]
+    """
+
+    kind: ClassVar[str]
+    draw: ClassVar[staticmethod[[Vector, int, int, Stream], float]]
+    takes_noise: ClassVar[bool] = True
+    sub_gaussian: ClassVar[bool] = False
+    number: ClassVar[int | None] = None  # of a law that the loops know without its kernel
+
+    def check(self, means: Sequence[float]) -> None:  # noqa: B027
+        """Refuse means this law cannot have; by default all will do."""
+
+    def scale(self, means: Vector, noise: Vector) -> Vector:
+        """Return the scale of each arm's noise, as policies are told; by default the noise given.
+
+        It is the standard deviation, or a bound on it, where there is one.
+        """
+        return noise
+
+    def table(self, means: Vector, noise: Vector) -> Vector:
+        """Return the constants of the kernel, one row per arm; by default its mean and noise."""
+        return np.column_stack([means, noise])
+
+    def kernels(self) -> RewardKernels:
+        """Return the kernel without the parameters."""
+        return RewardKernels(renewed(self.draw))
+
+    def in_words(self) -> str:
+        """Return what rewards are like, as reports say it."""
+        return f"rewards of law {self.kind}"
+
+
+REWARD_LAWS: dict[str, type[RewardLaw]] = {}
+declare(RewardLaw, "reward law", REWARD_LAWS)
+
+
+def law_named(field: str, value: Any) -> RewardLaw:
+    """Return a law by its name, with its default parameters, or the law given."""
+    if isinstance(value, RewardLaw):
+        named = isinstance(getattr(value, "kind", None), str)
+        if not named or not is_dataclass(value) or not callable(getattr(value, "draw", None)):
+            raise InvalidInput(
+                field,
+                "must be a dataclass with a name, `kind`, and a kernel, `draw`",
+                value,
+                "Write @dataclass(frozen=True) above the class and give it both.",
+            )
+        return value
+    kind = REWARD_LAWS[checks.one_of(field, value, REWARD_LAWS)]
+    try:
+        return kind()
+    except TypeError:
+        raise InvalidInput(
+            field, "must come with its parameters", value, f"Give {kind.__name__}(...)."
+        ) from None
