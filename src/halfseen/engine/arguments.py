@@ -135,6 +135,7 @@ class ArmWorkspace(NamedTuple):
     winners: NDArray[Any]
     state: Vector
     arm_state: Vector
+    plays: Vector
     playable: NDArray[Any]
     potential: Vector
     stop: NDArray[Any]
@@ -148,6 +149,7 @@ def arm_shapes(arms: int, statistics: int, orders: int) -> Shapes:
         winners=((nodes,), np.uint32),
         state=(arms, statistics),
         arm_state=(arms, 4),
+        plays=(arms,),
         playable=((arms,), np.uint8),
         potential=(max(orders, 1),),
         stop=((1,), np.uint8),

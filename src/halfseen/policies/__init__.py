@@ -5,7 +5,11 @@ from halfseen.policies.arms.base import Kernels, Policy
 from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
 from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
 from halfseen.policies.arms.gaussian_thompson import GaussianThompson
+from halfseen.policies.arms.imed import IMED
 from halfseen.policies.arms.impute import ImputeMean, ImputeZero
+from halfseen.policies.arms.kl_ucb import KLUCB
+from halfseen.policies.arms.kl_ucb_plus_plus import KLUCBPlusPlus
+from halfseen.policies.arms.moss import MOSS
 from halfseen.policies.arms.random_choice import RandomChoice
 from halfseen.policies.arms.robust_ucb import RobustUCB
 from halfseen.policies.arms.ucb import UCB
@@ -34,6 +38,10 @@ declare(GLMPolicy, "policy", GLM_POLICIES)
 for _policy in (
     UCB,
     UCB1,
+    IMED,
+    KLUCB,
+    KLUCBPlusPlus,
+    MOSS,
     RobustUCB,
     GaussianThompson,
     BernoulliThompson,
@@ -62,7 +70,10 @@ for _policy in (
 __all__ = [
     "GLMUCB",
     "GLM_POLICIES",
+    "IMED",
+    "KLUCB",
     "LINEAR_POLICIES",
+    "MOSS",
     "POLICIES",
     "UCB",
     "UCB1",
@@ -79,6 +90,7 @@ __all__ = [
     "ImputeZeroLinUCB",
     "InformationGreedy",
     "InversePropensity",
+    "KLUCBPlusPlus",
     "Kernels",
     "LinEpsilonGreedy",
     "LinRandom",
