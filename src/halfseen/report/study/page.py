@@ -9,7 +9,7 @@ from halfseen.report.core.document import charts_of, document, stamp_of
 from halfseen.report.core.drawing import with_images
 from halfseen.report.core.markup import tag
 from halfseen.report.core.panels import Figure
-from halfseen.report.study import growth, proofs, sections
+from halfseen.report.study import growth, leaders, proofs, sections
 from halfseen.report.study.charts import figures
 from halfseen.report.study.measures import left_out, shown
 from halfseen.studies.result import Result
@@ -72,14 +72,16 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     """
     rest = left_out(result.study, part.study)
     everything = [figure for row in drawn.values() for figure in row]
+    first, others = next(iter(everything), None), {i: row[i == 0 :] for i, row in drawn.items()}
     body = [
         sections.top(result),
         tag(
             "main",
+            leaders.best_section(result, first),
             sections.answer_section(part, rest),
             sections.run_section(result),
             sections.numbers_section(result),
-            sections.charts_section(part, drawn, rest),
+            sections.charts_section(part, others, rest),
             *(
                 [growth.growth_section(part)]
                 if part.study.linear and 1.0 in part.study.alphas

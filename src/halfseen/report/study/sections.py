@@ -34,6 +34,7 @@ from halfseen.tables import counted, percent, show
 
 SPEC_SHOWN = 40_000  # characters
 CHAPTERS = {
+    "best": "Best policy",
     "answer": "Answer",
     "run": "What was run",
     "numbers": "Numbers",

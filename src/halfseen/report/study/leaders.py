@@ -1,0 +1,93 @@
+"""The first thing a reader wants: which policy lost least in each world, and the picture of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from halfseen.report.core.document import NO_SCRIPT, figure_place, section
+from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.panels import Figure
+from halfseen.report.study.measures import number
+from halfseen.studies.result import Result
+from halfseen.tables import with_error
+
+NOTE = (
+    "Next: the policy with the second lowest mean regret, and how much more it lost, as a paired"
+    " difference on the same draws; intervals hold for all policies together at 95%. “Not clear”:"
+    " another policy may be as good, as far as these replications can tell."
+)
+
+
+def best_section(result: Result, figure: Figure | None) -> Html:
+    """Return the best policy of every world, and the first chart.
+
+    Parameters
+    ----------
+    result
+        Everything.
+    figure
+        The chart to show, if any was drawn.
+    """
+    rows = result.best().records()
+    content: list[object] = []
+    if len(result.study.policies) > 1:
+        content = [tag("p", in_a_sentence(rows)), _table(rows, len(result.study.problems) > 1)]
+        content.append(tag("p", NOTE, class_="note"))
+    if figure is not None:
+        content += [NO_SCRIPT, figure_place(figure)]
+    title = "Which policy lost least" if len(result.study.policies) > 1 else "Regret by round"
+    return section("best", title, *content)
+
+
+def in_a_sentence(rows: list[dict[str, Any]]) -> str:
+    """Say which policy lost least, and in how many worlds its lead is clear.
+
+    >>> row = {"best": "UCB", "clear": True}
+    >>> in_a_sentence([row, row | {"clear": False}])
+    'UCB lost least in both worlds; its lead is clear in 1 of them.'
+    >>> in_a_sentence([row | {"best": "Thompson"}])
+    'Thompson lost least, and its lead is clear.'
+    >>> in_a_sentence([row, row, row | {"best": "Thompson"}])
+    'UCB lost least in 2 of 3 worlds; its lead is clear in both of them. Thompson in 1 of 3.'
+    """
+    worlds = len(rows)
+    leaders = Counter(row["best"] for row in rows).most_common()
+    name, count = leaders[0]
+    clear = sum(row["clear"] for row in rows if row["best"] == name)
+    if worlds == 1:
+        return f"{name} lost least, " + (
+            "and its lead is clear." if clear else "but its lead is not clear."
+        )
+    if count == worlds:
+        where = "both worlds" if worlds == 2 else f"all {worlds} worlds"
+    else:
+        where = f"{count} of {worlds} worlds"
+    everywhere = "it" if count == 1 else "both of them" if count == 2 else "all of them"
+    sure = everywhere if clear == count else f"{clear or 'none'} of them"
+    others = "".join(f" {other} in {n} of {worlds}." for other, n in leaders[1:4])
+    return f"{name} lost least in {where}; its lead is clear in {sure}.{others}"
+
+
+def _table(rows: list[dict[str, Any]], several: bool) -> Html:
+    heads = (*(("problem",) if several else ()), "censorship", "lost least", "regret")
+    heads += ("next", "more by", "lead")
+    lines = [
+        (
+            *((row["problem"],) if several else ()),
+            row["censorship"],
+            tag("strong", row["best"]),
+            number(row["regret"]),
+            row["next"],
+            _difference(row),
+            "clear" if row["clear"] else "not clear",
+        )
+        for row in rows
+    ]
+    words = [i for i, head in enumerate(heads) if head not in ("regret", "more by")]
+    return table(heads, lines, words=words, label="Best policies")
+
+
+def _difference(row: dict[str, Any]) -> str:
+    error = row["± 95%"]
+    return number(row["behind by"]) if error is None else with_error(row["behind by"], error)
