@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from halfseen.theory.arms.bounds import Bound, RegretBounds, regret_bounds
     from halfseen.theory.arms.capped_instance import CappedInstance, capped_instance_bound
     from halfseen.theory.arms.dimension import (
+        DimensionByArm,
+        dimension_by_arm,
         effective_dimension,
         feedback_value,
         instance_dimension,
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Bound",
     "CappedInstance",
+    "DimensionByArm",
     "Exploration",
     "FarthestPoint",
     "InformationPath",
@@ -113,6 +116,7 @@ __all__ = [
     "censoring_failure_probability",
     "confidence_factor",
     "continuous_potential_bracket",
+    "dimension_by_arm",
     "dual_reachability_threshold",
     "effective_dimension",
     "elliptical_potential",
@@ -171,7 +175,13 @@ _HOMES = {
     ),
     "arms.bounds": ("Bound", "RegretBounds", "regret_bounds"),
     "arms.capped_instance": ("CappedInstance", "capped_instance_bound"),
-    "arms.dimension": ("effective_dimension", "feedback_value", "instance_dimension"),
+    "arms.dimension": (
+        "DimensionByArm",
+        "dimension_by_arm",
+        "effective_dimension",
+        "feedback_value",
+        "instance_dimension",
+    ),
     "ellipsoid": ("FarthestPoint", "farthest_point"),
     "events": (
         "censoring_failure_probability",

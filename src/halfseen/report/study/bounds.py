@@ -2,18 +2,114 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.report.study.measures import Place
+from halfseen.report.study.linear_measures import final_potential
+from halfseen.report.study.measures import Place, Position
+from halfseen.studies.folder import stored_study
+from halfseen.studies.result import Result
+from halfseen.studies.study import Study
+from halfseen.tables import counted, show, table
 from halfseen.theory import Bound, RegretBounds, regret_bounds
 from halfseen.theory.along_a_run import bounded_policies
 from halfseen.theory.arms.bounds import regret_bounds_along
 from halfseen.theory.linear.bounds import MEASURED
 
+AXES = ("problem", "censorship", "policy")
 SMALLEST, PAPER = "smallest bound", "paper’s bound"
+
+
+@dataclass(frozen=True)
+class CellBounds:
+    """What is proved of one cell of a study, next to its measured regret.
+
+    Attributes
+    ----------
+    names
+        Of the problem, the censorship and the policy.
+    measured
+        Mean regret at the horizon; None if the cell has not been played.
+    bounds
+        What is proved of it.
+    """
+
+    names: tuple[str, str, str]
+    measured: float | None
+    bounds: RegretBounds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        place = dict(zip(AXES, self.names, strict=True))
+        return place | {"measured": self.measured} | self.bounds.to_dict()
+
+    def __str__(self) -> str:
+        rounds = f"regret after {counted('round', self.bounds.horizon)}"
+        if self.measured is None:
+            second = f"{rounds}: not measured yet"
+        else:
+            second = f"measured {rounds}: {show(self.measured)}"
+        smallest = self.bounds.smallest
+        finite = [bound for bound in self.bounds if math.isfinite(bound.value)]
+        rows = [
+            {
+                "bound": bound.name + (" *" if bound is smallest else ""),
+                "at most": bound.value,
+                "/ measured": bound.value / self.measured if self.measured else None,
+                "from": bound.reference or bound.reason,
+            }
+            for bound in finite
+        ]
+        lines = [" · ".join(self.names), second, str(table(rows))]
+        absent = [bound for bound in self.bounds if bound not in finite]
+        for reason in sorted({bound.reason for bound in absent}):
+            others = [bound.name for bound in absent if bound.reason == reason]
+            lines.append(f"not here ({reason}): {', '.join(others)}")
+        return "\n".join(lines)
+
+
+def study_bounds(study: Study, folder: Path) -> list[CellBounds]:
+    """Return what is proved of every cell, with what a folder holds of the study's results.
+
+    Parameters
+    ----------
+    study
+        The study.
+    folder
+        Where its results are, if it has been run; nothing else in it is read.
+    """
+    measured = _measured(study, folder)
+    names = [list(study.problems), list(study.censorships), list(study.policies)]
+    cells = []
+    for position, cell in study.cells():
+        regret, potential = measured.get(position, (None, None))
+        proved = regret_bounds(cell.problem, cell.censorship, cell.policy, study.horizon, potential)
+        first, second, third = (names[axis][position[axis]] for axis in range(3))
+        cells.append(CellBounds((first, second, third), regret, proved))
+    return cells
+
+
+def _measured(study: Study, folder: Path) -> dict[Position, tuple[float, float | None]]:
+    """Return the mean regret and, of linear bandits, the mean V_1 of every cell that was played."""
+    try:
+        if stored_study(folder, study) is None:
+            return {}
+    except InvalidInput:  # another study's folder
+        return {}
+    result, means = Result.empty(study), {}
+    for position, cell in study.cells():
+        if result.read(folder, position, cell):
+            regret = float(result.tracks["regret"][position][:, -1].mean())
+            potential = final_potential(result, position) if study.linear else None
+            means[position] = (regret, None if potential is None else potential.mean)
+    return means
 
 
 def in_words(policies: tuple[type, ...]) -> str:
