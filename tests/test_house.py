@@ -18,7 +18,7 @@ LINES_OF_A_FILE = 400
 LINES_OF_A_FUNCTION = 120
 POSITIONAL = 8
 
-LONG_FUNCTIONS = {"paper_figures.dimension_chart"}
+LONG_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "base._nowhere",
     "baselines.anywhere",
@@ -31,7 +31,6 @@ MANY_PARAMETERS = {
     "logs.invest",
     "logs.plan",
     "logs.window",
-    "panels.faceted",
     "study.__init__",
 }
 SAME_IDEA = {  # one idea in several rooms: theory.linear.path, claims.linear.path
