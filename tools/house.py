@@ -1,4 +1,4 @@
-"""Print sizes of the source, of commits and of the working tree: python tools/house.py [COMMIT ...]."""
+"""Print sizes of the source, by commit and now: python tools/house.py [COMMIT ...]."""
 
 from __future__ import annotations
 
