@@ -15,6 +15,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FOUNDATION = {"checks", "errors"}
 NOUNS = FOUNDATION | {"draws", "fingerprint", "kernels", "problems", "censorship", "policies"}
 STUDIED = NOUNS | {"engine", "memory", "studies", "tables"}
+# Readers of results know neither the engine nor the numerics below it.
+READ = STUDIED - {"draws", "engine", "fingerprint", "kernels", "memory"}
 MAY_IMPORT = {
     "errors": set(),
     "interrupts": set(),
@@ -28,16 +30,16 @@ MAY_IMPORT = {
     "problems": FOUNDATION | {"draws", "fingerprint", "kernels", "kinds"},
     "censorship": FOUNDATION | {"draws", "fingerprint", "kernels", "problems"},
     "policies": NOUNS - {"censorship"} | {"kinds"},
-    "theory": NOUNS | {"tables"},
+    "theory": READ - {"studies"} | {"kernels"},
     "engine": NOUNS,
     "studies": STUDIED,
     "agents": STUDIED,
     "testing": STUDIED | {"agents"},
-    "logs": STUDIED | {"theory"},
-    "integrations": STUDIED | {"logs"},
-    "claims": STUDIED | {"theory"},
-    "report": STUDIED | {"claims", "logs", "theory"},
-    "cli": STUDIED | {"claims", "interrupts", "logs", "report", "theory"},
+    "logs": READ | {"memory", "theory"},
+    "integrations": READ | {"logs"},
+    "claims": READ | {"theory"},
+    "report": READ | {"claims", "logs", "theory"},
+    "cli": READ | {"claims", "interrupts", "logs", "report", "theory"},
     "__main__": {"cli", "interrupts"},
     "__init__": {"errors"},
 }

@@ -128,6 +128,16 @@ class Comparison:
             return math.inf if top > bottom else 0.0
         return top / bottom
 
+    def statement(self, words: bool = False) -> str:
+        """Write what is claimed of the number measured, with a sign or in words.
+
+        >>> Comparison("", Measured(1.0), "at most", 2.0).statement()
+        '≤ 2'
+        """
+        sign = self.relation if words else RELATIONS[self.relation]
+        near = f" (to {self.tolerance:.2g})" if self.tolerance else ""
+        return f"{sign} {show(float(self.claimed))}{near}"
+
     def distorted(self, factor: float) -> Comparison:
         """Return the same with the claimed number multiplied."""
         return replace(self, claimed=factor * self.claimed)
@@ -302,6 +312,27 @@ class Finding:
         if best.strain < FAR:
             return f"Far from tight: {reached} ({best.where})."
         return f"{reached[0].upper()}{reached[1:]} ({best.where})."
+
+    def __str__(self) -> str:
+        claim, lines = self.claim, [f"{self.claim.name}: {self.verdict}"]
+        told = {
+            "place": claim.place,
+            "says": claim.says,
+            "right": claim.right,
+            "run": claim.how,
+            "tight": self.tightness,
+            "see": claim.link,
+        }
+        lines += [f"  {key:<5}  {text}" for key, text in told.items() if text]
+        for statement, comparisons in (
+            ("", self.evidence.printed),
+            ("corrected, ", self.evidence.corrected),
+        ):
+            for one in comparisons:
+                outcome = "refuted" if one.refuted else "holds"
+                numbers = f"{one.measured.text} {one.statement()}"
+                lines.append(f"    {outcome:<8} {numbers:<34} {statement}{one.where}")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

@@ -164,147 +164,25 @@ def print_found(found: Any, as_json: bool) -> None:
 
 def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:
     """Print the effective dimension, each arm's part in it and the value of its feedback."""
-    from halfseen.tables import show, table
-    from halfseen.theory import effective_dimension, feedback_value
+    from halfseen.theory import dimension_by_arm
 
     assert observe is not None
     for place, p in enumerate(observe):
         checks.number(f"--observe[{place}]", p, at_least=LEAST, at_most=1.0, fix=checks.OBSERVE_FIX)
-    whole = effective_dimension(observe, noise)
-    seen = effective_dimension([1.0] * len(observe), noise)
-    scales = noise or [1.0] * len(observe)
-    arms = table(
-        [
-            {
-                "arm": arm,
-                "observe": p,
-                "noise": sigma,
-                "contributes": sigma**2 / p,
-                "share": sigma**2 / p / whole if whole else None,
-                "worth of 1% more": float(value) / 100,
-            }
-            for arm, (p, sigma, value) in enumerate(
-                zip(observe, scales, feedback_value(observe, noise), strict=True)
-            )
-        ]
-    )
-    if as_json:
-        print_json(
-            {
-                "arms": len(observe),
-                "everything_seen": seen,
-                "effective_dimension": whole,
-                "factor": whole / seen if seen else None,
-                "per_arm": [
-                    {
-                        key.replace(" ", "_").replace("1%", "one_percent"): value
-                        for key, value in record.items()
-                    }
-                    for record in arms
-                ],
-            }
-        )
-        return
-    print(f"arms                 {len(observe)}")
-    if noise is not None:
-        print(f"if all were seen     {show(seen)}   (the sum of the squared noises)")
-    print(f"effective dimension  {show(whole)}")
-    if seen:
-        print(f"factor               {show(whole / seen)}\n")
-    print(arms)
-    print(
-        "\nThe worst-case regret grows like the root of the effective dimension. 'worth of 1% more'"
-        "\nis how much the dimension falls when 1 in 100 more of that arm's rewards are seen. All"
-        "\nof it assumes that, given the arm, what goes missing does not depend on the reward."
-    )
+    print_found(dimension_by_arm(observe, noise), as_json)
 
 
 def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
     """Print every bound of every cell, with the measured regret where the folder holds it."""
-    from halfseen.tables import show, table
-    from halfseen.theory import lower_bounds, regret_bounds
+    from halfseen.report.study.bounds import study_bounds
 
-    measured = _measured(study, folder)
-    names = [list(study.problems), list(study.censorships), list(study.policies)]
-    cells = []
-    for position, cell in study.cells():
-        regret, potential, growth = measured.get(position, (None, None, None))
-        proved = regret_bounds(cell.problem, cell.censorship, cell.policy, study.horizon, potential)
-        place = {
-            axis: names[k][position[k]]
-            for k, axis in enumerate(("problem", "censorship", "policy"))
-        }
-        most = proved.smallest.value if regret is None else regret
-        lower = lower_bounds(cell.problem, cell.censorship, study.horizon, most)
-        below = {"lower": lower.to_dict(), "growth": growth, "sentences": lower.sentences()}
-        cells.append(place | {"measured": regret} | proved.to_dict() | below)
+    cells = study_bounds(study, folder)
     if as_json:
-        print_json(cells)
+        print_json([cell.to_dict() for cell in cells])
         return
-    for found in cells:
-        regret = found["measured"]
-        print(f"{found['problem']} · {found['censorship']} · {found['policy']}")
-        if regret is None:
-            print(f"regret after {show(found['horizon'])} rounds: not measured yet")
-        else:
-            print(f"measured regret after {show(found['horizon'])} rounds: {show(regret)}")
-        rows = [
-            {
-                "bound": bound["name"] + (" *" if bound["name"] == found["smallest"] else ""),
-                "at most": bound["value"],
-                "/ measured": bound["value"] / regret if regret else None,
-                "from": bound["reference"] or bound["reason"],
-            }
-            for bound in found["bounds"]
-            if bound["value"] is not None
-        ]
-        print(table(rows))
-        absent = [b for b in found["bounds"] if b["value"] is None]
-        for reason in sorted({b["reason"] for b in absent}):
-            others = [b["name"] for b in absent if b["reason"] == reason]
-            print(f"not here ({reason}): {', '.join(others)}")
-        for said in found["sentences"]:
-            print(said)
-        if found["growth"] is not None and found["lower"]["asymptotic"] is not None:
-            _print_growth(**found["growth"], least=found["lower"]["asymptotic"]["constant"])
-        print()
+    for cell in cells:
+        print(f"{cell}\n")
     print("* the smallest")
-
-
-def _print_growth(since: int, per_log: float, least: float) -> None:
-    ratio = f", {per_log / least:,.3g} times the least" if least > 0.0 else ""
-    print(f"Measured from round {since:,} on, it grew like {per_log:,.4g} log T{ratio}.")
-
-
-def _measured(study: Study, folder: Path) -> dict[tuple[int, int, int], tuple[Any, ...]]:
-    """Return mean regret, mean V_1 of linear bandits and growth in log T of cells played."""
-    from halfseen.errors import InvalidInput
-    from halfseen.studies.folder import stored_study
-    from halfseen.studies.result import Result
-    from halfseen.theory.lower.gathered import slope_in_log
-
-    try:
-        if stored_study(folder, study) is None:
-            return {}
-    except InvalidInput:  # another study's folder
-        return {}
-    result, means = Result.empty(study), {}
-    for position, cell in study.cells():
-        if not result.read(folder, position, cell):
-            continue
-        potential = None
-        if study.linear and 1.0 in study.alphas:
-            order = study.alphas.index(1.0)
-            potential = float(result.tracks["potential"][position][:, -1, order].mean())
-        regret = result.tracks["regret"][position]
-        start, slopes = slope_in_log(study.rounds_recorded, regret)
-        growth = {"since": start, "per_log": float(slopes.mean())}
-        means[position] = (
-            float(regret[:, -1].mean()),
-            potential,
-            growth if start < study.horizon else None,
-        )
-    return means
 
 
 def present_verdicts(
@@ -327,7 +205,7 @@ def present_verdicts(
     def text() -> None:
         if details:
             for finding in findings:
-                _print_finding(finding)
+                print(f"{finding}\n")
         else:
             print(verdict_table(findings))
         print(f"{counts(findings)}; {seconds:.1f} s.")
@@ -343,31 +221,6 @@ def present_verdicts(
     page = answer_first(text, content, as_json, write)
     if page is not None and not as_json:
         print(f"Page: {page}")
-
-
-def _print_finding(finding: Finding) -> None:
-    from halfseen.report.claims import claimed
-
-    claim = finding.claim
-    print(f"{claim.name}: {finding.verdict}")
-    told = {
-        "place": claim.place,
-        "says": claim.says,
-        "right": claim.right,
-        "run": claim.how,
-        "tight": finding.tightness,
-        "see": claim.link,
-    }
-    for key, text in told.items():
-        if text:
-            print(f"  {key:<5}  {text}")
-    parts = (("", finding.evidence.printed), ("corrected, ", finding.evidence.corrected))
-    for statement, comparisons in parts:
-        for one in comparisons:
-            outcome = "refuted" if one.refuted else "holds"
-            numbers = f"{one.measured.text} {claimed(one)}"
-            print(f"    {outcome:<8} {numbers:<34} {statement}{one.where}")
-    print()
 
 
 @contextmanager

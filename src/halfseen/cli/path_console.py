@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import textwrap
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +15,9 @@ from halfseen.errors import InvalidInput
 
 if TYPE_CHECKING:
     from halfseen.studies.study import Study
-    from halfseen.theory import InformationPath
 
 LARGEST_DIMENSION = 100_000
 EXAMPLE = "the example of halfseen figures"
-WIDTH = 88  # of a line of words
 
 
 def models_in(study: Study) -> dict[str, Any]:
@@ -97,91 +94,16 @@ def print_paths(
         return Path(written["page"])
 
     def content(_: Path | None) -> dict[str, Any]:
-        told = [{"model": name} | facts(path) for name, path in paths.items()]
+        told = [{"model": name} | path.to_dict() for name, path in paths.items()]
         return {"paths": told, "files": files}
 
     def text() -> None:
         for name, path in paths.items():
-            _print_path(name, path, models[name].observe_range[0])
+            print(f"{name}: {path}\n")
 
     page = answer_first(text, content, as_json, write)
     if page is not None and not as_json:
         print(f"Written: {page}")
-
-
-def facts(path: InformationPath) -> dict[str, Any]:
-    """Return a path as plain values; a phase without an end has None there."""
-    worst = path.dimension / path.observe[-1]
-    return {
-        "dimension": path.dimension,
-        "regularization": path.regularization,
-        "regime": path.regime,
-        "effective_dimension": path.effective_dimension,
-        "worst_case_dimension": worst,
-        "ratio": path.effective_dimension / worst,
-        "regions": list(path.regions),
-        "shares": list(path.shares),
-        "steady_offset": path.steady_offset,
-        "error": path.error,
-        "edge": path.edge,
-        "numbers": list(path.numbers),
-        "angles": [math.degrees(angle) for angle in path.angles],
-        "observe": list(path.observe),
-        "phases": [
-            {
-                "start": phase.start,
-                "end": phase.end if math.isfinite(phase.end) else None,
-                "regions": list(phase.regions),
-                "x": phase.x,
-                "y": phase.y,
-                "reason": phase.reason,
-            }
-            for phase in path.phases
-        ],
-        "reachability": [pair._asdict() for pair in path.reachability],
-    }
-
-
-def _print_path(name: str, path: InformationPath, least: float) -> None:
-    from halfseen.tables import Table, show, table
-
-    worst = path.dimension / path.observe[-1]
-    angles = ", ".join(f"{math.degrees(angle):.4g}°" for angle in path.angles)
-    print(f"{name}: dimension {path.dimension}, regularization {show(path.regularization)}")
-    print(f"regions {', '.join(map(str, path.numbers))} at {angles} from the equator ({path.edge})")
-    print(f"seen with {', '.join(map(show, path.observe))}")
-    if path.error:
-        print(f"steps that stand for a smooth model, off by at most {show(path.error)};")
-        print(f"its own d / p_min is {show(path.dimension / least)}")
-    print(
-        f"\nin the end           {path.regime} ({' and '.join(map(str, path.phases[-1].regions))})"
-    )
-    print(f"effective dimension  {show(path.effective_dimension)}   (the paper's: this path)")
-    print(f"d / p_min            {show(worst)}   (the worst case)\n")
-    phases = path.table()
-    print(Table(phases.columns[:-1], tuple(row[:-1] for row in phases.rows)))
-    for number, phase in enumerate(path.phases, 1):
-        print(textwrap.fill(f"{number}. {phase.reason}", WIDTH, subsequent_indent="   "))
-    if path.reachability:
-        print()
-        print(
-            table(
-                [
-                    {
-                        "base": pair.base,
-                        "region": pair.region,
-                        "p ratio": pair.ratio,
-                        "r*": pair.r_star,
-                        "r-dagger": pair.r_dagger,
-                        "reachable": "yes" if pair.reachable else "no",
-                        "dual reachable": "yes" if pair.dual_reachable else "no",
-                        "smallest d_eff * p": pair.smallest_dimension,
-                    }
-                    for pair in path.reachability
-                ]
-            )
-        )
-    print()
 
 
 def print_figures(out: Path, as_json: bool) -> None:

@@ -29,7 +29,7 @@ def answers(found: Audit) -> list[str]:
         return [first, "Nothing can be learned from this log."]
     if found.seen == found.rows:
         return [first, "Missing feedback costs you nothing."]
-    return [first, _cost(found), *_where(found), *_along(found)]
+    return [first, _cost(found), *worth_most(found), *along_features(found)]
 
 
 def _cost(found: Audit) -> str:
@@ -56,7 +56,8 @@ def _cost(found: Audit) -> str:
     )
 
 
-def _along(found: Audit) -> list[str]:
+def along_features(found: Audit) -> list[str]:
+    """Return how feedback changes along the features, in a sentence; none if it does not."""
     fit = found.direction
     if fit is None or len(fit.rates) < 2:
         return []
@@ -68,7 +69,8 @@ def _along(found: Audit) -> list[str]:
     ]
 
 
-def _where(found: Audit) -> list[str]:
+def worth_most(found: Audit) -> list[str]:
+    """Return where more feedback is worth most, in a sentence; none with a single arm."""
     parts = 1.0 / found.observe
     loss = parts - 1.0
     worst = int(np.argmax(parts))

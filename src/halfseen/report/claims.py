@@ -17,7 +17,6 @@ from halfseen.claims.claim import (
     CORRECTED,
     FAR,
     HOLDS,
-    RELATIONS,
     VERDICTS,
     Comparison,
     Curve,
@@ -31,7 +30,7 @@ from halfseen.report.core.markup import Html, canvas, table, tag
 from halfseen.report.core.panels import INK, Axes, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades, rounded
 from halfseen.studies.storage import write_text
-from halfseen.tables import Table, counted, show
+from halfseen.tables import Table, counted
 from halfseen.tables import table as plain_table
 
 NOTE = (
@@ -151,17 +150,8 @@ def latex(findings: Sequence[Finding]) -> str:
 
 
 def claimed(comparison: Comparison | None, words: bool = False) -> str:
-    """Write what is claimed of a number.
-
-    >>> from halfseen.claims import Measured
-    >>> claimed(Comparison("", Measured(1.0), "at most", 2.0)), claimed(None)
-    ('≤ 2', '')
-    """
-    if comparison is None:
-        return ""
-    sign = comparison.relation if words else RELATIONS[comparison.relation]
-    near = f" (to {comparison.tolerance:.2g})" if comparison.tolerance else ""
-    return f"{sign} {show(float(comparison.claimed))}{near}"
+    """Write what is claimed of a number; nothing without a comparison."""
+    return "" if comparison is None else comparison.statement(words)
 
 
 def measured(comparison: Comparison | None) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from halfseen.theory.arms.bounds import Bound, RegretBounds, regret_bounds
     from halfseen.theory.arms.capped_instance import CappedInstance, capped_instance_bound
     from halfseen.theory.arms.dimension import (
+        DimensionByArm,
+        dimension_by_arm,
         effective_dimension,
         feedback_value,
         instance_dimension,
@@ -101,6 +103,7 @@ __all__ = [
     "Bound",
     "CappedInstance",
     "ConfidenceLimits",
+    "DimensionByArm",
     "Exploration",
     "FarthestPoint",
     "FiniteLowerBound",
@@ -134,6 +137,7 @@ __all__ = [
     "confidence_factor",
     "confidence_sequence",
     "continuous_potential_bracket",
+    "dimension_by_arm",
     "dual_reachability_threshold",
     "effective_dimension",
     "elliptical_potential",
@@ -202,7 +206,13 @@ _HOMES = {
     ),
     "arms.bounds": ("Bound", "RegretBounds", "regret_bounds"),
     "arms.capped_instance": ("CappedInstance", "capped_instance_bound"),
-    "arms.dimension": ("effective_dimension", "feedback_value", "instance_dimension"),
+    "arms.dimension": (
+        "DimensionByArm",
+        "dimension_by_arm",
+        "effective_dimension",
+        "feedback_value",
+        "instance_dimension",
+    ),
     "ellipsoid": ("FarthestPoint", "farthest_point"),
     "events": (
         "censoring_failure_probability",

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from halfseen import UCB, ArmedBandit, BernoulliThompson, PerArm, RandomArms, Study, theory
-from halfseen.report.study.bounds import PAPER, SMALLEST, bounds_along, bounds_at_horizon, proved
+from halfseen.report.study.bounds import PAPER, SMALLEST, bounds_along, bounds_at_horizon
 from halfseen.report.study.measures import places
+from halfseen.theory.along_a_run import optimism_failure
 
 HORIZON = 2000
 ROUNDS = np.array([1, 10, 100, 1000, HORIZON])
@@ -38,7 +39,7 @@ def test_before_the_horizon_the_policy_still_explores_for_all_of_it():
 
 def test_what_is_not_proved_is_not_drawn():
     wrong = place(policy=UCB(bound=0.1))
-    assert not proved(wrong)
+    assert optimism_failure(*wrong.triple, HORIZON) is None
     assert bounds_along(wrong, HORIZON, ROUNDS) == {}
     assert "UCB.bound" in bounds_at_horizon(wrong, HORIZON)
     other = place(ArmedBandit([0.6, 0.5, 0.2], reward="bernoulli"), BernoulliThompson())

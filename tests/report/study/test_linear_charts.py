@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 
 from halfseen import LinearBandit, LinUCB, RandomActions, Study, Uniform, simulate, theory
-from halfseen.report.study.bounds import PAPER, SMALLEST, bounds_along, bounds_at_horizon, proved
+from halfseen.report.study.bounds import PAPER, SMALLEST, bounds_along, bounds_at_horizon
 from halfseen.report.study.charts import arm_rows, figures, regret_rows
 from halfseen.report.study.linear_charts import direction_rows, eigenvalue_rows, potential_rows
-from halfseen.report.study.linear_measures import fitted_slope, slope_law
+from halfseen.report.study.linear_measures import fitted_slope
 from halfseen.report.study.measures import places, shown
 from halfseen.theory import worst_case_potential
+from halfseen.theory.along_a_run import optimism_failure
+from halfseen.theory.linear.slope import slope_law
 
 HORIZON, FINITE, RANDOM = 1000, 0, 1
 ONE = 1  # place of alpha = 1 among the alphas
@@ -44,8 +46,8 @@ def test_the_law_of_a_fixed_set_is_that_of_its_best_action(linear_result):
     best = bandit.actions.actions[[bandit.means(bandit.actions.actions).argmax()]]
     for j, censorship in enumerate(study.censorships.values()):
         p = 1.0 if j == 2 else censorship.probabilities(best)[0]
-        assert slope_law(place_at(study, (FINITE, j, 0))) == pytest.approx(1 / p)
-        assert slope_law(place_at(study, (FINITE, j, 1))) is None
+        assert slope_law(*place_at(study, (FINITE, j, 0)).triple) == pytest.approx(1 / p)
+        assert slope_law(*place_at(study, (FINITE, j, 1)).triple) is None
 
 
 def test_the_law_of_random_actions_is_over_the_best_of_each_round(linear_result):
@@ -56,7 +58,7 @@ def test_the_law_of_random_actions_is_over_the_best_of_each_round(linear_result)
     for j, censorship in enumerate(study.censorships.values()):
         p = np.ones(len(best)) if j == 2 else censorship.probabilities(best)
         wanted = np.trace(np.linalg.solve((best.T * p) @ best, best.T @ best))
-        assert slope_law(place_at(study, (RANDOM, j, 0))) == pytest.approx(wanted, rel=0.04)
+        assert slope_law(*place_at(study, (RANDOM, j, 0)).triple) == pytest.approx(wanted, rel=0.04)
 
 
 @pytest.mark.parametrize("problem", [FINITE, RANDOM])
@@ -86,7 +88,7 @@ def test_the_potential_stands_under_its_bound(linear_result, problem):
         assert {row["policy"] for row in law} == {"LinUCB"}
         steps = np.diff(np.log([row["round"] for row in law]))
         rise = np.diff([row["mean"] for row in law])
-        assert rise / steps == pytest.approx(slope_law(place), rel=1e-3)
+        assert rise / steps == pytest.approx(slope_law(*place.triple), rel=1e-3)
 
 
 def test_eigenvalues_are_the_extreme_ones_of_what_was_seen(linear_result):
@@ -150,7 +152,7 @@ def test_what_is_not_proved_is_not_drawn(linear_result):
     problem = linear_result.study.problems["same offers"]
     study = Study(problem, {"l": linear_result.study.censorships["logistic"]}, LinUCB(noise=0.1), 9)
     place = next(places(study))
-    assert not proved(place)
+    assert optimism_failure(*place.triple, 9) is None
     assert bounds_along(place, 9, study.rounds_recorded) == {}
     assert "LinUCB.noise" in bounds_at_horizon(place, 9)
     other = place_at(linear_result.study, (0, 0, 1))

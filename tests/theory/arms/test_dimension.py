@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 from halfseen.censorship import PerArm, Uniform
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, FixedArms, RandomArms, SequenceOfArms
-from halfseen.theory import effective_dimension, feedback_value, instance_dimension
+from halfseen.theory import (
+    dimension_by_arm,
+    effective_dimension,
+    feedback_value,
+    instance_dimension,
+)
 
 probabilities = st.lists(st.floats(0.01, 1.0), min_size=1, max_size=6)
 
@@ -77,3 +82,15 @@ def test_instance_dimension_refuses_changing_arms(actions):
 def test_arrays_and_lists_agree():
     observe = np.random.default_rng(1).uniform(0.1, 1.0, 1000)
     assert effective_dimension(observe) == effective_dimension(observe.tolist())
+
+
+def test_arms_add_up_to_the_dimension_that_is_printed():
+    found = dimension_by_arm([0.5, 0.2, 0.8, 0.3], noise=[0.1, 1, 2, 0.3])
+    assert found.total == pytest.approx(10.32)
+    assert found.contributes.sum() == pytest.approx(found.total)
+    assert found.share.sum() == pytest.approx(1.0)
+    assert found.to_dict()["per_arm"][1]["worth_of_one_percent_more"] == pytest.approx(0.25)
+    assert "effective dimension  10.32" in str(found)
+    nothing = dimension_by_arm([0.5, 0.2], noise=0.0)
+    assert nothing.factor is None
+    assert nothing.to_dict()["per_arm"][0]["share"] is None

@@ -325,3 +325,23 @@ def test_times_that_are_refused(time):
     for method in (found.potential, found.design, found.region_at):
         with pytest.raises(InvalidInput, match="at least 0"):
             method(time)
+
+
+def test_a_path_as_plain_values_and_as_text_says_what_it_holds():
+    found = path([40, 75], [1, 0.5, 0.45], regularization=2.0)
+    plain = found.to_dict()
+    assert plain["angles"] == pytest.approx([0.0, 40.0, 75.0])
+    assert plain["worst_case_dimension"] == pytest.approx(3 / 0.45) == found.worst_case_dimension
+    assert plain["ratio"] == found.effective_dimension / found.worst_case_dimension
+    assert [phase["end"] for phase in plain["phases"]] == [*found.switch_times, None]
+    text = str(found)
+    assert "regions 0, 1, 2 at 0°, 40°, 75° from the equator" in text
+    assert str(found.reachability_table()) in text
+    assert all(phase.reason.split(".")[0][:40] in text for phase in found.phases)
+
+
+def test_a_smooth_path_tells_the_smallest_probability_of_the_model():
+    smooth = Logistic([0.0, 0.0, 2.0], 0.5)
+    found = information_path(smooth)
+    assert found.smallest_observe == smooth.observe_range[0] < found.observe[-1]
+    assert f"off by at most {found.error:.4g}" in str(found)

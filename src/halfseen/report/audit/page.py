@@ -119,7 +119,7 @@ def body(
 
 def answer_section(found: Audit) -> Html:
     """Return the answer in three numbers."""
-    from halfseen.logs.sentences import ASSUMPTION
+    from halfseen.logs.sentences import ASSUMPTION, along_features, worth_most
 
     whole = found.effective_dimension
     low, high = whole.factor_interval
@@ -142,10 +142,12 @@ def answer_section(found: Audit) -> Html:
                     " given problem can be kinder; a small rate of the best arm even helps.",
                 )
             )
-    for answer in found.answers[2:]:
-        along = answer.startswith("Feedback falls")
-        title = "Along the features" if along else "Where more feedback is worth most"
-        items.append(_item("→", title, answer))
+    if 0 < found.seen < found.rows:
+        more = {
+            "Where more feedback is worth most": worth_most(found),
+            "Along the features": along_features(found),
+        }
+        items += [_item("→", title, text) for title, texts in more.items() for text in texts]
     return section(
         "answer",
         "The answer",

@@ -251,10 +251,10 @@ class Panels:
             rows,
             key,
             height,
-            "censorship",
-            names,
-            entries,
-            self.study.policies,
+            field="censorship",
+            names=names,
+            entries=entries,
+            widths=self.study.policies,
         )
 
 
@@ -265,6 +265,7 @@ def faceted(
     rows: Rows,
     key: str,
     height: Any = HEIGHT,
+    *,
     field: str = "panel",
     names: Sequence[str] = (),
     entries: Sequence[str] = (),

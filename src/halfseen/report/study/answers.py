@@ -19,7 +19,6 @@ from halfseen.policies import (
     LinUCB,
     RobustUCB,
 )
-from halfseen.report.study.bounds import bounded_policies
 from halfseen.report.study.linear_measures import rarely_seen_best
 from halfseen.report.study.measures import (
     Estimate,
@@ -32,6 +31,7 @@ from halfseen.report.study.measures import (
 from halfseen.studies.result import Result
 from halfseen.studies.study import sees_everything
 from halfseen.tables import counted, percent
+from halfseen.theory.along_a_run import bounded_policies
 
 MADE_UP = (ImputeZero, ImputeMean, ImputeZeroLinUCB, ImputeZeroGLMUCB)
 ASSUMPTION = (

@@ -12,7 +12,7 @@ from functools import partial
 from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import Axes, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades, rounds_axis
-from halfseen.report.study.bounds import PAPER, bounds_along, potential_along
+from halfseen.report.study.bounds import PAPER, bounds_along
 from halfseen.report.study.curves import bound_rows, curve_rows, hints
 from halfseen.report.study.linear_charts import direction_figures, eigenvalue_figures
 from halfseen.report.study.linear_charts import potential_figures as linear_potential_figures
@@ -23,6 +23,7 @@ from halfseen.report.study.measures import (
 )
 from halfseen.report.study.play_counts import arm_figures, arm_rows
 from halfseen.studies.result import Result
+from halfseen.theory.along_a_run import potential_bound_along
 
 __all__ = ["arm_rows", "figures", "potential_rows", "regret_rows"]
 
@@ -162,6 +163,6 @@ def potential_rows(result: Result, problem: int, order: int) -> Rows:
         if offset in drawn and (place.names[1], offset) not in done:
             done.add((place.names[1], offset))
             label = "bound" if len(offsets) == 1 else f"bound, λ = {offset:g}"
-            values = potential_along(place, study.alphas[order], rounds)
+            values = potential_bound_along(*place.triple, study.alphas[order], rounds)
             rows += bound_rows(place, rounds, label, values)
     return rows

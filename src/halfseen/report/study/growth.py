@@ -7,11 +7,12 @@ from typing import Any
 
 from halfseen.report.core.document import section
 from halfseen.report.core.markup import Html, aligned, table, tag
-from halfseen.report.study.bounds import potential_along
-from halfseen.report.study.linear_measures import final_potential, fitted_slope, slope_law
+from halfseen.report.study.linear_measures import final_potential, fitted_slope
 from halfseen.report.study.measures import Estimate, number, places
 from halfseen.report.study.sections import repeated
 from halfseen.studies.result import Result
+from halfseen.theory.along_a_run import potential_bound_along
+from halfseen.theory.linear.slope import slope_law
 
 NOTE = (
     "The potential V₁ adds up the squared width of every action played, and regret grows at most"
@@ -51,10 +52,10 @@ def _table(result: Result, problem: int) -> Html:
         "proved at most": [
             number(value) if value < math.inf else "–"
             for c in cells
-            for value in potential_along(c, 1.0, study.rounds_recorded[-1:]).tolist()
+            for value in potential_bound_along(*c.triple, 1.0, study.rounds_recorded[-1:]).tolist()
         ],
         "fitted slope": [_text(fitted_slope(result, c.position)) for c in cells],
-        "expected slope": aligned([slope_law(c) for c in cells]),
+        "expected slope": aligned([slope_law(*c.triple) for c in cells]),
         "d/p_min": aligned([c.dimension for c in cells]),
     }
     groups = [c.position[2] == 0 for c in cells]

@@ -13,14 +13,10 @@ from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, RandomActions
 from halfseen.report.core.panels import FILL, HINTS, INK, Axes, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades, rounded, rounds_axis
-from halfseen.report.study.bounds import potential_along
 from halfseen.report.study.curves import bound_rows, curve_rows, hints
 from halfseen.report.study.linear_measures import (
-    best_of_finite,
-    best_of_random,
     last_decade,
     order_one,
-    slope_law,
 )
 from halfseen.report.study.measures import (
     Place,
@@ -29,6 +25,8 @@ from halfseen.report.study.measures import (
     places,
 )
 from halfseen.studies.result import Result
+from halfseen.theory.along_a_run import potential_bound_along
+from halfseen.theory.linear.slope import best_of_finite, best_of_random, slope_law
 
 FITS = 2.0  # times the largest potential: a bound beyond that is cut off
 DOTS = 300  # actions drawn one by one
@@ -88,7 +86,7 @@ def potential_rows(result: Result, problem: int) -> tuple[Rows, float]:
         # The bound is the same for every policy; a small lambda makes it larger.
         name = (place.names[1], float(place.policy.regularization))
         if name not in bounds and name[1] == everything[0].policy.regularization:
-            bounds[name] = (place, potential_along(place, 1.0, rounds))
+            bounds[name] = (place, potential_bound_along(*place.triple, 1.0, rounds))
     same = len({place.policy.regularization for place in everything}) == 1
     ends = [float(values[-1]) for _, values in bounds.values()]
     top = 1.15 * max([most, *(end for end in ends if end <= FITS * most)])
@@ -103,7 +101,7 @@ def potential_rows(result: Result, problem: int) -> tuple[Rows, float]:
 
 def _law_rows(result: Result, place: Place, mean: Vector) -> Rows:
     """Return the expected slope as a line through the middle of the last factor of ten."""
-    law, chosen = slope_law(place), last_decade(result.study)
+    law, chosen = slope_law(*place.triple), last_decade(result.study)
     if law is None or len(chosen) < 2:
         return []
     time = np.log(result.study.rounds_recorded[chosen])

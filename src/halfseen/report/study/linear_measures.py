@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import MultiThreshold, Uniform
+from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
-from halfseen.policies import LinUCB
-from halfseen.problems import FiniteActions, LinearBandit, RandomActions
+from halfseen.problems import FiniteActions
 from halfseen.report.study.measures import Estimate, Place, Position, estimate, playable
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study
-from halfseen.theory.linear.potential import expected_slope
-
-SETS = 20_000  # of random actions drawn to find where the best ones lie
-NUMBERS, BLOCK = 8_000_000, 400_000  # coordinates drawn for that, in all and at a time
-TIED = 1e-12  # relative difference up to which two actions are equally good
+from halfseen.theory.inputs import action_observation
+from halfseen.theory.linear.slope import best_of_finite
 
 
 def order_one(study: Study) -> int | None:
@@ -56,69 +50,11 @@ def fitted_slope(result: Result, position: Position) -> Estimate | None:
     return estimate(tracks @ time / (time @ time))
 
 
-def slope_law(place: Place) -> float | None:
-    """Return the slope that LinUCB shows in simulation on such actions, where one is known."""
-    actions = place.problem.actions
-    if type(place.policy) is not LinUCB:
-        return None
-    try:
-        if isinstance(actions, FiniteActions):
-            best = best_of_finite(place.problem)
-            rows = actions.actions[best]
-            seen = chances(place, actions.actions)[best]
-            if np.ptp(seen) > 0.0:
-                return None
-            return expected_slope("fixed", seen[0], ties=int(np.linalg.matrix_rank(rows)))
-        if isinstance(actions, RandomActions):
-            rows = best_of_random(place.problem)
-            return expected_slope(rows, chances(place, rows))
-    except InvalidInput:
-        return None
-    return None
-
-
-def chances(place: Place, actions: Vector) -> Vector:
-    """Return how likely each row's reward is to be seen."""
-    if isinstance(place.censorship, Uniform):
-        return place.censorship.probabilities(len(actions))
-    values: Vector = place.censorship.probabilities(actions)
-    return values
-
-
-def best_of_finite(problem: LinearBandit) -> NDArray[np.int64]:
-    """Return the numbers of the best actions of a finite set, usually one."""
-    assert isinstance(problem.actions, FiniteActions)
-    regrets = problem.regrets(problem.actions.actions)
-    return np.flatnonzero(regrets <= TIED * (problem.norm or 1.0))
-
-
-@lru_cache(maxsize=16)
-def best_of_random(problem: LinearBandit) -> Vector:
-    """Return the best actions of many sets drawn as the problem draws them."""
-    actions = problem.actions
-    assert isinstance(actions, RandomActions)
-    size = actions.count * actions.dimension
-    sets = max(1, min(SETS, NUMBERS // size))
-    step = max(1, BLOCK // size)
-    rng = np.random.default_rng(0)
-    found = []
-    for start in range(0, sets, step):
-        count = min(step, sets - start)
-        rows = rng.standard_normal((count, actions.count, actions.dimension))
-        lengths = np.linalg.norm(rows, axis=2, keepdims=True)
-        if actions.law == "gaussian":
-            lengths = np.maximum(lengths, np.sqrt(actions.dimension))
-        rows /= lengths
-        best = (rows @ np.array(problem.theta)).argmax(axis=1)
-        found.append(rows[np.arange(count), best])
-    return np.concatenate(found)
-
-
 def rarely_seen_best(place: Place) -> bool:
     """Tell whether the best action of a finite set is seen less often than the average one."""
     if not isinstance(place.problem.actions, FiniteActions):
         return False
-    seen = chances(place, place.problem.actions.actions)
+    seen = action_observation(place.censorship, place.problem.actions.actions)
     return bool(seen[best_of_finite(place.problem)].max() < seen.mean())
 
 
@@ -138,7 +74,7 @@ def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str
         means, seen = place.problem.means, place.censorship.probabilities(place.problem.arms)
     elif isinstance(place.problem.actions, FiniteActions):
         rows = place.problem.actions.actions
-        means, seen = place.problem.means(rows), chances(place, rows)
+        means, seen = place.problem.means(rows), action_observation(place.censorship, rows)
     else:
         return regions(place), np.array(place.censorship.observe)
     return [f"{arm} ({means[arm]:.3g})" for arm in drawn], seen[drawn]

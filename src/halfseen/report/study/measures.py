@@ -35,6 +35,11 @@ class Place:
     policy: Any
 
     @property
+    def triple(self) -> tuple[Any, Any, Any]:
+        """The problem, the censorship and the policy."""
+        return self.problem, self.censorship, self.policy
+
+    @property
     def linear(self) -> bool:
         """True for a linear or generalized linear bandit."""
         return isinstance(self.problem, LinearBandit)

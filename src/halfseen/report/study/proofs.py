@@ -7,24 +7,14 @@ import math
 from halfseen.report.core.document import section
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.report.study.answers import times
-from halfseen.report.study.bounds import (
-    bounded_policies,
-    bounds_at_horizon,
-    failure_of,
-    in_words,
-    proved,
-    smallest_proved,
-)
+from halfseen.report.study.bounds import bounds_at_horizon, in_words, smallest_proved
 from halfseen.report.study.linear_measures import final_potential
 from halfseen.report.study.measures import Place, final_regret, places
 from halfseen.report.study.sections import repeated
 from halfseen.studies.result import Result
 from halfseen.tables import show
-from halfseen.theory import (
-    RegretBounds,
-    censoring_failure_probability,
-    optimism_failure_probability,
-)
+from halfseen.theory import RegretBounds, censoring_failure_probability
+from halfseen.theory.along_a_run import bounded_policies, optimism_failure
 
 TABLES = 4  # of bounds, per problem
 
@@ -149,12 +139,11 @@ def _potential(result: Result, place: Place) -> float | None:
 
 def _limits(place: Place, horizon: int) -> tuple[float | None, float | None]:
     """Return what is proved of the two events; None where nothing is."""
-    told = proved(place)
+    optimism = optimism_failure(*place.triple, horizon)
     if place.linear:
         if place.policy.imputes:  # its design counts rounds that were not seen
             return None, None
-        return failure_of(place, horizon) if told else None, 1.0 / max(horizon, 2)
-    optimism = optimism_failure_probability(place.arms, horizon) if told else None
+        return optimism, 1.0 / max(horizon, 2)
     return optimism, censoring_failure_probability(place.observe, horizon)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from halfseen.censorship import MultiThreshold, staircase
 from halfseen.censorship.link_models import LinkedCensorship, Logistic
+from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.report.core.panels import INK, MUTED, PALETTE, Rows
 from halfseen.report.study.linear_charts import curve_along
@@ -178,24 +179,10 @@ def dimension_chart(path: InformationPath, region: int | None = None) -> Any:
         f"only the base, region {pair.base}",
     )
     shades = dict(zip(names, (PURPLE, ORANGE, BLUE), strict=True))
-    rows: Rows = []
-    for name, low, high in zip(
-        names, (1.0, begin, r_star), (r_dagger, r_star, max(end, r_star)), strict=True
-    ):
-        if low < high:
-            ratios = np.linspace(low, high, POINTS)
-            values = bi_region_dimension(u, l, ratios, d)
-            rows += [
-                {"part": name, "ratio": float(r), "value": float(v)}
-                for r, v in zip(ratios, values, strict=True)
-            ]
-    beyond = np.linspace(1.0, min(end, u), POINTS)[1:-1]
-    law = two_region_dimension(u, l, beyond, d)
-    ghost = [
-        {"ratio": float(r), "value": float(v)}
-        for r, v in zip(beyond, law, strict=True)
-        if v <= top and not begin <= r <= r_star
-    ]
+    stretches = ((1.0, r_dagger), (begin, r_star), (r_star, max(end, r_star)))
+    rows = _stretches(pair, d, dict(zip(names, stretches, strict=True)))
+    ghost = _formula(pair, d, np.linspace(1.0, min(end, u), POINTS)[1:-1])
+    ghost = [row for row in ghost if row["value"] <= top and not begin <= row["ratio"] <= r_star]
     for row in ghost:
         row["side"] = int(row["ratio"] > r_star)
     x = alt.X(
@@ -209,23 +196,13 @@ def dimension_chart(path: InformationPath, region: int | None = None) -> Any:
         title="effective dimension × p of the base",
         scale=alt.Scale(domain=[0.0, top], nice=False),
     )
-    marks = [
-        {
-            "ratio": least.ratio,
-            "value": least.dimension,
-            "words": f"smallest: {show(least.dimension)} at {show(least.ratio)}",
-        },
-    ]
+    words = f"smallest: {show(least.dimension)} at {show(least.ratio)}"
+    marks = [{"ratio": least.ratio, "value": least.dimension, "words": words}]
     cuts = [{"ratio": r_star, "value": 0.09 * top, "words": f"r* = {show(r_star)}"}]
     if r_dagger > 1.0:
         cuts.append({"ratio": r_dagger, "value": 0.09 * top, "words": f"r† = {show(r_dagger)}"})
-    here = [
-        {
-            "ratio": pair.ratio,
-            "value": bi_region_dimension(u, l, pair.ratio, d),
-            "words": f"this model: {show(pair.ratio)}",
-        }
-    ]
+    value = bi_region_dimension(u, l, pair.ratio, d)
+    here = [{"ratio": pair.ratio, "value": value, "words": f"this model: {show(pair.ratio)}"}]
     told = [
         alt.Tooltip("part:N", title="in the end"),
         alt.Tooltip("ratio:Q", format=".4~g"),
@@ -284,6 +261,26 @@ def dimension_chart(path: InformationPath, region: int | None = None) -> Any:
         caption,
         numbers,
     )
+
+
+def _stretches(pair: Reachability, d: int, parts: dict[str, tuple[float, float]]) -> Rows:
+    """Return the effective dimension over named intervals of ratios; none of an empty one."""
+    rows: Rows = []
+    for name, (low, high) in parts.items():
+        if low < high:
+            ratios = np.linspace(low, high, POINTS)
+            values = bi_region_dimension(pair.u, pair.l, ratios, d)
+            rows += [
+                {"part": name, "ratio": float(r), "value": float(v)}
+                for r, v in zip(ratios, values, strict=True)
+            ]
+    return rows
+
+
+def _formula(pair: Reachability, d: int, ratios: Vector) -> Rows:
+    """Return the two-region formula, also at ratios where it does not hold."""
+    values = two_region_dimension(pair.u, pair.l, ratios, d)
+    return [{"ratio": float(r), "value": float(v)} for r, v in zip(ratios, values, strict=True)]
 
 
 def _pair(path: InformationPath, region: int | None) -> Reachability:

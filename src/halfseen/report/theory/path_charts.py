@@ -116,7 +116,7 @@ def path_chart(path: InformationPath, name: str = "path", model: str = "") -> An
         panel = alt.layer(*layers).resolve_scale(color="independent", strokeDash="independent")
         panels.append(panel.properties(width=HALF, height=300))
     end = " and ".join(map(str, path.phases[-1].regions))
-    worst = path.dimension / path.observe[-1]
+    worst = path.worst_case_dimension
     caption = (
         "How much is known across the direction of the censorship and along it, while the path"
         f" plays the regions numbered at the top. In the end it plays {end}. Effective dimension"

@@ -22,7 +22,11 @@ LARGEST_RATIO = 1e120
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """The numbers a regret bound is made of; arms that cannot be played are left out."""
+    """The numbers a regret bound is made of; arms that cannot be played are left out.
+
+    `horizon` is the number of rounds the bound is for; `tuned` is the horizon the policy was tuned
+    to, if that is a later one.
+    """
 
     observe: Vector
     noise: Vector
@@ -30,6 +34,7 @@ class World:
     regularization: float
     bound: float
     horizon: int
+    tuned: int | None = None
 
     def in_units(self, unit: float) -> World:
         """Return the same world with rewards measured in a unit, as every bound allows.
@@ -48,8 +53,8 @@ class World:
 
     @property
     def confidence(self) -> float:
-        """L, the logarithm of the horizon."""
-        return math.log(self.horizon)
+        """L, the logarithm of the horizon the policy was tuned to: its widths have it."""
+        return math.log(self.horizon if self.tuned is None else self.tuned)
 
     @property
     def largest_gap(self) -> float:
@@ -177,6 +182,7 @@ def _joint(world: World, caps: Vector) -> float:
         world.noise,
         world.bound,
         caps,
+        confidence=world.confidence,
     )
 
 

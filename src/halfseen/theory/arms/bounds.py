@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -196,6 +196,8 @@ def regret_bounds(
     policy: Policy | LinearPolicy,
     horizon: int,
     potential: float | None = None,
+    *,
+    rounds: int | None = None,
 ) -> RegretBounds:
     r"""Return every bound on the expected regret known for UCB or LinUCB, in one table.
 
@@ -216,6 +218,9 @@ def regret_bounds(
         Number of rounds T, at least 1.
     potential
         For linear bandits, the expected potential V_1 of this very policy, if it was measured.
+    rounds
+        Number of rounds t the bounds are for, at most T; left out, T. The policy is tuned to T all
+        the same: its widths have log T in them, not log t.
 
     Returns
     -------
@@ -246,38 +251,81 @@ def regret_bounds(
     ('instance', 16.8002)
     >>> bounds["trivial"].value
     4000.0
+    >>> halfway = regret_bounds(problem, PerArm([0.9, 0.5]), UCB(), horizon=10_000, rounds=5_000)
+    >>> halfway["trivial"].value
+    2000.0
     """
+    times = [horizon if rounds is None else rounds]
+    return regret_bounds_along(problem, censorship, policy, horizon, times, potential)[0]
+
+
+def regret_bounds_along(
+    problem: ArmedBandit | LinearBandit,
+    censorship: Censorship | LinearCensorship,
+    policy: Policy | LinearPolicy,
+    horizon: int,
+    rounds: Iterable[int],
+    potential: float | None = None,
+) -> list[RegretBounds]:
+    """Return `regret_bounds` at each of some rounds, computing what they share once.
+
+    Parameters
+    ----------
+    problem, censorship, policy, horizon, potential
+        As for `regret_bounds`.
+    rounds
+        The numbers of rounds the bounds are for, each at most `horizon`.
+
+    Returns
+    -------
+    list of RegretBounds
+        One table per entry of `rounds`.
+
+    Examples
+    --------
+    >>> from halfseen.censorship import Uniform
+    >>> from halfseen.problems import ArmedBandit
+    >>> problem = ArmedBandit([0.9, 0.5], noise=0.1)
+    >>> tables = regret_bounds_along(problem, Uniform(0.5), UCB(), 10_000, [10, 100, 10_000])
+    >>> [round(table.smallest.value, 2) for table in tables]
+    [4.0, 16.82, 16.8]
+    """
+    last = checks.whole("horizon", horizon, at_least=1)
+    times = [
+        checks.whole("rounds", time, at_least=1, at_most=last, fix="Use at most the horizon.")
+        for time in rounds
+    ]
     if isinstance(problem, GeneralizedLinearBandit):
         from halfseen.theory.glm.bounds import bounds_of_glm
 
-        return bounds_of_glm(problem, censorship, policy, horizon, potential)
+        return bounds_of_glm(problem, censorship, policy, last, times, potential)
     if isinstance(problem, LinearBandit):
         from halfseen.theory.linear.bounds import bounds_of_linear
 
-        return bounds_of_linear(problem, censorship, policy, horizon, potential)
+        return bounds_of_linear(problem, censorship, policy, last, times, potential)
     if not isinstance(problem, ArmedBandit):
         raise InvalidInput("problem", "must be a bandit", problem, "Give for example ArmedBandit.")
     if not isinstance(censorship, Censorship):
         raise InvalidInput("censorship", "must be PerArm or Uniform", censorship, "Use PerArm.")
     if not isinstance(policy, Policy):
         raise InvalidInput("policy", "must be a policy", policy, "Use UCB().")
-    time = checks.whole("horizon", horizon, at_least=1)
-    world = _world(problem, censorship, policy, time)
-    rows = (_bound(statement, world, problem, policy) for statement in STATEMENTS)
-    return RegretBounds(time, tuple(rows))
+    unproved = obstacle(problem, policy)
+    moving = None if has_fixed_arms(problem) else "needs the same arms in every round"
+    world = _world(problem, censorship, policy, last)
+    tables = []
+    for time in times:
+        now = replace(world, horizon=time)
+        rows = [
+            _bound(one, now, (one.policy and unproved) or (one.fixed and moving) or "")
+            for one in STATEMENTS
+        ]
+        tables.append(RegretBounds(time, tuple(rows)))
+    return tables
 
 
 def _world(problem: ArmedBandit, censorship: Censorship, policy: Policy, horizon: int) -> World:
     arms = problem.playable
-    largest = float(np.abs(np.array(problem.means)[arms]).max())
     bound = policy.bound if isinstance(policy, UCB) else None
-    if bound is not None and is_ucb(policy) and bound < largest:
-        raise InvalidInput(
-            "UCB.bound",
-            f"must be at least the largest absolute mean, {largest:g}, for any bound to hold",
-            bound,
-            "Raise it or leave it out.",
-        )
     return World(
         observe=inputs.observation(censorship.probabilities(problem.arms))[arms],
         noise=problem.scale[arms],
@@ -285,22 +333,29 @@ def _world(problem: ArmedBandit, censorship: Censorship, policy: Policy, horizon
         regularization=float(policy.regularization),
         bound=problem.setting(horizon).bound if bound is None else float(bound),
         horizon=horizon,
+        tuned=horizon,
     )
 
 
-def is_ucb(policy: Policy) -> bool:
-    """Say whether the policy is the one the bounds are about, not a relative of it."""
-    return type(policy) is UCB
+def obstacle(problem: ArmedBandit, policy: Policy) -> str | None:
+    """Return why nothing is proved, None if it is; raise if UCB was told an untruth."""
+    if type(policy) is not UCB:  # not for a relative of it either
+        return f"proved for UCB, not for {type(policy).__name__}"
+    if not problem.law.sub_gaussian:
+        return f"proved for sub-Gaussian rewards, not for {problem.law.in_words()}"
+    largest = float(np.abs(np.array(problem.means)[problem.playable]).max())
+    if policy.bound is not None and policy.bound < largest:
+        raise InvalidInput(
+            "UCB.bound",
+            f"must be at least the largest absolute mean, {largest:g}, for any bound to hold",
+            policy.bound,
+            "Raise it or leave it out.",
+        )
+    return None
 
 
-def _bound(statement: Statement, world: World, problem: ArmedBandit, policy: Policy) -> Bound:
-    reason = ""
-    if statement.policy and not is_ucb(policy):
-        reason = f"proved for UCB, not for {type(policy).__name__}"
-    elif statement.policy and not problem.law.sub_gaussian:
-        reason = f"proved for sub-Gaussian rewards, not for {problem.law.in_words()}"
-    elif statement.fixed and not has_fixed_arms(problem):
-        reason = "needs the same arms in every round"
+def _bound(statement: Statement, world: World, reason: str) -> Bound:
+    """Evaluate a bound, or give the reason why it does not apply."""
     terms = {} if reason else bound_terms.evaluated(statement.compute, world)
     value = math.inf if reason else math.fsum(terms.values())
     return Bound(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems import AllArms, ArmedBandit, FixedArms
+from halfseen.tables import Table, show
 from halfseen.theory import inputs
 
 
@@ -91,6 +96,117 @@ def feedback_value(
     return (scale / p) ** 2
 
 
+@dataclass(frozen=True, eq=False)
+class DimensionByArm:
+    """An effective dimension as the sum of what each arm contributes; `dimension_by_arm` makes it.
+
+    Attributes
+    ----------
+    observe, noise
+        Probability of being observed and noise of each arm.
+    contributes, share
+        What each arm adds to the effective dimension, and as a share of it (None if it is 0).
+    value
+        How fast the dimension falls as each arm is observed more often (`feedback_value`).
+    total, complete
+        The effective dimension, and what it would be if every reward were observed.
+    """
+
+    observe: Vector
+    noise: Vector
+    contributes: Vector
+    value: Vector
+    total: float
+    complete: float
+    equal_noise: bool
+
+    @property
+    def share(self) -> Vector | None:
+        """Each arm's share of the effective dimension, None if that is 0."""
+        return self.contributes / self.total if self.total else None
+
+    @property
+    def factor(self) -> float | None:
+        """The effective dimension divided by that of complete feedback."""
+        return self.total / self.complete if self.complete else None
+
+    def table(self) -> Table:
+        """Return one row per arm."""
+        shares = [None] * len(self.observe) if self.share is None else self.share.tolist()
+        columns = {
+            "arm": range(len(self.observe)),
+            "observe": self.observe.tolist(),
+            "noise": self.noise.tolist(),
+            "contributes": self.contributes.tolist(),
+            "share": shares,
+            "worth of 1% more": (self.value / 100).tolist(),
+        }
+        return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        names = {"worth of 1% more": "worth_of_one_percent_more"}
+        return {
+            "arms": len(self.observe),
+            "everything_seen": self.complete,
+            "effective_dimension": self.total,
+            "factor": self.factor,
+            "per_arm": [{names.get(k, k): v for k, v in row.items()} for row in self.table()],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"arms                 {len(self.observe)}"]
+        if not self.equal_noise:
+            note = "(the sum of the squared noises)"
+            lines.append(f"if all were seen     {show(self.complete)}   {note}")
+        lines.append(f"effective dimension  {show(self.total)}")
+        if self.factor is not None:
+            lines.append(f"factor               {show(self.factor)}\n")
+        return "\n".join([*lines, str(self.table()), EXPLAINED])
+
+
+EXPLAINED = """
+The worst-case regret grows like the root of the effective dimension. 'worth of 1% more'
+is how much the dimension falls when 1 in 100 more of that arm's rewards are seen. All
+of it assumes that, given the arm, what goes missing does not depend on the reward."""
+
+
+def dimension_by_arm(
+    observe: Sequence[float] | Vector, noise: float | Sequence[float] | Vector | None = None
+) -> DimensionByArm:
+    """Return the effective dimension arm by arm, with the value of more feedback.
+
+    Parameters
+    ----------
+    observe
+        Probability that each arm's reward is observed.
+    noise
+        Sub-Gaussian scale, one number or one per arm; left out, every scale is 1.
+
+    Returns
+    -------
+    DimensionByArm
+        The effective dimension, its parts and `feedback_value`; print it, or `to_dict`.
+
+    Examples
+    --------
+    >>> found = dimension_by_arm([0.5, 0.1])
+    >>> found.total, found.contributes.tolist(), found.factor
+    (12.0, [2.0, 10.0], 6.0)
+    """
+    p = inputs.observation(observe)
+    scale = inputs.per_arm("noise", 1.0 if noise is None else noise, len(p))
+    return DimensionByArm(
+        observe=p,
+        noise=scale,
+        contributes=scale**2 / p,
+        value=feedback_value(p, scale),
+        total=effective_dimension(p, scale),
+        complete=effective_dimension(np.ones(len(p)), scale),
+        equal_noise=noise is None,
+    )
+
+
 def instance_dimension(problem: ArmedBandit, censorship: Censorship) -> float:
     r"""Return the effective dimension of one problem, with its gaps.
 
@@ -139,5 +255,5 @@ def instance_dimension(problem: ArmedBandit, censorship: Censorship) -> float:
 
 
 def has_fixed_arms(problem: ArmedBandit) -> bool:
-    """Say whether the same arms may be played in every round."""
+    """Return whether the same arms may be played in every round."""
     return isinstance(problem.actions, AllArms | FixedArms)

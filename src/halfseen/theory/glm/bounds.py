@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from halfseen import checks
 from halfseen.censorship.smallest import smallest_observe
-from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import GLMUCB, GLMPolicy, RidgeGLMUCB
 from halfseen.policies.glm.base import GROWTH, GLMSetting
@@ -18,6 +17,7 @@ from halfseen.theory.arms.bounds import PAPER, Bound, RegretBounds
 from halfseen.theory.glm.exploration import Exploration, exploration
 from halfseen.theory.glm.widths import glm_confidence_factor
 from halfseen.theory.linear.bounds import (
+    MEASURED,
     UNKNOWN,
     linear_regret_bounds,
     measured,
@@ -219,44 +219,31 @@ def bounds_of_glm(
     censorship: Any,
     policy: Any,
     horizon: int,
+    rounds: Sequence[int],
     potential: float | None = None,
-    told: int | None = None,
-    explored: Exploration | None = None,
-    worst: Vector | None = None,
-) -> RegretBounds:
-    """Return the table of a problem, a censorship and a policy.
+) -> list[RegretBounds]:
+    """Return the tables for a policy tuned to `horizon`.
 
-    GLMUCB and RidgeGLMUCB get more than the trivial bound. `told` is the horizon the policy was
-    told, where it is not `horizon`; `explored` is the cost of exploration and `worst` the largest
-    potential, where they are known.
+    GLMUCB and RidgeGLMUCB get more than the trivial bound.
     """
     if not isinstance(policy, GLMPolicy):
         raise InvalidInput(
             "policy", "must be a policy for generalized linear bandits", policy, "Use GLMUCB()."
         )
-    rounds = checks.whole("horizon", horizon, at_least=1)
-    setting = GLMSetting(
-        problem.dimension,
-        problem.noise,
-        problem.norm,
-        rounds if told is None else told,
-        problem.curve,
-        problem.reach,
-    )
+    setting = setting_of(problem, horizon)
     least = smallest_observe(problem, censorship)
-    reason = _obstacle(problem, policy, setting)
+    reason = obstacle(problem, policy, setting)
     if reason is None and math.isnan(least):
         reason = UNKNOWN
     gap = problem.largest_gap
     if reason:
         nothing = [
             Bound(name, math.inf, applies=False, reason=reason, paper=name.startswith("paper"))
-            for name in ("potential", "measured potential", "paper's theorem")
+            for name in ("potential", MEASURED, "paper's theorem")
         ]
-        return RegretBounds(rounds, (*nothing, trivial(rounds, gap)))
+        return [RegretBounds(time, (*nothing, trivial(time, gap))) for time in rounds]
     shared: dict[str, Any] = {
         "dimension": problem.dimension,
-        "horizon": rounds,
         "observe_min": least,
         "largest_gap": gap,
         "delta": policy.failure(setting),
@@ -266,24 +253,28 @@ def bounds_of_glm(
     lag = 1.0 if isinstance(problem.actions, FiniteActions) else math.sqrt(1.0 + GROWTH)
     scale, kappa = policy.scale(setting), policy.curvature(setting)
     if isinstance(policy, GLMUCB):
-        return glm_regret_bounds(
-            **shared,
-            steepest=steepest,
-            kappa=kappa,
-            noise=scale,
-            explored=exploration(problem, censorship) if explored is None else explored,
-            lag=lag,
-        )
-    if worst is None:
-        worst = worst_case_along(problem, censorship, policy.regularization, rounds)
-    table = linear_regret_bounds(
-        **shared,
-        worst_case=None if worst is None else float(worst[0]),
-        norm=problem.norm if policy.bound is None else policy.bound,
-        noise=scale / kappa,
-        regularization=policy.regularization,
+        shared |= {"steepest": steepest, "kappa": kappa, "noise": scale, "lag": lag}
+        explored = exploration(problem, censorship)
+        return [glm_regret_bounds(**shared, horizon=time, explored=explored) for time in rounds]
+    worst = worst_case_along(problem, censorship, policy.regularization, rounds)
+    shared |= {
+        "norm": problem.norm if policy.bound is None else policy.bound,
+        "noise": scale / kappa,
+        "regularization": policy.regularization,
+    }
+    tables = []
+    for place, time in enumerate(rounds):
+        largest = None if worst is None else float(worst[place])
+        table = linear_regret_bounds(**shared, horizon=time, worst_case=largest)
+        tables.append(RegretBounds(time, tuple(_steepened(b, lag * steepest) for b in table)))
+    return tables
+
+
+def setting_of(problem: GeneralizedLinearBandit, horizon: int) -> GLMSetting:
+    """Return what a policy is told of a problem."""
+    return GLMSetting(
+        problem.dimension, problem.noise, problem.norm, horizon, problem.curve, problem.reach
     )
-    return RegretBounds(rounds, tuple(_steepened(bound, lag * steepest) for bound in table))
 
 
 def _steepened(bound: Bound, factor: float) -> Bound:
@@ -295,10 +286,10 @@ def _steepened(bound: Bound, factor: float) -> Bound:
     return replace(bound, terms=terms, value=math.fsum(terms.values()))
 
 
-def _obstacle(
+def obstacle(
     problem: GeneralizedLinearBandit, policy: GLMPolicy, setting: GLMSetting
 ) -> str | None:
-    """Say why nothing is proved; InvalidInput where the policy was told what is not true."""
+    """Return why nothing is proved, None if it is; raise if the policy was told an untruth."""
     name = type(policy).__name__
     if type(policy) not in (GLMUCB, RidgeGLMUCB):
         return f"proved for GLMUCB and RidgeGLMUCB, not for {name}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from halfseen.theory.linear.potential import (
 )
 from halfseen.theory.linear.potential_limits import worst_case_along
 
+MEASURED = "measured potential"  # the bound that needs a measurement
 UNKNOWN = "needs the smallest probability of being observed, which a Python function does not tell"
 
 
@@ -275,11 +276,10 @@ def measured(
     compute: Callable[[float], Mapping[str, float]], potential: float | None, reference: str
 ) -> Bound:
     """Return the bound whose terms follow from the expected potential, where it is given."""
-    name = "measured potential"
     if potential is None:
-        return Bound(name, math.inf, applies=False, reason="needs the expected potential")
+        return Bound(MEASURED, math.inf, applies=False, reason="needs the expected potential")
     value = checks.number("potential", potential, at_least=0.0, fix="Give the mean of V_1.")
-    return summed(name, compute(value), reference)
+    return summed(MEASURED, compute(value), reference)
 
 
 def bounds_of_linear(
@@ -287,50 +287,70 @@ def bounds_of_linear(
     censorship: Any,
     policy: Any,
     horizon: int,
+    rounds: Sequence[int],
     potential: float | None = None,
-) -> RegretBounds:
-    """Return the table for a problem, a censorship and a policy; only LinUCB gets more than one."""
+) -> list[RegretBounds]:
+    """Return the tables for a policy tuned to `horizon`; only LinUCB gets more than one bound."""
     if not isinstance(policy, LinearPolicy):
         raise InvalidInput("policy", "must be a linear policy", policy, "Use LinUCB().")
-    rounds = checks.whole("horizon", horizon, at_least=1)
-    setting = LinearSetting(problem.dimension, problem.noise, problem.norm, rounds)
+    reason = obstacle(problem, policy)
     noise, norm, delta = problem.noise, problem.norm, None
-    proved = type(policy) is LinUCB
     if isinstance(policy, LinUCB):
         noise = noise if policy.noise is None else policy.noise
         norm = norm if policy.bound is None else policy.bound
-        delta = policy.failure(setting)
-    for field, value, truth in (("noise", noise, problem.noise), ("bound", norm, problem.norm)):
-        if proved and value < truth:
-            raise InvalidInput(
-                f"LinUCB.{field}",
-                f"must be at least the truth, {truth:g}, for any bound to hold",
-                value,
-                "Raise it or leave it out.",
-            )
+        delta = failure_probability(problem, policy, horizon)
     worst = worst_case_along(problem, censorship, policy.regularization, rounds)
     least = smallest_observe(problem, censorship)
     known = not math.isnan(least)
-    table = linear_regret_bounds(
-        dimension=problem.dimension,
-        horizon=rounds,
-        observe_min=least if known else 1.0,
-        largest_gap=problem.largest_gap,
-        norm=norm,
-        noise=noise,
-        regularization=policy.regularization,
-        delta=delta,
-        potential=potential,
-        worst_case=None if worst is None else float(worst[0]),
-    )
-    if proved and known:
-        return table
-    kept = {"trivial", "measured potential"} if proved else {"trivial"}
-    reason = UNKNOWN if proved else f"proved for LinUCB, not for {type(policy).__name__}"
+    tables = [
+        linear_regret_bounds(
+            dimension=problem.dimension,
+            horizon=time,
+            observe_min=least if known else 1.0,
+            largest_gap=problem.largest_gap,
+            norm=norm,
+            noise=noise,
+            regularization=policy.regularization,
+            delta=delta,
+            potential=potential,
+            worst_case=None if worst is None else float(worst[place]),
+        )
+        for place, time in enumerate(rounds)
+    ]
+    if reason is not None:
+        return [_without(table, {"trivial"}, reason) for table in tables]
+    if not known:
+        return [_without(table, {"trivial", MEASURED}, UNKNOWN) for table in tables]
+    return tables
+
+
+def _without(table: RegretBounds, kept: Collection[str], reason: str) -> RegretBounds:
     rows = [
         bound
         if bound.name in kept
         else replace(bound, value=math.inf, terms={}, applies=False, reason=reason)
         for bound in table
     ]
-    return RegretBounds(rounds, tuple(rows))
+    return RegretBounds(table.horizon, tuple(rows))
+
+
+def obstacle(problem: LinearBandit, policy: Any) -> str | None:
+    """Return why nothing is proved, None if it is; raise if LinUCB was told an untruth."""
+    if type(policy) is not LinUCB:  # not for a relative of it either
+        return f"proved for LinUCB, not for {type(policy).__name__}"
+    told = (("noise", policy.noise, problem.noise), ("bound", policy.bound, problem.norm))
+    for field, value, truth in told:
+        if value is not None and value < truth:
+            raise InvalidInput(
+                f"LinUCB.{field}",
+                f"must be at least the truth, {truth:g}, for any bound to hold",
+                value,
+                "Raise it or leave it out.",
+            )
+    return None
+
+
+def failure_probability(problem: LinearBandit, policy: Any, horizon: int) -> float:
+    """Return the delta that a policy's confidence width was made with."""
+    setting = LinearSetting(problem.dimension, problem.noise, problem.norm, horizon)
+    return float(policy.failure(setting))

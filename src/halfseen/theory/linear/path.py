@@ -18,10 +18,10 @@ from halfseen import checks
 from halfseen.censorship import LinkModel, Logistic, MultiThreshold, Population, Uniform
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.tables import Table
+from halfseen.tables import Table, table
 from halfseen.theory.linear.kept_regions import Region, at_angle, regions_that_matter
 from halfseen.theory.linear.path_rules import Leg, compare, walk
-from halfseen.theory.linear.path_sentences import reasons
+from halfseen.theory.linear.path_sentences import path_in_words, reasons
 from halfseen.theory.linear.reachability import Reachability, smallest_bi_region_dimension
 from halfseen.theory.linear.stepped import as_steps
 
@@ -50,6 +50,17 @@ class Phase:
     x: float
     y: float
     reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON; None for an end that never comes."""
+        return {
+            "start": self.start,
+            "end": self.end if math.isfinite(self.end) else None,
+            "regions": list(self.regions),
+            "x": self.x,
+            "y": self.y,
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,16 @@ class InformationPath:
         observed last.
     error
         The largest difference in probability from the censorship given; above 0 for smooth ones.
+    smallest_observe
+        The smallest probability of the censorship given.
+
+    Examples
+    --------
+    >>> path = information_path(MultiThreshold([math.pi / 3], [1.0, 0.75], [0, 0, 1]))
+    >>> print(str(path).splitlines()[0])
+    dimension 3, regularization 1
+    >>> path.to_dict()["regime"], path.worst_case_dimension
+    ('bi-region', 4.0)
     """
 
     dimension: int
@@ -98,6 +119,7 @@ class InformationPath:
     angles: tuple[float, ...]
     observe: tuple[float, ...]
     error: float
+    smallest_observe: float
     _legs: tuple[Leg, ...] = field(repr=False)
 
     def potential(self, horizon: Any) -> Any:
@@ -120,6 +142,35 @@ class InformationPath:
         moment = checks.number("time", time, at_least=0.0, fix="Give a number of rounds.")
         return self._legs[int(self._at("time", moment)[1])].regions
 
+    @property
+    def worst_case_dimension(self) -> float:
+        """The dimension divided by the smallest probability of a region, d / p_min."""
+        return self.dimension / self.observe[-1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON: angles in degrees, None for a phase without end."""
+        return {
+            "dimension": self.dimension,
+            "regularization": self.regularization,
+            "regime": self.regime,
+            "effective_dimension": self.effective_dimension,
+            "worst_case_dimension": self.worst_case_dimension,
+            "ratio": self.effective_dimension / self.worst_case_dimension,
+            "regions": list(self.regions),
+            "shares": list(self.shares),
+            "steady_offset": self.steady_offset,
+            "error": self.error,
+            "edge": self.edge,
+            "numbers": list(self.numbers),
+            "angles": [math.degrees(angle) for angle in self.angles],
+            "observe": list(self.observe),
+            "phases": [phase.to_dict() for phase in self.phases],
+            "reachability": [pair._asdict() for pair in self.reachability],
+        }
+
+    def __str__(self) -> str:
+        return path_in_words(self)
+
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
         """The path as stretches, each with the reason why it begins."""
@@ -132,19 +183,36 @@ class InformationPath:
 
     def table(self) -> Table:
         """Return the phases as a table."""
-        return Table(
-            ("from", "to", "region", "across", "along", "why"),
-            tuple(
-                (
-                    phase.start,
-                    phase.end if phase.end < math.inf else None,
-                    " and ".join(map(str, phase.regions)),
-                    phase.x,
-                    phase.y,
-                    phase.reason,
-                )
+        return table(
+            [
+                {
+                    "from": phase.start,
+                    "to": phase.end if phase.end < math.inf else None,
+                    "region": " and ".join(map(str, phase.regions)),
+                    "across": phase.x,
+                    "along": phase.y,
+                    "why": phase.reason,
+                }
                 for phase in self.phases
-            ),
+            ]
+        )
+
+    def reachability_table(self) -> Table:
+        """Return `reachability` as a table."""
+        return table(
+            [
+                {
+                    "base": pair.base,
+                    "region": pair.region,
+                    "p ratio": pair.ratio,
+                    "r*": pair.r_star,
+                    "r-dagger": pair.r_dagger,
+                    "reachable": "yes" if pair.reachable else "no",
+                    "dual reachable": "yes" if pair.dual_reachable else "no",
+                    "smallest d_eff * p": pair.smallest_dimension,
+                }
+                for pair in self.reachability
+            ]
         )
 
     @cached_property
@@ -265,6 +333,7 @@ def information_path(
         angles=tuple(region.angle for region in kept.regions),
         observe=tuple(region.p for region in kept.regions),
         error=steps.error,
+        smallest_observe=float(getattr(censorship, "observe_range", steps.model.observe_range)[0]),
         _legs=tuple(legs),
     )
 

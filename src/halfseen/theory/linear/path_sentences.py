@@ -2,11 +2,47 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from halfseen.tables import show
+from halfseen.tables import Table, show
 from halfseen.theory.linear.kept_regions import Region
 from halfseen.theory.linear.path_rules import Leg, compare
+
+if TYPE_CHECKING:
+    from halfseen.theory.linear.path import InformationPath
+
+WIDTH = 88  # characters of a line of text
+
+
+def path_in_words(path: InformationPath) -> str:
+    """Return the regions, the dimensions and every phase with its reason, as lines of text."""
+    angles = ", ".join(f"{math.degrees(angle):.4g}°" for angle in path.angles)
+    played = " and ".join(map(str, path.phases[-1].regions))
+    lines = [
+        f"dimension {path.dimension}, regularization {show(path.regularization)}",
+        f"regions {', '.join(map(str, path.numbers))} at {angles} from the equator ({path.edge})",
+        f"seen with {', '.join(map(show, path.observe))}",
+    ]
+    if path.error:
+        lines += [
+            f"steps that stand for a smooth model, off by at most {show(path.error)};",
+            f"its own d / p_min is {show(path.dimension / path.smallest_observe)}",
+        ]
+    phases = path.table()
+    lines += [
+        f"\nin the end           {path.regime} ({played})",
+        f"effective dimension  {show(path.effective_dimension)}   (the paper's: this path)",
+        f"d / p_min            {show(path.worst_case_dimension)}   (the worst case)\n",
+        str(Table(phases.columns[:-1], tuple(row[:-1] for row in phases.rows))),
+    ]
+    for number, phase in enumerate(path.phases, 1):
+        lines.append(textwrap.fill(f"{number}. {phase.reason}", WIDTH, subsequent_indent="   "))
+    if path.reachability:
+        lines.append(f"\n{path.reachability_table()}")
+    return "\n".join(lines)
 
 
 def reasons(

@@ -1,0 +1,99 @@
+"""What is proved of a run: its potential at each round, and how likely its optimism fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.censorship.smallest import smallest_observe
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.policies import GLMUCB, UCB, LinUCB, RidgeGLMUCB
+from halfseen.problems import GeneralizedLinearBandit, LinearBandit
+from halfseen.theory.arms import bounds as of_arms
+from halfseen.theory.arms.potential import fluid_potential
+from halfseen.theory.events import optimism_failure_probability
+from halfseen.theory.glm import bounds as of_glm
+from halfseen.theory.linear import bounds as of_linear
+from halfseen.theory.linear.potential import expected_potential_bound, potential_control_factor
+from halfseen.theory.linear.potential_limits import worst_case_along
+
+
+def bounded_policies(problem: Any) -> tuple[type[Any], ...]:
+    """Return the policies whose regret is bounded in problems of this kind."""
+    if isinstance(problem, GeneralizedLinearBandit):
+        return GLMUCB, RidgeGLMUCB
+    return (LinUCB,) if isinstance(problem, LinearBandit) else (UCB,)
+
+
+def potential_bound_along(
+    problem: Any, censorship: Any, policy: Any, alpha: float, rounds: Sequence[int] | NDArray[Any]
+) -> Vector:
+    """Return a bound on the expected potential at each of some rounds; for arms it is exact.
+
+    Parameters
+    ----------
+    problem, censorship, policy
+        A bandit, how its feedback goes missing, and who plays.
+    alpha
+        The order of the potential; of a linear bandit it is 1.
+    rounds
+        The numbers of rounds.
+
+    Returns
+    -------
+    Vector
+        One bound per entry of `rounds`; infinite where the smallest probability of being observed
+        is not known.
+    """
+    lam = float(policy.regularization)
+    if not isinstance(problem, LinearBandit):
+        observe = censorship.probabilities(problem.arms)[problem.playable]
+        return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])
+    least, d = smallest_observe(problem, censorship), problem.dimension
+    if math.isnan(least):
+        return np.full(len(rounds), np.inf)
+    if isinstance(problem, GeneralizedLinearBandit) and policy.explores:
+        return np.array([of_glm.glm_potential_bound(d, float(t), least) for t in rounds])
+    worst = worst_case_along(problem, censorship, lam, rounds)
+    if worst is not None:
+        return potential_control_factor(lam) * worst
+    return np.array([expected_potential_bound(d, float(t), lam, least) for t in rounds])
+
+
+def optimism_failure(problem: Any, censorship: Any, policy: Any, horizon: int) -> float | None:
+    """Return the proved probability that the policy's confidence set ever misses the truth.
+
+    Parameters
+    ----------
+    problem, censorship, policy
+        A bandit, how its feedback goes missing, and who plays.
+    horizon
+        Number of rounds T.
+
+    Returns
+    -------
+    float or None
+        None where nothing is proved, as for a policy that was told what is not true.
+    """
+    if type(policy) not in bounded_policies(problem):
+        return None
+    try:
+        if isinstance(problem, GeneralizedLinearBandit):
+            unknown = math.isnan(smallest_observe(problem, censorship))
+            setting = of_glm.setting_of(problem, horizon)
+            if unknown or of_glm.obstacle(problem, policy, setting):
+                return None
+            return float(policy.failure(setting))
+        if isinstance(problem, LinearBandit):
+            of_linear.obstacle(problem, policy)
+            return of_linear.failure_probability(problem, policy, horizon)
+        if of_arms.obstacle(problem, policy):
+            return None
+    except InvalidInput:
+        return None
+    return optimism_failure_probability(len(problem.playable), horizon)
