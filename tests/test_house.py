@@ -32,7 +32,6 @@ MANY_PARAMETERS = {
     "logs.plan",
     "logs.window",
     "panels.faceted",
-    "study.__init__",
 }
 SAME_IDEA = {  # one idea in several rooms: theory.linear.path, claims.linear.path
     "adaptivity",

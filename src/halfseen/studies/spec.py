@@ -18,9 +18,10 @@ from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
-    ACTION_SETS,
+    ARM_ACTIONS,
     LINEAR_ACTIONS,
     LINKS,
+    PROBLEMS,
     REWARD_LAWS,
     ArmedBandit,
     GeneralizedLinearBandit,
@@ -30,14 +31,6 @@ from halfseen.problems import (
 if TYPE_CHECKING:
     from halfseen.studies.study import Study
 
-PROBLEMS: dict[str, type[Any]] = {
-    c.kind: c for c in (ArmedBandit, LinearBandit, GeneralizedLinearBandit)
-}
-_ACTIONS: dict[type[Any], dict[str, Any]] = {
-    ArmedBandit: dict(ACTION_SETS),
-    LinearBandit: dict(LINEAR_ACTIONS),
-    GeneralizedLinearBandit: dict(LINEAR_ACTIONS),
-}
 Tables = dict[str, dict[str, Any]]
 
 
@@ -249,11 +242,13 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
 
 def _inner_registry(noun: type[Any], key: str, value: Any) -> dict[str, Any] | None:
     """Return the kinds a field may hold, None where its value is not a table of a kind."""
-    if key == "base":
+    if key == "base" and issubclass(noun, Policy):
         return dict(POLICIES)
     if key == "reward" and noun is ArmedBandit and isinstance(value, dict):
         return dict(REWARD_LAWS)
-    return _ACTIONS.get(noun) if key == "actions" else None
+    if key == "actions" and issubclass(noun, ArmedBandit):
+        return dict(ARM_ACTIONS)
+    return dict(LINEAR_ACTIONS) if key == "actions" and issubclass(noun, LinearBandit) else None
 
 
 def _unknown(field: str, key: str, known: Any) -> InvalidInput:

@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import MultiThreshold, Uniform
+from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinUCB
-from halfseen.problems import FiniteActions, LinearBandit, RandomActions
+from halfseen.problems import LinearBandit, RandomActions
 from halfseen.report.study.measures import Estimate, Place, Position, estimate, playable
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study
@@ -62,33 +62,24 @@ def slope_law(place: Place) -> float | None:
     if type(place.policy) is not LinUCB:
         return None
     try:
-        if isinstance(actions, FiniteActions):
+        if actions.fixed is not None:
             best = best_of_finite(place.problem)
-            rows = actions.actions[best]
-            seen = chances(place, actions.actions)[best]
+            rows = actions.fixed[best]
+            seen = place.censorship.probabilities(actions.fixed)[best]
             if np.ptp(seen) > 0.0:
                 return None
             return expected_slope("fixed", seen[0], ties=int(np.linalg.matrix_rank(rows)))
         if isinstance(actions, RandomActions):
             rows = best_of_random(place.problem)
-            return expected_slope(rows, chances(place, rows))
+            return expected_slope(rows, place.censorship.probabilities(rows))
     except InvalidInput:
         return None
     return None
 
 
-def chances(place: Place, actions: Vector) -> Vector:
-    """Return how likely each row's reward is to be seen."""
-    if isinstance(place.censorship, Uniform):
-        return place.censorship.probabilities(len(actions))
-    values: Vector = place.censorship.probabilities(actions)
-    return values
-
-
 def best_of_finite(problem: LinearBandit) -> NDArray[np.int64]:
     """Return the numbers of the best actions of a finite set, usually one."""
-    assert isinstance(problem.actions, FiniteActions)
-    regrets = problem.regrets(problem.actions.actions)
+    regrets = problem.regrets(problem.actions.fixed)
     return np.flatnonzero(regrets <= TIED * (problem.norm or 1.0))
 
 
@@ -116,15 +107,15 @@ def best_of_random(problem: LinearBandit) -> Vector:
 
 def rarely_seen_best(place: Place) -> bool:
     """Tell whether the best action of a finite set is seen less often than the average one."""
-    if not isinstance(place.problem.actions, FiniteActions):
+    if not place.problem.actions.same_every_round:
         return False
-    seen = chances(place, place.problem.actions.actions)
+    seen = place.censorship.probabilities(place.problem.actions.fixed)
     return bool(seen[best_of_finite(place.problem)].max() < seen.mean())
 
 
 def regions(place: Place) -> list[str]:
     """Return the regions counted apart, as intervals of <a, u>; none where there is one only."""
-    if isinstance(place.problem.actions, FiniteActions):
+    if place.problem.actions.same_every_round:
         return []
     if not isinstance(place.censorship, MultiThreshold) or not place.censorship.thresholds:
         return []
@@ -136,9 +127,9 @@ def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str
     """Return names and probabilities of being seen of arms, actions or regions."""
     if not place.linear:
         means, seen = place.problem.means, place.censorship.probabilities(place.problem.arms)
-    elif isinstance(place.problem.actions, FiniteActions):
-        rows = place.problem.actions.actions
-        means, seen = place.problem.means(rows), chances(place, rows)
+    elif place.problem.actions.same_every_round:
+        rows = place.problem.actions.fixed
+        means, seen = place.problem.means(rows), place.censorship.probabilities(rows)
     else:
         return regions(place), np.array(place.censorship.observe)
     return [f"{arm} ({means[arm]:.3g})" for arm in drawn], seen[drawn]
@@ -146,7 +137,7 @@ def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str
 
 def counted_apart(place: Place) -> int:
     """Return how many arms, actions or regions are counted apart."""
-    finite = not place.linear or isinstance(place.problem.actions, FiniteActions)
+    finite = not place.linear or place.problem.actions.same_every_round
     return len(playable(place.problem)) if finite else len(regions(place))
 
 

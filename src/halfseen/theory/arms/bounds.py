@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship, LinearCensorship
+from halfseen.censorship import Censorship
 from halfseen.errors import InvalidInput
 from halfseen.policies import UCB, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
@@ -192,7 +192,7 @@ STATEMENTS = (
 
 def regret_bounds(
     problem: ArmedBandit | LinearBandit,
-    censorship: Censorship | LinearCensorship,
+    censorship: Censorship,
     policy: Policy | LinearPolicy,
     horizon: int,
     potential: float | None = None,
@@ -258,7 +258,7 @@ def regret_bounds(
     if not isinstance(problem, ArmedBandit):
         raise InvalidInput("problem", "must be a bandit", problem, "Give for example ArmedBandit.")
     if not isinstance(censorship, Censorship):
-        raise InvalidInput("censorship", "must be PerArm or Uniform", censorship, "Use PerArm.")
+        raise InvalidInput("censorship", "must be a censorship", censorship, "Use PerArm.")
     if not isinstance(policy, Policy):
         raise InvalidInput("policy", "must be a policy", policy, "Use UCB().")
     time = checks.whole("horizon", horizon, at_least=1)
