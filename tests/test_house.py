@@ -21,10 +21,10 @@ POSITIONAL = 8
 LONG_FUNCTIONS = {"paper_figures.dimension_chart"}
 MANY_PARAMETERS = {
     "base._nowhere",
-    "baselines.anywhere",
-    "baselines.best_for_sampled",
-    "baselines.best_or_any",
-    "baselines.widest",
+    "lin_random.anywhere",
+    "lin_thompson.best_for_sampled",
+    "lin_epsilon_greedy.best_or_any",
+    "design_exploration.widest",
     "glm_newton.maximise",
     "lin_ucb.most_optimistic",
     "logs.audit",

@@ -321,3 +321,21 @@ def test_the_built_in_study_is_valid():
     assert study.horizon == 20_000
     assert any(c.sees_everything for c in study.censorships.values())
     assert parse_spec(to_toml(study)) == study
+
+
+def test_commands_import_modules_that_register_kinds(run, tmp_path, own_kinds):
+    (tmp_path / "our_kinds.py").write_text(
+        "from dataclasses import dataclass\nimport numpy as np\n"
+        "from halfseen import Censorship, register\n\n"
+        "@register\n@dataclass(frozen=True)\nclass Halving(Censorship):\n"
+        '    kind = "halving-arms"\n\n'
+        "    def probabilities(self, actions):\n        return 0.5 ** np.arange(actions)\n"
+    )
+    spec = TOML.replace('kind = "per-arm"\nobserve = [0.3, 0.9, 1.0]', 'kind = "halving-arms"')
+    (tmp_path / "own.toml").write_text(spec)
+    complains(run, tmp_path, "study", "own.toml", words=["censorships.some.kind", "halving-arms"])
+    complains(run, tmp_path, "study", "own.toml", "--import", "no_kinds", words=["--import"])
+    own = ("--import", "our_kinds")
+    assert run("study", "own.toml", "--engine", "reference", *own)[0] == 0
+    assert run("report", "study", *own)[0] == 0
+    assert run("bounds", "own.toml", *own)[0] == 0

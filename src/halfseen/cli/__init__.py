@@ -29,6 +29,10 @@ app = typer.Typer(
 Spec = Annotated[
     str, typer.Argument(help="A TOML file, or the name of a built-in study: arms or linear.")
 ]
+Imports = Annotated[
+    list[str] | None,
+    typer.Option("--import", help="A module that registers kinds of your own; repeat for several."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON on stdout.")]
 
 
@@ -47,6 +51,7 @@ def top(
 @app.command()
 def study(
     spec: Spec = "arms",
+    *,
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("study"),
     engine: Annotated[str, typer.Option(help="cpu, cuda, dask, reference or auto.")] = "cpu",
     precision: Annotated[
@@ -62,13 +67,14 @@ def study(
         bool,
         typer.Option("--summary", help="Keep moments and quantiles only: any replications fit."),
     ] = False,
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
     from halfseen.cli.console import present, present_summary, progress_bar
     from halfseen.studies.simulate import choose_engine, simulate
 
-    design = study_named(spec)
+    design = study_named(spec, imports)
     check_folder(out)
     if engine == "auto":
         engine, reason = choose_engine(design)
@@ -103,12 +109,15 @@ def study(
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="A folder that `halfseen study` wrote.")],
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Write the report of a finished study again and print its summary."""
     from halfseen.cli.console import present
+    from halfseen.kinds import import_kinds
     from halfseen.studies.result import Result
 
+    import_kinds(imports or ())
     present(Result.load(folder), folder, as_json)
 
 
@@ -134,12 +143,13 @@ def bounds(
     out: Annotated[Path, typer.Option(help="Folder of the study's results, if it was run.")] = Path(
         "study"
     ),
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Print what is proved about the regret, next to what was measured."""
     from halfseen.cli.console import print_bounds
 
-    print_bounds(study_named(spec), out, as_json)
+    print_bounds(study_named(spec, imports), out, as_json)
 
 
 @app.command()
@@ -150,6 +160,7 @@ def path(
             help="A study whose censorship acts along a direction: a TOML file or linear."
         ),
     ] = None,
+    *,
     thresholds: Annotated[
         str | None, typer.Option(help="Instead of a study: angles in degrees, as 40,75.")
     ] = None,
@@ -162,6 +173,7 @@ def path(
     regularization: Annotated[float, typer.Option(help="The ridge's lambda.")] = 1.0,
     regions: Annotated[int, typer.Option(help="Steps that stand for a smooth model.")] = 8,
     out: Annotated[Path | None, typer.Option(help="Folder to draw the path into.")] = None,
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Print the information path of a censorship along a direction, next to the worst case."""
@@ -171,7 +183,7 @@ def path(
     if spec is None:
         models, dimension = model_from(angles, seen, dimension), None
     elif angles is None and seen is None:
-        models = models_in(study_named(spec))
+        models = models_in(study_named(spec, imports))
     else:
         raise InvalidInput(
             "SPEC", "must not come with --thresholds or --observe", spec, "Give one or the other."
@@ -244,12 +256,14 @@ def doctor(
         print(found)
 
 
-def study_named(spec: str) -> Study:
-    """Return a built-in study by its name, or the study in a file."""
+def study_named(spec: str, imports: list[str] | None = None) -> Study:
+    """Return a built-in study by its name, or the study in a file, with modules imported before."""
     from importlib.resources import files
 
+    from halfseen.kinds import import_kinds
     from halfseen.studies.spec import parse_spec, read_spec
 
+    import_kinds(imports or ())
     if spec in BUILT_IN:
         built_in = files("halfseen.studies").joinpath(f"{spec}.toml")
         return parse_spec(built_in.read_text(encoding="utf-8"))

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from halfseen import checks
 from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError
+from halfseen.kinds import load_installed
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
     ARM_ACTIONS,
@@ -105,6 +106,7 @@ def study_from(content: Any) -> Study:
 def _study(spec: _Spec) -> Study:
     from halfseen.studies.study import Study
 
+    unknown_kinds(spec.model_dump())
     groups = _registries()
     built: dict[str, Any] = {
         group: {
@@ -147,18 +149,32 @@ def functions_in(noun: Any, place: str) -> Iterator[tuple[str, Any]]:
             yield from functions_in(value, inner)
 
 
-def unknown_kinds(content: Any) -> Iterator[tuple[str, str]]:
-    """Yield place and name of every kind and link in a study that this process does not know."""
+def unknown_kinds(content: Any) -> list[tuple[str, str]]:
+    """Return place and name of every kind, law and link in a study that is not known.
+
+    If there are any, the kinds of installed packages are loaded first.
+    """
+    found = list(_unknown_kinds(content))
+    if found:
+        load_installed()
+        found = list(_unknown_kinds(content))
+    return found
+
+
+def _unknown_kinds(content: Any) -> Iterator[tuple[str, str]]:
     for group, registry in _registries().items():
         for name, table in content[group].items():
             yield from _unknown_in(f"{group}.{name}", table, registry)
 
 
 def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if table["kind"] not in registry:
-        yield place, table["kind"]
+    kind = table.get("kind") if isinstance(table, dict) else None
+    if not isinstance(kind, str):
         return
-    noun = registry[table["kind"]]
+    if kind not in registry:
+        yield place, kind
+        return
+    noun = registry[kind]
     for key in ("base", "actions", "reward"):
         inner = _inner_registry(noun, key, table.get(key))
         if isinstance(table.get(key), dict) and inner is not None:
