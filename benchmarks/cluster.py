@@ -30,7 +30,7 @@ SPENT = "HALFSEEN_SPENT"  # names the folder in which threads note what they spe
 
 def study(replications):
     problem = ArmedBandit(0.5 - 0.5 * np.arange(10) / 10)
-    return Study(problem, Uniform(0.5), UCB(), 100_000, replications)
+    return Study(problem, Uniform(0.5), UCB(), horizon=100_000, replications=replications)
 
 
 def noting(cell, fit, **options):

@@ -36,7 +36,14 @@ def bandit(changing=False):
 def played(horizon, observe=1.0, replications=1, changing=False):
     """Return seconds per round and the regrets of one call of the compiled loop."""
     policy = GLMUCB(delta=1e-4)
-    study = Study(bandit(changing), Uniform(observe), policy, horizon, replications, baseline=False)
+    study = Study(
+        bandit(changing),
+        Uniform(observe),
+        policy,
+        horizon=horizon,
+        replications=replications,
+        baseline=False,
+    )
     position, cell = next(study.cells())
     track = Result.empty(study).track(position, cell)
     play = player(cell, compiled)

@@ -59,7 +59,13 @@ def options():
 def arms(policy, observe, horizon, replications, count=10, **options):
     problem = ArmedBandit(0.5 - 0.5 * np.arange(count) / count, **options.pop("problem", {}))
     return Study(
-        problem, Uniform(observe), policy, horizon, replications, baseline=False, **options
+        problem,
+        Uniform(observe),
+        policy,
+        horizon=horizon,
+        replications=replications,
+        baseline=False,
+        **options,
     )
 
 
@@ -75,7 +81,15 @@ def linear(policy, observe, horizon, replications, dimension=10, count=20, **opt
     else:
         problem = GeneralizedLinearBandit(theta, link=link, actions=actions)
     censorship = options.pop("censorship", Uniform(observe))
-    return Study(problem, censorship, policy, horizon, replications, baseline=False, **options)
+    return Study(
+        problem,
+        censorship,
+        policy,
+        horizon=horizon,
+        replications=replications,
+        baseline=False,
+        **options,
+    )
 
 
 def contexts(policy, observe, horizon, replications, dimension=10, count=20, **options):

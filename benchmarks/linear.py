@@ -47,7 +47,13 @@ def engine_seconds(kind, observe, replications, horizon, alphas=(1.0,)):
     actions = actions_of(kind, horizon)
     problem = LinearBandit(theta / np.linalg.norm(theta), 1.0, actions)
     study = Study(
-        problem, Uniform(observe), LinUCB(), horizon, replications, alphas=alphas, baseline=False
+        problem,
+        Uniform(observe),
+        LinUCB(),
+        horizon=horizon,
+        replications=replications,
+        alphas=alphas,
+        baseline=False,
     )
     position, cell = next(study.cells())
     track = Result.empty(study).track(position, cell)

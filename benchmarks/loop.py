@@ -19,7 +19,13 @@ def engine_seconds(arms, observe, replications, alphas, horizon=HORIZON):
     """Return seconds and mean regret of one call of the compiled loop."""
     problem = ArmedBandit(0.5 - 0.5 * np.arange(arms) / arms)
     study = Study(
-        problem, Uniform(observe), UCB(), horizon, replications, alphas=alphas, baseline=False
+        problem,
+        Uniform(observe),
+        UCB(),
+        horizon=horizon,
+        replications=replications,
+        alphas=alphas,
+        baseline=False,
     )
     position, cell = next(study.cells())
     track = Result.empty(study).track(position, cell)

@@ -21,17 +21,16 @@ LONG_FUNCTIONS: set[str] = set()
 DEEP_FUNCTIONS = {"glm_newton.maximise"}
 MANY_PARAMETERS = {
     "base._nowhere",
-    "baselines.anywhere",
-    "baselines.best_for_sampled",
-    "baselines.best_or_any",
-    "baselines.widest",
+    "lin_random.anywhere",
+    "lin_thompson.best_for_sampled",
+    "lin_epsilon_greedy.best_or_any",
+    "design_exploration.widest",
     "glm_newton.maximise",
     "lin_ucb.most_optimistic",
     "logs.audit",
     "logs.invest",
     "logs.plan",
     "logs.window",
-    "study.__init__",
 }
 SAME_IDEA = {  # one idea in several rooms: theory.linear.path, claims.linear.path
     "adaptivity",

@@ -6,8 +6,31 @@ from typing import ClassVar
 import pytest
 
 from halfseen import UCB, InvalidInput, LinUCB, RewardLaw, register
+from halfseen.censorship import CENSORSHIPS
+from halfseen.kinds import import_kinds, load_installed
 from halfseen.policies import POLICIES
 from halfseen.problems import REWARD_LAWS
+from halfseen.studies.spec import parse_spec
+
+MODULE = """
+from dataclasses import dataclass
+import numpy as np
+from halfseen import Censorship, register
+
+@dataclass(frozen=True)
+class Halving(Censorship):
+    kind = "halving"
+
+    def probabilities(self, actions):
+        return 0.5 ** np.arange(actions)
+"""
+SPEC = """
+horizon = 30
+replications = 2
+problems.offers = { kind = "arms", means = [0.6, 0.5] }
+censorships.ours = { kind = "halving" }
+policies.UCB = { kind = "ucb" }
+"""
 
 
 def test_a_name_that_is_taken_is_refused_and_stays():
@@ -62,3 +85,49 @@ def test_a_name_must_be_printable(kind):
 def test_what_is_no_kind_is_refused(thing):
     with pytest.raises(InvalidInput, match="must be given a class of a"):
         register(thing)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, own_kinds):
+    """Return a folder from which modules can be imported."""
+    monkeypatch.syspath_prepend(tmp_path)
+    load_installed.cache_clear()
+    yield tmp_path
+    load_installed.cache_clear()
+
+
+def install(folder, target):
+    """Write a package with an entry point, as pip would install it."""
+    info = folder / "ours-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ours\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[halfseen]\nhalving = {target}\n")
+
+
+@pytest.mark.parametrize("target", ["installed_module", "installed_class:Halving"])
+def test_kinds_of_installed_packages_are_known_to_specs(place, target):
+    module = target.partition(":")[0]
+    text = MODULE.replace("@dataclass", "@register\n@dataclass") if target == module else MODULE
+    (place / f"{module}.py").write_text(text)
+    install(place, target)
+    study = parse_spec(SPEC)
+    assert study.censorships["ours"].probabilities(2).tolist() == [1.0, 0.5]
+    assert CENSORSHIPS["halving"] is type(study.censorships["ours"])
+
+
+def test_an_installed_package_that_cannot_be_imported_is_named(place):
+    install(place, "nowhere_to_be_found")
+    with pytest.raises(InvalidInput, match="Update or uninstall the package ours"):
+        parse_spec(SPEC)
+
+
+def test_specs_without_unknown_kinds_load_no_package(place):
+    install(place, "nowhere_to_be_found")
+    parse_spec(SPEC.replace('"halving"', '"uniform", observe = 0.5'))
+
+
+@pytest.mark.parametrize("text", ["raise RuntimeError('no')", "import nowhere_to_be_found"])
+def test_a_module_that_cannot_be_imported_is_named(place, text):
+    (place / "broken_kinds.py").write_text(text)
+    with pytest.raises(InvalidInput, match=r"^`--import` must be a module that can be imported \("):
+        import_kinds(["broken_kinds"])

@@ -12,7 +12,9 @@ from halfseen.report import styled
 
 problem = ArmedBandit([0.9, 0.6, 0.4], noise=0.3)
 censorship, horizon = PerArm([0.5, 0.3, 0.8]), 20_000
-study = Study(problem, censorship, UCB(), horizon, replications=200, checkpoints=1, baseline=False)
+study = Study(
+    problem, censorship, UCB(), horizon=horizon, replications=200, checkpoints=1, baseline=False
+)
 measured = float(simulate(study).data["regret"].mean())
 
 rows = [

@@ -5,6 +5,7 @@ from halfseen.agents.arms import Agent as Agent
 from halfseen.agents.glm import GLMAgent as GLMAgent
 from halfseen.agents.linear import LinearAgent as LinearAgent
 from halfseen.censorship import AnyFunction as AnyFunction
+from halfseen.censorship import Censorship as Censorship
 from halfseen.censorship import LinkModel as LinkModel
 from halfseen.censorship import Logistic as Logistic
 from halfseen.censorship import MultiThreshold as MultiThreshold
@@ -62,14 +63,17 @@ from halfseen.policies import RandomChoice as RandomChoice
 from halfseen.policies import RidgeGLMUCB as RidgeGLMUCB
 from halfseen.policies import RobustUCB as RobustUCB
 from halfseen.problems import AllArms as AllArms
+from halfseen.problems import ArmActions as ArmActions
 from halfseen.problems import ArmedBandit as ArmedBandit
 from halfseen.problems import Exponential as Exponential
 from halfseen.problems import FiniteActions as FiniteActions
 from halfseen.problems import FixedArms as FixedArms
 from halfseen.problems import GeneralizedLinearBandit as GeneralizedLinearBandit
+from halfseen.problems import LinearActions as LinearActions
 from halfseen.problems import LinearBandit as LinearBandit
 from halfseen.problems import Link as Link
 from halfseen.problems import Poisson as Poisson
+from halfseen.problems import Problem as Problem
 from halfseen.problems import RandomActions as RandomActions
 from halfseen.problems import RandomArms as RandomArms
 from halfseen.problems import RewardLaw as RewardLaw

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from halfseen.errors import InvalidInput
+
+GROUP = "halfseen"  # of the entry points with which packages bring kinds along
 
 Kind = TypeVar("Kind", bound=type[Any])
 _REGISTRIES: dict[type[Any], tuple[str, dict[str, Any]]] = {}
@@ -66,3 +74,43 @@ def register(kind: Kind) -> Kind:
             )
     registry[name] = kind
     return kind
+
+
+@cache
+def load_installed() -> None:
+    """Load the kinds of installed packages: their entry points of group ``halfseen``.
+
+    An entry point names a module that registers kinds when it is imported, or a class to register.
+    """
+    for entry in entry_points(group=GROUP):
+        try:
+            loaded = entry.load()
+        except Exception as error:
+            package = entry.dist.name if entry.dist is not None else entry.value
+            raise InvalidInput(
+                f"entry point {entry.name}",
+                f"must be something that can be imported ({type(error).__name__}: {error})",
+                entry.value,
+                f"Update or uninstall the package {package}, which brings it along.",
+            ) from error
+        if isinstance(loaded, type):
+            register(loaded)
+
+
+def import_kinds(modules: Iterable[str]) -> None:
+    """Import modules that register kinds, found as Python finds them or in the current folder."""
+    folder = os.getcwd()
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except InvalidInput:
+            raise
+        except Exception as error:
+            raise InvalidInput(
+                "--import",
+                f"must be a module that can be imported ({type(error).__name__}: {error})",
+                module,
+                "Give its name without .py, and run the command from its folder or install it.",
+            ) from error

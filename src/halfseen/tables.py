@@ -335,16 +335,6 @@ def percent(share: float) -> str:
     return f"{value:.{places}f}".rstrip("0") + "%"
 
 
-def counted(what: str, count: int) -> str:
-    """Write how many there are.
-
-    >>> counted("policy", 1), counted("policy", 3), counted("round", 20000)
-    ('1 policy', '3 policies', '20,000 rounds')
-    """
-    plural = {"policy": "policies"}.get(what, f"{what}s")
-    return f"{count:,} {what if count == 1 else plural}"
-
-
 def table(records: Sequence[dict[str, Any]]) -> Table:
     """Return a table of dictionaries that share their keys."""
     columns = tuple(records[0]) if records else ()

@@ -71,7 +71,16 @@ def test_agent_makes_the_choices_of_the_engine(kind, observe):
     policy, rows = LINEAR_POLICIES[kind](), offers(150)
     problem = LinearBandit(THETA, 0.2, SequenceOfActions(rows))
     censorship = MultiThreshold([0.1], [observe, observe / 2], [1.0, 0.0, 0.0])
-    study = Study(problem, censorship, policy, 150, 1, alphas=[1.0], baseline=False, checkpoints=1)
+    study = Study(
+        problem,
+        censorship,
+        policy,
+        horizon=150,
+        replications=1,
+        alphas=[1.0],
+        baseline=False,
+        checkpoints=1,
+    )
     tracks = simulate(study).tracks
     cell = next(study.cells())[1]
     assert isinstance(cell, LinearCell)

@@ -58,7 +58,7 @@ def test_kernel_and_arrays_agree(angles, chances, along):
     table = model.table()
     by_array = model.probabilities([[s] for s in along])
     assert [observe_probability(s, table) for s in along] == by_array.tolist()
-    assert [model.observe_probability(s, table) for s in along] == by_array.tolist()
+    assert [model.profile(2).kernel(s, table) for s in along] == by_array.tolist()
 
 
 def test_kernel_compiles():

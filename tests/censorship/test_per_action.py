@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from halfseen.censorship.per_action import AnyFunction, PerAction
+from halfseen.censorship import AnyFunction, PerAction
 from halfseen.errors import InvalidInput
 
 ROWS = [[1.0, 0.0], [0.0, 1.0], [0.3, 0.4]]

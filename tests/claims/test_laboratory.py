@@ -17,7 +17,7 @@ def test_plays_what_simulate_plays_and_only_once(monkeypatch):
     again = lab.play(*world, 200, 30, 7)
     assert again is played
     assert len(calls) == 1
-    study = Study(*world, 200, 30, 5, 7, baseline=False)
+    study = Study(*world, horizon=200, replications=30, seed=5, checkpoints=7, baseline=False)
     right = simulate(study)
     assert np.array_equal(played.rounds, study.rounds_recorded)
     assert np.array_equal(played.regret, right.tracks["regret"][0, 0, 0, :, -1])

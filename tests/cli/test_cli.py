@@ -8,13 +8,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from example_studies import TOML, small_study
 
 import halfseen
-from halfseen import cli
+from halfseen import cli, report
 from halfseen.cli import console
 from halfseen.studies import storage
 from halfseen.studies.folder import reserve_folder
@@ -24,10 +23,8 @@ from halfseen.studies.spec import parse_spec, to_toml
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
     """Return a function that runs the command in a fresh folder, with a report that is a stub."""
-    report = ModuleType("halfseen.report")
-    report.write_report = lambda result, folder: _stub(Path(folder))
-    report.report_is_current = lambda result, folder: False
-    monkeypatch.setitem(sys.modules, "halfseen.report", report)
+    monkeypatch.setattr(report, "write_report", lambda result, folder: _stub(Path(folder)))
+    monkeypatch.setattr(report, "report_is_current", lambda result, folder: False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.toml").write_text(TOML)
 
@@ -367,5 +364,23 @@ def test_version_and_help(run):
 def test_the_built_in_study_is_valid():
     study = cli.study_named("arms")
     assert study.horizon == 20_000
-    assert any(halfseen.studies.study.sees_everything(c) for c in study.censorships.values())
+    assert any(c.sees_everything for c in study.censorships.values())
     assert parse_spec(to_toml(study)) == study
+
+
+def test_commands_import_modules_that_register_kinds(run, tmp_path, own_kinds):
+    (tmp_path / "our_kinds.py").write_text(
+        "from dataclasses import dataclass\nimport numpy as np\n"
+        "from halfseen import Censorship, register\n\n"
+        "@register\n@dataclass(frozen=True)\nclass Halving(Censorship):\n"
+        '    kind = "halving-arms"\n\n'
+        "    def probabilities(self, actions):\n        return 0.5 ** np.arange(actions)\n"
+    )
+    spec = TOML.replace('kind = "per-arm"\nobserve = [0.3, 0.9, 1.0]', 'kind = "halving-arms"')
+    (tmp_path / "own.toml").write_text(spec)
+    complains(run, tmp_path, "study", "own.toml", words=["censorships.some.kind", "halving-arms"])
+    complains(run, tmp_path, "study", "own.toml", "--import", "no_kinds", words=["--import"])
+    own = ("--import", "our_kinds")
+    assert run("study", "own.toml", "--engine", "reference", *own)[0] == 0
+    assert run("report", "study", *own)[0] == 0
+    assert run("bounds", "own.toml", *own)[0] == 0

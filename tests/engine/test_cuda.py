@@ -282,7 +282,7 @@ def test_single_precision_is_for_the_gpu():
 
 
 def large(problem, policy, horizon=10**7):
-    return Study(problem, Uniform(0.5), policy, horizon, replications=10_000)
+    return Study(problem, Uniform(0.5), policy, horizon=horizon, replications=10_000)
 
 
 def test_auto_takes_the_gpu_for_what_is_large_and_possible(monkeypatch):

@@ -70,7 +70,7 @@ def test_every_loop_agrees_past_the_first_fresh_inverses(kind, actions, censorsh
     if LINEAR_POLICIES[kind].knows_observe and actions != "finite":
         refused = LinearBandit([0.5, -0.3, 0.2, 0.4, 0.1], 0.5, ACTIONS[actions])
         with pytest.raises(InvalidInput, match="same finite set"):
-            Study(refused, CENSORSHIPS[censorship], LINEAR_POLICIES[kind](), 10)
+            Study(refused, CENSORSHIPS[censorship], LINEAR_POLICIES[kind](), horizon=10)
         return
     problem = LinearBandit([0.5, -0.3, 0.2, 0.4, 0.1], 0.5, ACTIONS[actions])
     cell = LinearCell(

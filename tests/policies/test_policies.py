@@ -114,12 +114,12 @@ def test_bernoulli_thompson_posterior():
 
 def test_bernoulli_thompson_refuses_other_rewards():
     with pytest.raises(InvalidInput, match="GaussianThompson"):
-        Study(ArmedBandit([0.5, 0.4]), PerArm([0.5, 0.5]), BernoulliThompson(), 100)
+        Study(ArmedBandit([0.5, 0.4]), PerArm([0.5, 0.5]), BernoulliThompson(), horizon=100)
 
 
 def final_share(policy, arm, horizon=4000, means=(0.9, 0.1)):
     problem = ArmedBandit(means, noise=0.0)
-    study = Study(problem, PerArm([1.0] * len(means)), policy, horizon, 20)
+    study = Study(problem, PerArm([1.0] * len(means)), policy, horizon=horizon, replications=20)
     return simulate(study).tracks["pulls"][0, 0, 0, :, -1, arm].mean() / horizon
 
 
@@ -144,7 +144,9 @@ def test_imputing_zero_is_the_mistake_it_is_known_to_be():
     """Two Bernoulli arms .6/.5, seen with probability .34/.87: skipping wins by a factor."""
     problem = ArmedBandit([0.6, 0.5], reward="bernoulli")
     policies = {"skip": UCB1(), "zero": ImputeZero(UCB1())}
-    study = Study(problem, PerArm([0.34, 0.87]), policies, 20_000, 30, baseline=False)
+    study = Study(
+        problem, PerArm([0.34, 0.87]), policies, horizon=20_000, replications=30, baseline=False
+    )
     regret = simulate(study).tracks["regret"][0, 0, :, :, -1].mean(axis=1)
     assert regret[0] < 150
     assert regret[1] > 1800

@@ -11,10 +11,10 @@ from scipy import stats
 
 from halfseen.draws import AVAILABILITY
 from halfseen.errors import InvalidInput, StorageError
+from halfseen.problems import LINEAR_ACTIONS
 from halfseen.problems import action_sets as contexts
 from halfseen.problems.action_sets import (
     DRAWS,
-    LINEAR_ACTIONS,
     FiniteActions,
     RandomActions,
     SampledActions,

@@ -13,7 +13,8 @@ from halfseen import (
     SequenceOfActions,
     UnitBall,
 )
-from halfseen.studies.spec import PROBLEMS, describe
+from halfseen.problems import PROBLEMS
+from halfseen.studies.spec import describe
 
 ROWS = np.array([[0.6, 0.0], [0.0, 0.8], [-0.5, 0.5]])
 

@@ -40,14 +40,12 @@ def laplace(table, arm, count, stream):
     return table[arm, 0] - table[arm, 1] * math.copysign(math.log1p(-2.0 * abs(u)), u) / 2**0.5
 
 
-@register
 @dataclass(frozen=True)
 class Laplace(RewardLaw):
     kind: ClassVar[str] = "laplace"
     draw = staticmethod(laplace)
 
 
-@register
 @dataclass(frozen=True)
 class Shifted(RewardLaw):
     """Uniform on an interval of a width of its own."""
@@ -62,6 +60,12 @@ class Shifted(RewardLaw):
 
     def table(self, means, noise):
         return np.column_stack([means, noise * self.width])
+
+
+@pytest.fixture(autouse=True)
+def known(own_kinds):
+    register(Laplace)
+    register(Shifted)
 
 
 def sample(law, mean, noise=1.0):

@@ -157,7 +157,7 @@ def curve(scale):
 def bent(link):
     rows = FiniteActions([[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]])
     problem = GeneralizedLinearBandit([0.5, -0.3], link, rows, noise=0.3)
-    return Study(problem, Uniform(0.5), RidgeGLMUCB(), 50, 3, baseline=False)
+    return Study(problem, Uniform(0.5), RidgeGLMUCB(), horizon=50, replications=3, baseline=False)
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_an_unknown_link_is_named(tmp_path, links):
 def test_a_file_of_actions_counts_by_what_it_holds(tmp_path):
     def study():
         problem = LinearBandit([0.5, 0.1], actions=SequenceOfActions(str(tmp_path / "a.npy")))
-        return Study(problem, Uniform(0.5), LinUCB(), 20, 2, baseline=False)
+        return Study(problem, Uniform(0.5), LinUCB(), horizon=20, replications=2, baseline=False)
 
     rounds = np.random.default_rng(1).uniform(-0.5, 0.5, (20, 3, 2))
     np.save(tmp_path / "a.npy", rounds)
@@ -226,7 +226,7 @@ def test_actions_are_hashed_once_for_all_cells(monkeypatch):
     rows = np.random.default_rng(1).uniform(-0.2, 0.2, (50, 4))
     problem = LinearBandit([0.5] * 4, actions=FiniteActions(rows))
     policies = {str(k): LinUCB(regularization=k) for k in range(1, 6)}
-    study = Study(problem, {str(k): Uniform(k / 9) for k in range(1, 9)}, policies, 10)
+    study = Study(problem, {str(k): Uniform(k / 9) for k in range(1, 9)}, policies, horizon=10)
     assert len(study.fingerprints().cells) == 45
     assert sizes.count(rows.nbytes) == 1
 

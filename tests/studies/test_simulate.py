@@ -196,7 +196,9 @@ def test_progress_says_when_a_loop_is_compiled(monkeypatch, tmp_path):
     monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
     compiled.cache_clear()
     calls = []
-    study = Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), 50, 3, baseline=False)
+    study = Study(
+        ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), horizon=50, replications=3, baseline=False
+    )
     simulate(study, progress=lambda *call: calls.append(call))
     labels = [label for _, _, label in calls]
     assert labels[1] == f"compiling {labels[0]}"

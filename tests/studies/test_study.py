@@ -183,4 +183,4 @@ def test_digests_take_numpy_numbers_for_what_they_are():
 def test_every_refusal_is_a_halfseen_error():
     assert issubclass(InvalidInput, HalfseenError)
     with pytest.raises(HalfseenError):
-        Study(None, None, None, None)
+        Study(None, None, None, horizon=None)

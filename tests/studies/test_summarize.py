@@ -72,7 +72,13 @@ def test_a_summary_agrees_with_the_whole_tracks(monkeypatch, batch_bytes):
 
 def test_linear_bandits_and_no_potential():
     actions = FiniteActions(np.eye(2))
-    study = Study(LinearBandit([0.6, 0.4], actions=actions), Uniform(0.5), LinUCB(), 40, 9)
+    study = Study(
+        LinearBandit([0.6, 0.4], actions=actions),
+        Uniform(0.5),
+        LinUCB(),
+        horizon=40,
+        replications=9,
+    )
     check(summarize(study, engine="reference"), simulate(study, engine="reference"))
     bare = small_study(alphas=())
     check(summarize(bare), simulate(bare))
@@ -82,7 +88,14 @@ def test_memory_does_not_grow_with_replications(monkeypatch):
     monkeypatch.setattr(module, "BATCH_BYTES", 100_000)
     peaks = []
     for replications in (2_000, 20_000):
-        study = Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), UCB(), 5, replications, baseline=False)
+        study = Study(
+            ArmedBandit([0.6, 0.5]),
+            Uniform(0.5),
+            UCB(),
+            horizon=5,
+            replications=replications,
+            baseline=False,
+        )
         summarize(study)  # compiles
         tracemalloc.start()
         summarize(study, workers=1)

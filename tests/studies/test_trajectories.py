@@ -32,7 +32,16 @@ SLICES = MultiThreshold([0.2], observe=[0.9, 0.4], direction=[0, 1])
 
 def played(problem, censorship, policies):
     """Return the final regrets, and a hash of every count, of a short study."""
-    study = Study(problem, censorship, policies, 60, 3, seed=11, checkpoints=4, baseline=False)
+    study = Study(
+        problem,
+        censorship,
+        policies,
+        horizon=60,
+        replications=3,
+        seed=11,
+        checkpoints=4,
+        baseline=False,
+    )
     tracks = simulate(study, engine="reference").tracks
     counts = hashlib.sha256()
     for name in ("pulls", "observations"):

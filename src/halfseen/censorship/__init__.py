@@ -1,30 +1,30 @@
 """How feedback goes missing: the probability that a reward is observed, given the action."""
 
+from halfseen.censorship.any_function import AnyFunction
+from halfseen.censorship.base import CENSORSHIPS, Censorship, Profile
 from halfseen.censorship.link_models import LinkModel, Logistic
 from halfseen.censorship.multi_threshold import MultiThreshold
-from halfseen.censorship.per_action import AnyFunction, PerAction
+from halfseen.censorship.per_action import PerAction
 from halfseen.censorship.per_arm import PerArm
 from halfseen.censorship.population import Population
 from halfseen.censorship.step_approximation import Staircase, staircase
 from halfseen.censorship.uniform import Uniform
+from halfseen.kinds import register
 
-Censorship = PerArm | Uniform
-LinearCensorship = Uniform | MultiThreshold | LinkModel | Logistic | PerAction | AnyFunction
-CENSORSHIPS: dict[str, type[Censorship] | type[LinearCensorship]] = {  # those a spec can hold
-    c.kind: c for c in (PerArm, Uniform, MultiThreshold, LinkModel, Logistic, PerAction)
-}
+for _censorship in (PerArm, Uniform, MultiThreshold, LinkModel, Logistic, PerAction):
+    register(_censorship)  # those a spec can hold
 
 __all__ = [
     "CENSORSHIPS",
     "AnyFunction",
     "Censorship",
-    "LinearCensorship",
     "LinkModel",
     "Logistic",
     "MultiThreshold",
     "PerAction",
     "PerArm",
     "Population",
+    "Profile",
     "Staircase",
     "Uniform",
     "staircase",

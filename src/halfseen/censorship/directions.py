@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,13 @@ def unit_direction(field: str, value: Any) -> tuple[float, ...]:
 
 def action_rows(field: str, actions: Any) -> Vector:
     """Return actions as an array (n, d) of finite floats."""
+    if isinstance(actions, Integral):
+        raise InvalidInput(
+            field,
+            "must be vectors, as the censorship depends on where an action points",
+            f"{actions} arms",
+            "On armed bandits use PerArm or Uniform.",
+        )
     try:
         rows = np.asarray(actions)
     except ValueError:  # rows of different lengths

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,9 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halfseen import checks
+from halfseen.censorship.base import Censorship, Profile
 from halfseen.censorship.directions import projections, unit_direction
 from halfseen.checks import SMALLEST_OBSERVE, Vector
 from halfseen.errors import InvalidInput
+from halfseen.phrases import signed, vector_in_words
 
 LINKS = ("logit", "probit", "cloglog")
 LOGIT, PROBIT, CLOGLOG = range(3)  # as table[LINK] holds them
@@ -58,10 +59,9 @@ def projection_at(probability: float, table: Vector) -> float:
     return float((z - table[OFFSET]) / table[SLOPE])
 
 
-class LinkedCensorship(ABC):
+class LinkedCensorship(Censorship):
     """What the models p(a) = link^-1(offset + slope <a, u>) have in common."""
 
-    observe_probability: ClassVar[Any] = staticmethod(observe_probability)
     direction: Sequence[float]
     slope: float
     offset: float
@@ -96,6 +96,20 @@ class LinkedCensorship(ABC):
     def table(self) -> Vector:
         """Return what the kernel `observe_probability` reads."""
         return np.array([LINKS.index(self._link), self.offset, self.slope], dtype=np.float64)
+
+    def profile(self, dimension: int) -> Profile:
+        """Return how the probability depends on <a, u>."""
+        return Profile(observe_probability, np.array(self.direction), self.table())
+
+    def in_words(self) -> str:
+        """Return a sentence on how likely a reward is to be observed."""
+        names = {"logit": "logistic", "probit": "probit", "cloglog": "complementary log-log"}
+        ends = ", ".join(f"{p:.3g}" for p in self.along([-1.0, 0.0, 1.0]))
+        return (
+            f"Smoothly along u = {vector_in_words(self.direction)}, {names[self._link]} with slope"
+            f" {signed(self.slope)} and offset {signed(self.offset)}: the probability of being seen"
+            f" is {ends} at ⟨a, u⟩ = −1, 0, 1."
+        )
 
     def along(self, projection: Any) -> Vector:
         """Return the probability of being observed at each value of <a, u>."""

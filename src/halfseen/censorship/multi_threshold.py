@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
+from halfseen.censorship.base import Censorship, Profile
 from halfseen.censorship.directions import projections, unit_direction
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.phrases import COORDINATES, vector_in_words
 
 RIGHT_ANGLE = math.pi / 2
 ANGLE_FIX = "Give angles in radians strictly between -pi/2 and pi/2; degrees times pi / 180."
@@ -33,7 +35,7 @@ def observe_probability(projection: float, table: Vector) -> float:
 
 
 @dataclass(frozen=True)
-class MultiThreshold:
+class MultiThreshold(Censorship):
     r"""Feedback comes back with one probability per region, regions being slices along a direction.
 
     .. math:: p(a)=p_j \quad\text{when}\quad \sin\phi_j\le\langle a,u\rangle<\sin\phi_{j+1},
@@ -75,7 +77,6 @@ class MultiThreshold:
     """
 
     kind: ClassVar[str] = "multi-threshold"
-    observe_probability: ClassVar[Any] = staticmethod(observe_probability)
     thresholds: Sequence[float]
     observe: Sequence[float]
     direction: Sequence[float]
@@ -106,6 +107,26 @@ class MultiThreshold:
         values[0::2] = self.observe
         values[1::2] = [math.sin(angle) for angle in self.thresholds]
         return values
+
+    def profile(self, dimension: int) -> Profile:
+        """Return how the probability depends on <a, u>; regions are counted apart."""
+        table = self.table()
+        return Profile(observe_probability, np.array(self.direction), table, table[1::2].copy())
+
+    def in_words(self) -> str:
+        """Return a sentence on how likely a reward is to be observed."""
+        first = self.observe[0]
+        if not self.thresholds:
+            return f"Every reward is seen with probability {first:g}."
+        steps = [
+            f"{p:g} from {math.sin(angle):.3g} on"
+            for p, angle in zip(self.observe[1:], self.thresholds, strict=True)
+        ]
+        shown = ", ".join(steps if len(steps) <= COORDINATES else [*steps[:COORDINATES], "…"])
+        return (
+            f"In steps along u = {vector_in_words(self.direction)}: a reward is seen with"
+            f" probability {first:g} where ⟨a, u⟩ is small, {shown}."
+        )
 
     def region(self, actions: Any) -> NDArray[np.int64]:
         """Return the region of each row of an array (n, d), counted from 0."""

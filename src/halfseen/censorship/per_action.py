@@ -1,21 +1,23 @@
-"""Feedback seen with a probability of its own for each action, listed or computed."""
+"""Feedback seen with a probability of its own for each action of a finite set."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from halfseen import checks
+from halfseen.censorship.base import Censorship
 from halfseen.censorship.directions import action_rows
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.phrases import values_in_words
 
 
 @dataclass(frozen=True)
-class PerAction:
+class PerAction(Censorship):
     """The reward of action number k of a finite set comes back with probability ``observe[k]``.
 
     Parameters
@@ -30,6 +32,7 @@ class PerAction:
     """
 
     kind: ClassVar[str] = "per-action"
+    by_place: ClassVar[bool] = True
     observe: Sequence[float]
 
     def __post_init__(self) -> None:
@@ -40,6 +43,10 @@ class PerAction:
     def observe_range(self) -> tuple[float, float]:
         """The smallest and the largest probability of being observed."""
         return min(self.observe), max(self.observe)
+
+    def in_words(self) -> str:
+        """Return a sentence on how likely a reward is to be observed."""
+        return f"An action’s reward is seen with probability {values_in_words(self.observe)}."
 
     def probabilities(self, actions: Any) -> Vector:
         """Return the probability of being observed of each row of an array (n, d)."""
@@ -52,66 +59,3 @@ class PerAction:
                 "Match the number of actions.",
             )
         return np.array(self.observe)
-
-
-@dataclass(frozen=True)
-class AnyFunction:
-    """Feedback comes back with the probability a Python function gives for the action.
-
-    Parameters
-    ----------
-    function
-        Takes an action, an array of d numbers, and returns a probability in ]0, 1]. It is called
-        again whenever it is needed, so the same action must always give the same answer.
-    vectorized
-        True for a function that takes an array (n, d) and returns n probabilities.
-
-    Notes
-    -----
-    Unless vectorized it is called once per action, in Python; the other models are much faster.
-    In a study it is called before a replication is played, on every action on offer, so that it
-    does not work on the unit ball. A stored study is keyed by the
-    function's code; to read it back, give the study again.
-
-    Examples
-    --------
-    >>> AnyFunction(lambda action: 1.0 - 0.5 * action[0] ** 2).probabilities([[1.0], [0.0]])
-    array([0.5, 1. ])
-    """
-
-    kind: ClassVar[str] = "function"
-    function: Callable[[Vector], Any]
-    vectorized: bool = False
-
-    def __post_init__(self) -> None:
-        checks.yes_or_no("AnyFunction.vectorized", self.vectorized)
-        if not callable(self.function):
-            raise InvalidInput(
-                "AnyFunction.function",
-                "must be a function of the action",
-                self.function,
-                "Give for example lambda action: 0.5.",
-            )
-
-    def probabilities(self, actions: Any) -> Vector:
-        """Return the probability of being observed of each row of an array (n, d)."""
-        rows = action_rows("actions", actions)
-        if not self.vectorized:
-            return np.array(
-                [
-                    checks.observation_probability(
-                        f"AnyFunction.function(actions[{place}])", self.function(row.copy())
-                    )
-                    for place, row in enumerate(rows)
-                ]
-            )
-        field = "AnyFunction.function(actions)"
-        values = np.asarray(self.function(rows.copy()))
-        if values.shape != (len(rows),):
-            raise InvalidInput(
-                field,
-                f"must return {len(rows)} probabilities, one per action",
-                values.shape,
-                "Leave vectorized out for a function of one action.",
-            )
-        return np.array(checks.observation_probabilities(field, values))

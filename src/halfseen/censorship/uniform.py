@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 
 from halfseen import checks
+from halfseen.censorship.base import Censorship, Profile
+from halfseen.censorship.multi_threshold import observe_probability
 from halfseen.checks import Vector
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(Censorship):
     """Every reward comes back with the same probability, whatever the arm and its value.
 
     Parameters
@@ -33,6 +36,22 @@ class Uniform:
         value = checks.observation_probability("Uniform.observe", self.observe)
         object.__setattr__(self, "observe", value)
 
-    def probabilities(self, arms: int) -> Vector:
-        """Return the probability of being observed of each of `arms` arms."""
-        return np.full(arms, self.observe)
+    @property
+    def observe_range(self) -> tuple[float, float]:
+        """The probability of being observed, twice."""
+        return self.observe, self.observe
+
+    def profile(self, dimension: int) -> Profile:
+        """Return the same probability along any direction."""
+        return Profile(observe_probability, np.zeros(dimension), np.array([self.observe]))
+
+    def probabilities(self, actions: Any) -> Vector:
+        """Return the probability of being observed of each arm, or row of an array (n, d)."""
+        count = actions if isinstance(actions, Integral) else len(actions)
+        return np.full(int(count), self.observe)
+
+    def in_words(self) -> str:
+        """Return a sentence on how likely a reward is to be observed."""
+        if self.sees_everything:
+            return "Every reward is seen."
+        return f"Every reward is seen with probability {self.observe:g}."

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from halfseen.censorship import MultiThreshold, Uniform
+from halfseen.censorship import Censorship, MultiThreshold, Uniform
 from halfseen.checks import Vector
 from halfseen.claims.claim import CORRECTED, Comparison, Evidence, Measured, claim
 from halfseen.claims.closest import Axis, Point, closest
@@ -14,7 +14,6 @@ from halfseen.claims.intervals import frequency, independent_ratio, mean
 from halfseen.claims.laboratory import Laboratory
 from halfseen.policies import GLMUCB
 from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActions
-from halfseen.studies.study import AnyCensorship
 from halfseen.theory import exploration, exploration_rounds, glm_confidence_factor
 
 GLM = "generalized linear bandits"
@@ -156,12 +155,12 @@ def _closest_width(lab: Laboratory) -> Comparison:
 def glm_regret(lab: Laboratory) -> Evidence:
     """Compare the regret with the printed bound, its potential measured."""
     rows, horizon = [], lab.size(1000, 20_000)
-    worlds: dict[str, tuple[str, FiniteActions | RandomActions, AnyCensorship]] = {
+    worlds: dict[str, tuple[str, FiniteActions | RandomActions, Censorship]] = {
         "logistic, 8 actions, all seen": ("logistic", FEW, Uniform(1.0)),
         "logistic, 8 actions, p = 0.3": ("logistic", FEW, Uniform(0.3)),
         "logistic, 8 actions, thresholds": ("logistic", FEW, STEPS),
     }
-    more: dict[str, tuple[str, FiniteActions | RandomActions, AnyCensorship]] = {
+    more: dict[str, tuple[str, FiniteActions | RandomActions, Censorship]] = {
         "probit, 8 actions, thresholds": ("probit", FEW, STEPS),
         "logistic, 5 random actions, p = 0.4": ("logistic", RandomActions(5, 3), Uniform(0.4)),
     }
@@ -200,7 +199,7 @@ def glm_regret(lab: Laboratory) -> Evidence:
 def _below_printed(
     lab: Laboratory,
     problem: GeneralizedLinearBandit,
-    censorship: AnyCensorship,
+    censorship: Censorship,
     size: tuple[int, int],
     name: str,
 ) -> Comparison:

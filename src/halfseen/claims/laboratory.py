@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.problems import Problem
 from halfseen.studies.simulate import simulate
-from halfseen.studies.study import AnyCensorship, AnyPolicy, Problem, Study
+from halfseen.studies.study import AnyPolicy, Study
 
 Size = TypeVar("Size")
 
@@ -80,7 +82,7 @@ class Laboratory:
     def play(
         self,
         problem: Problem,
-        censorship: AnyCensorship,
+        censorship: Censorship,
         policy: AnyPolicy,
         horizon: int,
         replications: int,
@@ -92,11 +94,11 @@ class Laboratory:
             problem,
             censorship,
             policy,
-            horizon,
-            replications,
-            self.seed,
-            checkpoints,
-            alphas,
+            horizon=horizon,
+            replications=replications,
+            seed=self.seed,
+            checkpoints=checkpoints,
+            alphas=alphas,
             baseline=False,
         )
         digest = study.digest()

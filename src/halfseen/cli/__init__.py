@@ -29,6 +29,10 @@ app = typer.Typer(
 Spec = Annotated[
     str, typer.Argument(help="A TOML file, or the name of a built-in study: arms or linear.")
 ]
+Imports = Annotated[
+    list[str] | None,
+    typer.Option("--import", help="A module that registers kinds of your own; repeat for several."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON on stdout.")]
 
 
@@ -71,13 +75,14 @@ def study(
     with_report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write a page with charts, or do not.")
     ] = True,
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Run a study, or go on with an interrupted one, and write its report."""
     from halfseen.cli.console import present, present_summary, progress_bar
     from halfseen.studies.simulate import choose_engine, simulate
 
-    design = study_named(spec, horizon=horizon, replications=replications, seed=seed)
+    design = study_named(spec, imports, horizon=horizon, replications=replications, seed=seed)
     check_folder(out)
     if engine == "auto":
         engine, reason = choose_engine(design)
@@ -134,12 +139,15 @@ def new(
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="A folder that `halfseen study` wrote.")],
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Write the report of a finished study again and print its summary."""
     from halfseen.cli.console import present
+    from halfseen.kinds import import_kinds
     from halfseen.studies.result import Result
 
+    import_kinds(imports or ())
     present(Result.load(folder), folder, as_json)
 
 
@@ -165,12 +173,13 @@ def bounds(
     out: Annotated[Path, typer.Option(help="Folder of the study's results, if it was run.")] = Path(
         "study"
     ),
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Print what is proved about the regret, next to what was measured."""
     from halfseen.cli.console import print_bounds
 
-    print_bounds(study_named(spec), out, as_json)
+    print_bounds(study_named(spec, imports), out, as_json)
 
 
 @app.command()
@@ -181,6 +190,7 @@ def path(
             help="A study whose censorship acts along a direction: a TOML file or linear."
         ),
     ] = None,
+    *,
     thresholds: Annotated[
         str | None, typer.Option(help="Instead of a study: angles in degrees, as 40,75.")
     ] = None,
@@ -193,6 +203,7 @@ def path(
     regularization: Annotated[float, typer.Option(help="The ridge's lambda.")] = 1.0,
     regions: Annotated[int, typer.Option(help="Steps that stand for a smooth model.")] = 8,
     out: Annotated[Path | None, typer.Option(help="Folder to draw the path into.")] = None,
+    imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Print the information path of a censorship along a direction, next to the worst case."""
@@ -202,7 +213,7 @@ def path(
     if spec is None:
         models, dimension = model_from(angles, seen, dimension), None
     elif angles is None and seen is None:
-        models = models_in(study_named(spec))
+        models = models_in(study_named(spec, imports))
     else:
         raise InvalidInput(
             "SPEC", "must not come with --thresholds or --observe", spec, "Give one or the other."
@@ -275,12 +286,24 @@ def doctor(
         print(found)
 
 
-def study_named(spec: str, **numbers: int | None) -> Study:
-    """Return a built-in study by its name, or the study in a file, with numbers of your own."""
+def study_named(spec: str, imports: list[str] | None = None, **numbers: int | None) -> Study:
+    """Return a built-in study by its name, or the study in a file.
+
+    Parameters
+    ----------
+    spec
+        The name or the file.
+    imports
+        Modules to import first, which register kinds of their own.
+    **numbers
+        Horizon, replications and seed that take the place of the study's.
+    """
     from importlib.resources import files
 
+    from halfseen.kinds import import_kinds
     from halfseen.studies.spec import parse_spec, read_spec
 
+    import_kinds(imports or ())
     if spec in BUILT_IN:
         built_in = files("halfseen.studies").joinpath(f"{spec}.toml")
         found = parse_spec(built_in.read_text(encoding="utf-8"))

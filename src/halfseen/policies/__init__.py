@@ -20,12 +20,10 @@ from halfseen.policies.glm.glm_thompson import GLMThompson
 from halfseen.policies.glm.glm_ucb import GLMUCB, ImputeZeroGLMUCB, RidgeGLMUCB
 from halfseen.policies.linear.adversaries import InformationGreedy, MostCensored, OptimalOrder
 from halfseen.policies.linear.base import LinearPolicy
-from halfseen.policies.linear.baselines import (
-    DesignExploration,
-    LinEpsilonGreedy,
-    LinRandom,
-    LinThompson,
-)
+from halfseen.policies.linear.design_exploration import DesignExploration
+from halfseen.policies.linear.lin_epsilon_greedy import LinEpsilonGreedy
+from halfseen.policies.linear.lin_random import LinRandom
+from halfseen.policies.linear.lin_thompson import LinThompson
 from halfseen.policies.linear.lin_ucb import ImputeZeroLinUCB, LinUCB
 
 POLICIES: dict[str, type[Policy]] = {}

@@ -1,23 +1,28 @@
 """The rewards: what can be played and what it pays."""
 
 from halfseen.problems.action_sets import (
-    LINEAR_ACTIONS,
     FiniteActions,
-    LinearActions,
     RandomActions,
     SampledActions,
     SequenceOfActions,
     UnitBall,
 )
 from halfseen.problems.arm_sets import (
-    ACTION_SETS,
-    ActionSet,
     AllArms,
     FixedArms,
     RandomArms,
     SequenceOfArms,
 )
 from halfseen.problems.arms import ArmedBandit
+from halfseen.problems.base import (
+    ARM_ACTIONS,
+    LINEAR_ACTIONS,
+    PROBLEMS,
+    ActionSet,
+    ArmActions,
+    LinearActions,
+    Problem,
+)
 from halfseen.problems.glm import GeneralizedLinearBandit
 from halfseen.problems.linear import LinearBandit
 from halfseen.problems.links import LINKS, Link
@@ -34,12 +39,14 @@ from halfseen.problems.rewards import REWARD_LAWS, RewardLaw
 from halfseen.problems.setting import Setting
 
 __all__ = [
-    "ACTION_SETS",
+    "ARM_ACTIONS",
     "LINEAR_ACTIONS",
     "LINKS",
+    "PROBLEMS",
     "REWARD_LAWS",
     "ActionSet",
     "AllArms",
+    "ArmActions",
     "ArmedBandit",
     "Bernoulli",
     "Exponential",
@@ -52,6 +59,7 @@ __all__ = [
     "LinearBandit",
     "Link",
     "Poisson",
+    "Problem",
     "Rademacher",
     "RandomActions",
     "RandomArms",

@@ -14,7 +14,10 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream, normal_from, words
 from halfseen.errors import InvalidInput
-from halfseen.problems.action_arrays import check_block, checked_actions, mapped, row_blocks
+from halfseen.kinds import register
+from halfseen.phrases import counted
+from halfseen.problems.action_arrays import checked_actions, mapped
+from halfseen.problems.base import DrawKernels, LinearActions
 
 MOST_PLACES = 10_000_000  # pairs of coordinates in a round: a draw's place has 24 bits for them
 SECOND = 1 << 30  # the second number of a pair is redrawn apart from the first
@@ -67,10 +70,15 @@ def draw_gaussian_action(stream: Stream, clock: int, k: int, out: Vector) -> Non
 
 DRAWS: dict[str, Draw] = {"sphere": draw_action, "gaussian": draw_gaussian_action}
 SCALES: dict[str, Scale] = {"sphere": sphere_scale, "gaussian": gaussian_scale}
+LAWS = {
+    "sphere": "uniform on the unit sphere",
+    "gaussian": "normal, shortened to length 1 where longer",
+}
 
 
+@register
 @dataclass(frozen=True, eq=False)
-class FiniteActions:
+class FiniteActions(LinearActions):
     """The same finite set of actions in every round.
 
     Parameters
@@ -87,6 +95,7 @@ class FiniteActions:
     """
 
     kind: ClassVar[str] = "finite"
+    same_every_round: ClassVar[bool] = True
     actions: Any
     normalize: bool = False
 
@@ -112,9 +121,16 @@ class FiniteActions:
         """The number of coordinates of an action."""
         return int(self.actions.shape[1])
 
+    @property
+    def fixed(self) -> Vector:
+        """The actions."""
+        rows: Vector = self.actions
+        return rows
 
+
+@register
 @dataclass(frozen=True)
-class RandomActions:
+class RandomActions(LinearActions):
     """A new set of independent random actions in every round.
 
     Parameters
@@ -166,7 +182,25 @@ class RandomActions:
         """The kernel ``(square, dimension)`` by which a normal vector is multiplied."""
         return SCALES[self.law]
 
-    def sample(self, stream: Stream, clock: int) -> Vector:
+    @property
+    def kernels(self) -> DrawKernels:
+        """The kernels `draw` and `scale`."""
+        return DrawKernels(self.draw, self.scale)
+
+    def label(self) -> Any:
+        """Return the fields, on which draws depend."""
+        return vars(self)
+
+    def in_words(self) -> str:
+        """Return what is on offer, as reports say it."""
+        return f"{counted('action', self.count)} drawn anew every round, {LAWS[self.law]}"
+
+    def offer(self, rng: np.random.Generator, clock: int) -> Vector:
+        """Return actions of the same law, from a generator."""
+        stream = tuple(rng.integers(0, 2**32, 2).tolist())
+        return self.sample((stream[0], stream[1], 0, 0), clock)
+
+    def sample(self, stream: Stream, clock: int) -> Vector:  # type: ignore[override]
         """Return the actions (K, d) on offer in round `clock`, counted from 1."""
         rows = np.empty((self.count, self.dimension))
         for k in range(self.count):
@@ -174,8 +208,9 @@ class RandomActions:
         return rows
 
 
+@register
 @dataclass(frozen=True)
-class SampledActions:
+class SampledActions(LinearActions):
     """A new set of actions in every round, from your own sampler.
 
     Parameters
@@ -222,44 +257,22 @@ class SampledActions:
         _sizes(self, "count", "dimension")
         checks.yes_or_no("SampledActions.normalize", self.normalize)
 
-    def sample(self, rng: np.random.Generator, clock: int) -> Vector:
-        """Return the actions (K, d) on offer in round `clock`, checked."""
-        return self._checked(self.sampler(rng, clock), clock)
+    def offer(self, rng: np.random.Generator, clock: int) -> Any:
+        """Return what the sampler makes of a generator and a round."""
+        return self.sampler(rng, clock)
 
-    def sample_rounds(self, rng: np.random.Generator, rounds: int) -> Vector:
-        """Return the actions (T, K, d) on offer in the first rounds, checked."""
-        array = np.empty((rounds, self.count, self.dimension))
-        for clock in range(1, rounds + 1):
-            rows = self.sampler(rng, clock)
-            plain = isinstance(rows, np.ndarray) and rows.dtype == np.float64
-            if not plain or rows.shape != array.shape[1:]:
-                rows = self._checked(rows, clock)
-            array[clock - 1] = rows
-        done = 0
-        for block in row_blocks(array):
-            try:
-                check_block("SampledActions.sampler", block, done, self.normalize)
-            except InvalidInput:  # look again, round by round, to name the round
-                for place, rows in enumerate(block):
-                    self._checked(rows, done + place + 1)
-            done += len(block)
-        return array
+    @property
+    def _offered(self) -> str:
+        return "SampledActions.sampler"
 
-    def _checked(self, value: Any, clock: int) -> Vector:
-        field = f"SampledActions.sampler in round {clock}"
-        rows = checked_actions(field, value, 2, self.normalize)
-        if rows.shape != (self.count, self.dimension):
-            raise InvalidInput(
-                field,
-                f"must return an array of shape ({self.count}, {self.dimension})",
-                rows.shape,
-                "Match count and dimension.",
-            )
-        return rows
+    def in_words(self) -> str:
+        """Return what is on offer, as reports say it."""
+        return f"{counted('action', self.count)} sampled anew every round by a Python function"
 
 
+@register
 @dataclass(frozen=True)
-class UnitBall:
+class UnitBall(LinearActions):
     """Every vector of length at most 1, in every round.
 
     Parameters
@@ -269,14 +282,29 @@ class UnitBall:
     """
 
     kind: ClassVar[str] = "ball"
+    whole_ball: ClassVar[bool] = True
     dimension: int
 
     def __post_init__(self) -> None:
         _sizes(self, "dimension")
 
+    @property
+    def count(self) -> int:
+        """The number of actions written down in a round: the chosen one."""
+        return 1
 
+    def label(self) -> Any:
+        """Return the dimension."""
+        return vars(self)
+
+    def in_words(self) -> str:
+        """Return what is on offer, as reports say it."""
+        return "every vector of length at most 1"
+
+
+@register
 @dataclass(frozen=True, eq=False)
-class SequenceOfActions:
+class SequenceOfActions(LinearActions):
     """A given sequence of finite sets of actions, one per round, chosen before the game starts.
 
     Parameters
@@ -333,15 +361,22 @@ class SequenceOfActions:
         """The number of coordinates of an action."""
         return self.array.shape[2]
 
+    @property
+    def given(self) -> Vector:
+        """The actions, an array (T, K, d)."""
+        return self.array
+
+    def decisive(self) -> dict[str, Any]:
+        """Return the actions; of a file, what it holds now."""
+        return {"rounds": self.array}
+
+    def in_words(self) -> str:
+        """Return what is on offer, as reports say it."""
+        return f"{counted('action', self.count)} per round, from a given sequence"
+
     def at(self, clock: int) -> Vector:
         """Return the actions (K, d) on offer in round `clock`, counted from 1."""
         return self.array[(clock - 1) % len(self.array)]
-
-
-LinearActions = FiniteActions | RandomActions | SampledActions | UnitBall | SequenceOfActions
-LINEAR_ACTIONS: dict[str, type[LinearActions]] = {
-    c.kind: c for c in (FiniteActions, RandomActions, SampledActions, UnitBall, SequenceOfActions)
-}
 
 
 def _sizes(actions: RandomActions | SampledActions | UnitBall, *entries: str) -> None:

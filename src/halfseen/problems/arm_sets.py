@@ -6,22 +6,38 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from halfseen import checks
+from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.kinds import register
+from halfseen.problems.base import ArmActions
 
 
+@register
 @dataclass(frozen=True)
-class AllArms:
+class AllArms(ArmActions):
     """Every arm may be played in every round."""
 
     kind: ClassVar[str] = "all"
+    same_every_round: ClassVar[bool] = True
+
+    def subsets(self, arms: int) -> Sequence[Sequence[int]]:
+        """Return all arms."""
+        return [range(arms)]
 
     def check(self, arms: int) -> None:
         """Accept any number of arms."""
 
+    def in_words(self) -> str:
+        """Return nothing: that all may be played goes without saying."""
+        return ""
 
+
+@register
 @dataclass(frozen=True)
-class FixedArms:
+class FixedArms(ArmActions):
     """The same subset of the arms may be played in every round.
 
     Parameters
@@ -31,18 +47,28 @@ class FixedArms:
     """
 
     kind: ClassVar[str] = "fixed"
+    same_every_round: ClassVar[bool] = True
     arms: Sequence[int]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", _subset("FixedArms.arms", self.arms))
+
+    def subsets(self, arms: int) -> Sequence[Sequence[int]]:
+        """Return the playable arms."""
+        return [self.arms]
+
+    def in_words(self) -> str:
+        """Return how many may be played."""
+        return f"only {len(self.arms):,} of them may be played"
 
     def check(self, arms: int) -> None:
         """Refuse a subset that names an arm the problem does not have."""
         _inside("FixedArms.arms", self.arms, arms)
 
 
+@register
 @dataclass(frozen=True)
-class RandomArms:
+class RandomArms(ArmActions):
     """Each arm may be played with its own probability, independently from round to round.
 
     A round in which no arm would be playable is drawn again: the law is that of independent
@@ -64,13 +90,26 @@ class RandomArms:
             raise InvalidInput(field, "must not be all 0", values, "Raise at least one of them.")
         object.__setattr__(self, "available", values)
 
+    def subsets(self, arms: int) -> Sequence[Sequence[int]]:
+        """Return all arms, any of which may be playable."""
+        return [range(arms)]
+
+    def chances(self, arms: int) -> Vector:
+        """Return the probability that each arm may be played."""
+        return np.array(self.available)
+
+    def in_words(self) -> str:
+        """Return how playable arms come about."""
+        return "which may be played is drawn anew every round"
+
     def check(self, arms: int) -> None:
         """Refuse a list that does not have one probability per arm."""
         checks.vector("RandomArms.available", self.available, length=arms)
 
 
+@register
 @dataclass(frozen=True)
-class SequenceOfArms:
+class SequenceOfArms(ArmActions):
     """A given sequence of playable subsets, one per round, chosen before the game starts.
 
     Parameters
@@ -96,16 +135,18 @@ class SequenceOfArms:
         rows = tuple(_subset(f"{field}[{t}]", row) for t, row in enumerate(given))
         object.__setattr__(self, "rounds", rows)
 
+    def subsets(self, arms: int) -> Sequence[Sequence[int]]:
+        """Return the playable arms of each round."""
+        return self.rounds
+
+    def in_words(self) -> str:
+        """Return how playable arms come about."""
+        return "which may be played follows a given sequence"
+
     def check(self, arms: int) -> None:
         """Refuse a sequence that names an arm the problem does not have."""
         for t, row in enumerate(self.rounds):
             _inside(f"SequenceOfArms.rounds[{t}]", row, arms)
-
-
-ActionSet = AllArms | FixedArms | RandomArms | SequenceOfArms
-ACTION_SETS: dict[str, type[ActionSet]] = {
-    c.kind: c for c in (AllArms, FixedArms, RandomArms, SequenceOfArms)
-}
 
 
 def _subset(field: str, value: Sequence[int]) -> tuple[int, ...]:

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.problems.arm_sets import ActionSet, AllArms, FixedArms
+from halfseen.kinds import register
+from halfseen.phrases import counted, values_in_words
+from halfseen.problems.arm_sets import AllArms
+from halfseen.problems.base import ArmActions, Problem, is_kind, plain_fields
 from halfseen.problems.rewards import RewardLaw, law_named
 from halfseen.problems.setting import Setting
 
@@ -21,8 +24,9 @@ LARGEST = 1e100  # larger rewards overflow when squared or summed
 LARGEST_FIX = "Measure the rewards in a larger unit."
 
 
+@register
 @dataclass(frozen=True)
-class ArmedBandit:
+class ArmedBandit(Problem):
     """Arms with fixed means, independent noise and a law of rewards.
 
     Parameters
@@ -51,7 +55,7 @@ class ArmedBandit:
     means: Sequence[float]
     noise: float | Sequence[float] | None = None
     reward: str | RewardLaw = "gaussian"
-    actions: ActionSet = field(default_factory=AllArms)
+    actions: ArmActions = field(default_factory=AllArms)
 
     def __post_init__(self) -> None:
         means = checks.vector(
@@ -74,12 +78,13 @@ class ArmedBandit:
                 "Leave it out.",
             )
         noise = self._noise(1.0 if self.noise is None else self.noise, len(means))
-        if not isinstance(self.actions, ActionSet):
+        if not is_kind(self.actions, ArmActions):
             raise InvalidInput(
                 "ArmedBandit.actions",
                 "must be an action set",
                 self.actions,
-                "Use AllArms, FixedArms, RandomArms or SequenceOfArms.",
+                "Use AllArms, FixedArms, RandomArms, SequenceOfArms or a set of your own derived"
+                " from ArmActions.",
             )
         with checks.inside("ArmedBandit.actions"):
             self.actions.check(len(means))
@@ -117,14 +122,30 @@ class ArmedBandit:
     @property
     def playable(self) -> NDArray[np.int64]:
         """The arms that can ever be played when the action set is fixed, else all of them."""
-        fixed = isinstance(self.actions, FixedArms)
-        return np.array(self.actions.arms if fixed else range(self.arms))  # type: ignore[union-attr]
+        return np.array(self.actions.playable(self.arms))
 
     @property
     def gaps(self) -> Vector:
         """How much worse each arm is than the best playable one."""
         means = np.array(self.means)
         return np.maximum(means[self.playable].max() - means, 0.0)
+
+    def bandit(self) -> ArmedBandit:
+        """Return the bandit itself."""
+        return self
+
+    def decisive(self) -> Any:
+        """Return the fields, and the code of a law or a set of arms of your own."""
+        parts = plain_fields(self)
+        return self.kind, parts if self.law.number is not None else parts | {"law": self.law}
+
+    def in_words(self) -> str:
+        """Return a sentence on how many arms there are, what they pay and which may be played."""
+        means, offered = values_in_words(self.means), self.actions.in_words()
+        text = f"{counted('arm', self.arms)}, {self.law.in_words()}, means {means}"
+        if self.law.takes_noise:
+            text += f", noise {values_in_words(self.scale.tolist())}"
+        return f"{text}; {offered}." if offered else f"{text}."
 
     def setting(self, horizon: int) -> Setting:
         """Return what a policy is told before the first round."""

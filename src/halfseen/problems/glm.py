@@ -10,17 +10,26 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.kinds import register
 from halfseen.problems.action_arrays import row_blocks
-from halfseen.problems.action_sets import (
-    FiniteActions,
-    LinearActions,
-    SequenceOfActions,
-    UnitBall,
-)
+from halfseen.problems.base import LinearActions
 from halfseen.problems.linear import LinearBandit
 from halfseen.problems.links import Link, link_named
 
+MEANS = {
+    "logistic": "1/(1 + exp(−⟨a, θ⟩))",
+    "probit": "Φ(⟨a, θ⟩)",
+    "poisson": "exp⟨a, θ⟩",
+    "identity": "⟨a, θ⟩",
+}
+REWARDS = {
+    "bernoulli": "of 0 or 1",
+    "poisson": "that are Poisson counts",
+    "gaussian": "that are normal with noise {noise}",
+}
 
+
+@register
 @dataclass(frozen=True, init=False)
 class GeneralizedLinearBandit(LinearBandit):
     r"""Actions are vectors of the unit ball and pay on average a curve of a linear function.
@@ -77,7 +86,7 @@ class GeneralizedLinearBandit(LinearBandit):
         except InvalidInput as error:
             field = f"{name}.{error.field.partition('.')[2]}"
             raise InvalidInput(field, error.requirement, error.value, error.fix) from None
-        if isinstance(self.actions, UnitBall):
+        if self.actions.whole_ball:
             raise InvalidInput(
                 f"{name}.actions",
                 "must be a set of vectors other than the whole ball",
@@ -105,27 +114,39 @@ class GeneralizedLinearBandit(LinearBandit):
         return self._reach  # type: ignore[attr-defined]
 
     def _longest(self) -> float:
-        if isinstance(self.actions, FiniteActions):
-            return float(np.linalg.norm(self.actions.actions, axis=1).max())
-        if isinstance(self.actions, SequenceOfActions):
-            blocks = row_blocks(self.actions.array)
+        if self.actions.fixed is not None:
+            return float(np.linalg.norm(self.actions.fixed, axis=1).max())
+        if self.actions.given is not None:
+            blocks = row_blocks(self.actions.given)
             return max(float(np.linalg.norm(block, axis=2).max()) for block in blocks)
         return 1.0
 
     @property
     def largest_gap(self) -> float:
         """A number no regret of a round exceeds: exact for given actions."""
-        if isinstance(self.actions, FiniteActions):
-            return float(np.ptp(self.means(self.actions.actions)))
-        if isinstance(self.actions, SequenceOfActions):
+        fixed, given = self.actions.fixed, self.actions.given
+        if fixed is not None:
+            return float(np.ptp(self.means(fixed)))
+        if given is not None:
             theta, mean = np.array(self.theta), self.curve.mean
             largest = 0.0
-            for block in row_blocks(self.actions.array):
+            for block in row_blocks(given):
                 z = block @ theta
                 ends = zip(z.max(axis=1).tolist(), z.min(axis=1).tolist(), strict=True)
                 largest = max(largest, *(mean(high) - mean(low) for high, low in ends))
             return largest
         return self.curve.mean(self.norm) - self.curve.mean(-self.norm)
+
+    def decisive(self) -> Any:
+        """Return the fields and the code of the link and of a set of actions of your own."""
+        kind, parts = super().decisive()
+        return kind, parts | {"link": self.curve}
+
+    def pays(self) -> str:
+        """Return what an action pays, as reports say it."""
+        law = REWARDS.get(self.curve.law, "of its own law").format(noise=f"{self.noise:.4g}")
+        mean = MEANS.get(self.link, f"μ(⟨a, θ⟩), μ the curve “{self.link}”")
+        return f"rewards {law} with mean {mean}"
 
     def means(self, actions: Any) -> Vector:
         """Return the mean reward of each row of an array (n, d)."""

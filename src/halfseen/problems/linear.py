@@ -12,18 +12,17 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.kinds import register
+from halfseen.phrases import counted, vector_in_words
 from halfseen.problems.action_arrays import row_blocks
-from halfseen.problems.action_sets import (
-    FiniteActions,
-    LinearActions,
-    SequenceOfActions,
-    UnitBall,
-)
+from halfseen.problems.action_sets import UnitBall
 from halfseen.problems.arms import LARGEST, LARGEST_FIX
+from halfseen.problems.base import LinearActions, Problem, is_kind, plain_fields
 
 
+@register
 @dataclass(frozen=True)
-class LinearBandit:
+class LinearBandit(Problem):
     r"""Actions are vectors of the unit ball and pay a linear reward plus Gaussian noise.
 
     .. math:: y=\langle a,\theta\rangle+\varepsilon,\qquad \varepsilon\sim N(0,\sigma^2)
@@ -61,12 +60,13 @@ class LinearBandit:
             "LinearBandit.noise", self.noise, at_least=0.0, at_most=LARGEST, fix="Use 0 for none."
         )
         actions = UnitBall(len(theta)) if self.actions is None else self.actions
-        if not isinstance(actions, LinearActions):
+        if not is_kind(actions, LinearActions):
             raise InvalidInput(
                 "LinearBandit.actions",
                 "must be a set of vectors",
                 actions,
-                "Use FiniteActions, RandomActions, SampledActions, SequenceOfActions or UnitBall.",
+                "Use FiniteActions, RandomActions, SampledActions, SequenceOfActions, UnitBall or a"
+                " set of your own derived from LinearActions.",
             )
         if actions.dimension != len(theta):
             raise InvalidInput(
@@ -92,14 +92,33 @@ class LinearBandit:
     @property
     def largest_gap(self) -> float:
         """A number no regret of a round exceeds, exact for given actions, else twice the norm."""
-        if isinstance(self.actions, FiniteActions):
-            return float(np.ptp(self.means(self.actions.actions)))
-        if isinstance(self.actions, SequenceOfActions):
-            blocks = row_blocks(self.actions.array)
-            return max(
-                float(np.ptp(block @ np.array(self.theta), axis=1).max()) for block in blocks
-            )
+        fixed, given = self.actions.fixed, self.actions.given
+        if fixed is not None:
+            return float(np.ptp(self.means(fixed)))
+        if given is not None:
+            theta = np.array(self.theta)
+            return max(float(np.ptp(block @ theta, axis=1).max()) for block in row_blocks(given))
         return 2.0 * self.norm
+
+    def bandit(self) -> LinearBandit:
+        """Return the bandit itself."""
+        return self
+
+    def decisive(self) -> Any:
+        """Return the fields and the code of a set of actions of your own."""
+        return self.kind, plain_fields(self) | self.actions.decisive()
+
+    def pays(self) -> str:
+        """Return what an action pays, as reports say it."""
+        return f"⟨a, θ⟩ plus normal noise of {self.noise:.4g}"
+
+    def in_words(self) -> str:
+        """Return a sentence on what an action pays and which actions there are."""
+        return (
+            f"An action a pays {self.pays()}; {counted('dimension', self.dimension)},"
+            f" θ = {vector_in_words(self.theta)}, of length {self.norm:.3g};"
+            f" {self.actions.in_words()}."
+        )
 
     def means(self, actions: Any) -> Vector:
         """Return the mean reward of each row of an array (n, d)."""

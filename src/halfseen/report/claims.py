@@ -24,13 +24,14 @@ from halfseen.claims.claim import (
     Line,
 )
 from halfseen.claims.intervals import LEVEL
+from halfseen.phrases import counted
 from halfseen.report.core.document import charts_of, document, section
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, canvas, table, tag
 from halfseen.report.core.panels import INK, Axes, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades, rounded
 from halfseen.studies.storage import write_text
-from halfseen.tables import Table, counted
+from halfseen.tables import Table
 from halfseen.tables import table as plain_table
 
 NOTE = (

@@ -119,7 +119,7 @@ def examine() -> Examination:
     if find_spec("distributed") is None:
         engines["dask"] = "not here: install halfseen[dask]"
     means = [0.5 - 0.05 * arm for arm in range(10)]
-    study = Study(ArmedBandit(means), Uniform(1.0), UCB(), HORIZON, checkpoints=1)
+    study = Study(ArmedBandit(means), Uniform(1.0), UCB(), horizon=HORIZON, checkpoints=1)
     speeds = {"cpu": _speed(cpu.run, study, 8)}
     if gpu not in (None, "simulated"):
         speeds["cuda"] = _speed(cuda.run, study, 1 << 18)

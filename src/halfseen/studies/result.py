@@ -16,7 +16,7 @@ from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
 from halfseen.studies.folder import not_all_there, reserve_folder, stored_study
 from halfseen.studies.storage import SUMMARIES, read_cell, readable, write_cell
-from halfseen.studies.study import AnyCell, Fingerprints, Position, Study, sees_everything
+from halfseen.studies.study import AnyCell, Fingerprints, Position, Study
 from halfseen.tables import Table, table
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Result:
         """
         study = self.study
         baseline = next(
-            (j for j, c in enumerate(study.censorships.values()) if sees_everything(c)), None
+            (j for j, c in enumerate(study.censorships.values()) if c.sees_everything), None
         )
         names = [list(study.problems), list(study.censorships), list(study.policies)]
         records = []

@@ -16,11 +16,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from halfseen import checks
 from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError, did_you_mean
+from halfseen.kinds import load_installed
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
-    ACTION_SETS,
+    ARM_ACTIONS,
     LINEAR_ACTIONS,
     LINKS,
+    PROBLEMS,
     REWARD_LAWS,
     ArmedBandit,
     GeneralizedLinearBandit,
@@ -30,14 +32,6 @@ from halfseen.problems import (
 if TYPE_CHECKING:
     from halfseen.studies.study import Study
 
-PROBLEMS: dict[str, type[Any]] = {
-    c.kind: c for c in (ArmedBandit, LinearBandit, GeneralizedLinearBandit)
-}
-_ACTIONS: dict[type[Any], dict[str, Any]] = {
-    ArmedBandit: dict(ACTION_SETS),
-    LinearBandit: dict(LINEAR_ACTIONS),
-    GeneralizedLinearBandit: dict(LINEAR_ACTIONS),
-}
 Tables = dict[str, dict[str, Any]]
 
 
@@ -112,6 +106,7 @@ def study_from(content: Any) -> Study:
 def _study(spec: _Spec) -> Study:
     from halfseen.studies.study import Study
 
+    unknown_kinds(spec.model_dump())
     groups = _registries()
     built: dict[str, Any] = {
         group: {
@@ -154,18 +149,32 @@ def functions_in(noun: Any, place: str) -> Iterator[tuple[str, Any]]:
             yield from functions_in(value, inner)
 
 
-def unknown_kinds(content: Any) -> Iterator[tuple[str, str]]:
-    """Yield place and name of every kind and link in a study that this process does not know."""
+def unknown_kinds(content: Any) -> list[tuple[str, str]]:
+    """Return place and name of every kind, law and link in a study that is not known.
+
+    If there are any, the kinds of installed packages are loaded first.
+    """
+    found = list(_unknown_kinds(content))
+    if found:
+        load_installed()
+        found = list(_unknown_kinds(content))
+    return found
+
+
+def _unknown_kinds(content: Any) -> Iterator[tuple[str, str]]:
     for group, registry in _registries().items():
         for name, table in content[group].items():
             yield from _unknown_in(f"{group}.{name}", table, registry)
 
 
 def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if table["kind"] not in registry:
-        yield place, table["kind"]
+    kind = table.get("kind") if isinstance(table, dict) else None
+    if not isinstance(kind, str):
         return
-    noun = registry[table["kind"]]
+    if kind not in registry:
+        yield place, kind
+        return
+    noun = registry[kind]
     for key in ("base", "actions", "reward"):
         inner = _inner_registry(noun, key, table.get(key))
         if isinstance(table.get(key), dict) and inner is not None:
@@ -249,11 +258,13 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
 
 def _inner_registry(noun: type[Any], key: str, value: Any) -> dict[str, Any] | None:
     """Return the kinds a field may hold, None where its value is not a table of a kind."""
-    if key == "base":
+    if key == "base" and issubclass(noun, Policy):
         return dict(POLICIES)
     if key == "reward" and noun is ArmedBandit and isinstance(value, dict):
         return dict(REWARD_LAWS)
-    return _ACTIONS.get(noun) if key == "actions" else None
+    if key == "actions" and issubclass(noun, ArmedBandit):
+        return dict(ARM_ACTIONS)
+    return dict(LINEAR_ACTIONS) if key == "actions" and issubclass(noun, LinearBandit) else None
 
 
 def _unknown(field: str, key: str, known: Any) -> InvalidInput:

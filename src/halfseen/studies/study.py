@@ -6,36 +6,35 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.censorship import Censorship, LinearCensorship, Uniform
+from halfseen.censorship import Censorship, Uniform
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput
 from halfseen.fingerprint import NoFingerprint, fingerprint
 from halfseen.policies import GLMPolicy, LinearPolicy, Policy
-from halfseen.problems import (
-    ArmedBandit,
-    GeneralizedLinearBandit,
-    LinearBandit,
-    SequenceOfActions,
-)
+from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit, Problem
+from halfseen.problems.base import is_kind
 from halfseen.studies.spec import describe, functions_in
 
-Problem = ArmedBandit | LinearBandit
-AnyCensorship = Censorship | LinearCensorship
 AnyPolicy = Policy | LinearPolicy
 AnyCell = Cell | LinearCell
-_FITTING: dict[type[Any], tuple[type[Any], str, str]] = {
-    ArmedBandit: (Policy, "armed", "Use UCB() or another policy for arms."),
-    LinearBandit: (LinearPolicy, "linear", "Use LinUCB() or another linear policy."),
-    GeneralizedLinearBandit: (GLMPolicy, "generalized linear", "Use GLMUCB() or another of those."),
+_FITTING: dict[type[Any], tuple[type[Any], type[Any], str, str]] = {
+    ArmedBandit: (Cell, Policy, "armed", "Use UCB() or another policy for arms."),
+    LinearBandit: (LinearCell, LinearPolicy, "linear", "Use LinUCB() or another linear policy."),
+    GeneralizedLinearBandit: (
+        GLMCell,
+        GLMPolicy,
+        "generalized linear",
+        "Use GLMUCB() or another of those.",
+    ),
 }
 EVERYTHING_SEEN = "everything seen"
 TRAJECTORIES = 1  # raised whenever any stored number would change for the same study
@@ -104,8 +103,9 @@ class Study:
     def __init__(
         self,
         problems: Mapping[str, Problem] | Problem,
-        censorships: Mapping[str, AnyCensorship] | AnyCensorship,
+        censorships: Mapping[str, Censorship] | Censorship,
         policies: Mapping[str, AnyPolicy] | AnyPolicy,
+        *,
         horizon: int,
         replications: int = 100,
         seed: int = 0,
@@ -114,8 +114,8 @@ class Study:
         baseline: bool = True,
     ) -> None:
         baseline = checks.yes_or_no("Study.baseline", baseline)
-        seen = _named("Study.censorships", censorships, AnyCensorship)
-        if baseline and not any(sees_everything(c) for c in seen.values()):
+        seen = _named("Study.censorships", censorships, Censorship)
+        if baseline and not any(c.sees_everything for c in seen.values()):
             seen[_unused(EVERYTHING_SEEN, seen)] = Uniform(1.0)
         values = {
             "problems": _named("Study.problems", problems, Problem),
@@ -133,6 +133,7 @@ class Study:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        self._make_bandits()
         if alphas is None:
             alphas = (1.0,) if self.linear else (0.5, 1.0)
         orders = checks.vector("Study.alphas", alphas, above=0.0, at_most=8.0, may_be_empty=True)
@@ -145,16 +146,23 @@ class Study:
             with located(f"policies.{names[2][k]} on problems.{names[0][i]}"):
                 cell.check_policy()
 
-    def _check_kinds(self) -> None:
+    def _make_bandits(self) -> None:
+        bandits: dict[str, Any] = {}
         for name, problem in self.problems.items():
-            if type(problem) not in _FITTING:
+            with located(f"problems.{name}"):
+                bandits[name] = problem.bandit()
+            if type(bandits[name]) not in _FITTING:
                 raise InvalidInput(
                     f"Study.problems[{name!r}]",
-                    "must be an ArmedBandit, LinearBandit or GeneralizedLinearBandit itself",
-                    type(problem).__name__,
+                    "must be an ArmedBandit, LinearBandit or GeneralizedLinearBandit itself, or a"
+                    " Problem whose `bandit` returns one",
+                    type(bandits[name]).__name__,
                     "Use the class it is made from.",
                 )
-        kinds = {type(problem) for problem in self.problems.values()}
+        object.__setattr__(self, "_bandits", bandits)
+
+    def _check_kinds(self) -> None:
+        kinds = {type(bandit) for bandit in self.bandits.values()}
         if len(kinds) > 1:
             raise InvalidInput(
                 "Study.problems",
@@ -162,7 +170,7 @@ class Study:
                 sorted(kind.__name__ for kind in kinds),
                 "Make two studies.",
             )
-        wanted, what, fix = _FITTING[kinds.pop()]
+        _, wanted, what, fix = _FITTING[kinds.pop()]
         for name, policy in self.policies.items():
             apart = isinstance(policy, GLMPolicy) and wanted is LinearPolicy
             if apart or not isinstance(policy, wanted):
@@ -171,9 +179,14 @@ class Study:
                 )
 
     @property
+    def bandits(self) -> dict[str, Any]:
+        """The bandit that is played for every problem, by name."""
+        return self._bandits  # type: ignore[attr-defined]
+
+    @property
     def linear(self) -> bool:
         """True when the problems are linear or generalized linear bandits."""
-        return isinstance(next(iter(self.problems.values())), LinearBandit)
+        return all(hasattr(bandit, "dimension") for bandit in self.bandits.values())
 
     @property
     def rounds_recorded(self) -> NDArray[np.int64]:
@@ -191,19 +204,17 @@ class Study:
     @property
     def dimension(self) -> int:
         """The largest dimension of any linear problem."""
-        return max(getattr(problem, "dimension", 0) for problem in self.problems.values())
+        return max(getattr(bandit, "dimension", 0) for bandit in self.bandits.values())
 
     def cells(self) -> Iterator[tuple[tuple[int, int, int], AnyCell]]:
         """Yield the position and the content of every cell."""
         recorded, alphas = self.rounds_recorded, np.array(self.alphas)
-        for i, problem in enumerate(self.problems.values()):
-            build: Any = LinearCell if self.linear else Cell
-            if isinstance(problem, GeneralizedLinearBandit):
-                build = GLMCell
+        for i, bandit in enumerate(self.bandits.values()):
+            build = _FITTING[type(bandit)][0]
             for j, censorship in enumerate(self.censorships.values()):
                 for k, policy in enumerate(self.policies.values()):
                     cell = build(
-                        problem, censorship, policy, self.horizon, self.seed, recorded, alphas
+                        bandit, censorship, policy, self.horizon, self.seed, recorded, alphas
                     )
                     yield (i, j, k), cell
 
@@ -274,11 +285,6 @@ class Study:
         return _digest([self.to_dict(), self.fingerprints().nouns])
 
 
-def sees_everything(censorship: Any) -> bool:
-    """Tell whether no feedback goes missing."""
-    return bool(np.all(np.asarray(getattr(censorship, "observe", 0.0)) == 1.0))
-
-
 @contextmanager
 def located(place: str) -> Iterator[None]:
     """Name the place in the study in errors raised inside the with block."""
@@ -290,7 +296,7 @@ def located(place: str) -> Iterator[None]:
 
 
 def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:
-    if isinstance(value, kind):
+    if is_kind(value, kind):
         value = {value.kind: value}
     if not isinstance(value, Mapping) or not value:
         raise InvalidInput(
@@ -299,10 +305,13 @@ def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:
     for name, noun in value.items():
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InvalidInput(field, "must have printable names", name, "Use printable letters.")
-        if not isinstance(noun, kind):
-            what = getattr(kind, "__name__", "censorship")
+        if not is_kind(noun, kind):
+            what = " | ".join(one.__name__ for one in getattr(kind, "__args__", (kind,)))
             raise InvalidInput(
-                f"{field}[{name!r}]", f"must be of type {what}", noun, f"Give a {what}."
+                f"{field}[{name!r}]",
+                f"must be a {what}, a dataclass with a name, `kind`",
+                noun,
+                f"Give a {what}.",
             )
     return dict(value)
 
@@ -315,16 +324,7 @@ def _unused(name: str, names: Mapping[str, object]) -> str:
 
 def _decisive(noun: Any) -> Any:
     """Return what decides a noun's part in the numbers: its fields, and code that may be yours."""
-    if not isinstance(noun, Problem):
-        return noun
-    parts = {entry.name: getattr(noun, entry.name) for entry in fields(noun)}
-    if isinstance(noun, GeneralizedLinearBandit):
-        parts["link"] = noun.curve
-    if isinstance(noun, ArmedBandit) and noun.law.number is None:
-        parts["law"] = noun.law
-    if isinstance(noun.actions, SequenceOfActions):
-        parts["rounds"] = noun.actions.array  # of a file, what it holds now
-    return (noun.kind, parts)
+    return noun.decisive() if isinstance(noun, Problem) else noun
 
 
 def _digest(content: list[Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Uniform
+from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 
@@ -80,10 +80,8 @@ def _plain(value: Any) -> Vector | None:
 
 def action_observation(censorship: Any, rows: Vector) -> Vector:
     """Return how often each action is observed, from a censorship or one number per action."""
-    if isinstance(censorship, Uniform):
-        return censorship.probabilities(len(rows))
-    if hasattr(censorship, "probabilities"):
-        return observation(censorship.probabilities(rows))
+    if isinstance(censorship, Censorship):
+        return censorship.checked(rows)
     observe = observation(censorship)
     if len(observe) != len(rows):
         raise InvalidInput(

@@ -53,8 +53,8 @@ def study(horizon=2_000, replications=40):
         ArmedBandit([0.6, 0.5, 0.2], reward="bernoulli"),
         PerArm([0.3, 0.9, 1.0]),
         {"ucb": UCB(), "coin": RandomChoice()},
-        horizon,
-        replications,
+        horizon=horizon,
+        replications=replications,
         checkpoints=5,
     )
 
@@ -105,9 +105,9 @@ class Last(Policy):
 def test_linear_bandits_and_policies_of_your_own(machines):
     address = machines.scheduler_address
     problem = LinearBandit([0.5, 0.2], actions=RandomActions(3, 2))
-    linear = Study(problem, Uniform(0.5), LinUCB(), 50, 5)
+    linear = Study(problem, Uniform(0.5), LinUCB(), horizon=50, replications=5)
     assert same(simulate(linear, engine="dask", scheduler=address), simulate(linear))
-    own = Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), Last(), 50, 5)
+    own = Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), Last(), horizon=50, replications=5)
     found = simulate(own, engine="dask", scheduler=address)
     assert np.all(found.tracks["pulls"][..., -1, 1] == 50)
 
@@ -175,7 +175,7 @@ def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypat
     """Chunks name their cell: the rounds of a long sequence do not travel with each of them."""
     problem = ArmedBandit([0.6, 0.5, 0.2], actions=SequenceOfArms([[0, 1], [1, 2]] * 1_000))
     coins = {"a": RandomChoice(), "b": RandomChoice()}
-    design = Study(problem, Uniform(0.5), coins, 2_000, 12, baseline=False)
+    design = Study(problem, Uniform(0.5), coins, horizon=2_000, replications=12, baseline=False)
     sizes, keys, submit = [], [], distributed.Client.submit
 
     def weighed(self, function, *arguments, **options):

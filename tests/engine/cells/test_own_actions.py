@@ -66,7 +66,15 @@ def cell_of(actions, censorship, policy=None):
 
 def study_of(actions, censorship, *, replications=3, policies=None, **more):
     problem = LinearBandit(THETA, 0.4, actions)
-    return Study(problem, censorship, policies or LinUCB(), HORIZON, replications, 5, **more)
+    return Study(
+        problem,
+        censorship,
+        policies or LinUCB(),
+        horizon=HORIZON,
+        replications=replications,
+        seed=5,
+        **more,
+    )
 
 
 @pytest.mark.parametrize("actions", [SAMPLED, RandomActions(4, 3), SEQUENCE, FINITE])
@@ -167,14 +175,14 @@ def test_what_a_function_returns_is_checked():
 
 
 def test_what_cannot_be_played_is_refused():
-    with pytest.raises(InvalidInput, match=r"link model on the unit ball.*RandomActions"):
+    with pytest.raises(InvalidInput, match=r"a `profile` on the unit ball.*RandomActions"):
         study_of(UnitBall(3), FUNCTION)
     with pytest.raises(InvalidInput, match="or AnyFunction when actions change"):
         study_of(SAMPLED, PerAction([0.5] * 4))
     with pytest.raises(InvalidInput, match=r"`.*horizon` times count times dimension"):
-        Study(LinearBandit(THETA, actions=SAMPLED), Uniform(0.5), LinUCB(), 10**9)
+        Study(LinearBandit(THETA, actions=SAMPLED), Uniform(0.5), LinUCB(), horizon=10**9)
     assert own_actions.MOST_NUMBERS * 8 == 2**31
-    Study(LinearBandit(THETA, actions=RandomActions(4, 3)), Uniform(0.5), LinUCB(), 10**9)
+    Study(LinearBandit(THETA, actions=RandomActions(4, 3)), Uniform(0.5), LinUCB(), horizon=10**9)
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,8 @@ def test_means_agree_with_exact_enumeration(observe):
         problem,
         PerArm(observe),
         UCB(),
-        horizon,
-        replications,
+        horizon=horizon,
+        replications=replications,
         seed=2,
         baseline=False,
         checkpoints=1,
@@ -159,7 +159,12 @@ def test_jumping_has_the_law_of_flipping_a_coin_every_round():
         seen[rows, arm] += observed
         total[rows, arm] += np.where(observed, reward, 0.0)
     study = Study(
-        ArmedBandit(means, noise=noise), PerArm(OBSERVE), UCB(), horizon, runs, baseline=False
+        ArmedBandit(means, noise=noise),
+        PerArm(OBSERVE),
+        UCB(),
+        horizon=horizon,
+        replications=runs,
+        baseline=False,
     )
     regret = simulate(study).tracks["regret"][0, 0, 0, :, -1]
     both = np.sort(np.concatenate([lost, regret]))
@@ -176,8 +181,8 @@ def test_identity_of_the_potential():
         ArmedBandit([0.5, 0.4, 0.3]),
         PerArm(OBSERVE),
         UCB(),
-        2000,
-        4000,
+        horizon=2000,
+        replications=4000,
         alphas=[1.0],
         baseline=False,
     )
@@ -235,11 +240,25 @@ def test_without_noise_the_confidence_interval_never_fails(engine, scale):
     """The mean then lies exactly on the edge of the interval, up to rounding."""
     means = scale * np.array([0.6, 0.5, 0.1, -0.3])
     problem = ArmedBandit(means, noise=0.0)
-    run = Study(problem, PerArm([1.0, 0.5, 0.7, 0.9]), UCB(0.7), 3_000, 2, baseline=False)
+    run = Study(
+        problem,
+        PerArm([1.0, 0.5, 0.7, 0.9]),
+        UCB(0.7),
+        horizon=3_000,
+        replications=2,
+        baseline=False,
+    )
     assert simulate(run, engine=engine).tracks["optimism_failed"].max() == 0
 
 
 def test_an_interval_that_misses_the_mean_by_more_than_rounding_fails():
     problem = ArmedBandit([0.6, 0.5], noise=0.0)
-    run = Study(problem, PerArm([1.0, 1.0]), UCB(0.7, bound=0.59), 500, 1, baseline=False)
+    run = Study(
+        problem,
+        PerArm([1.0, 1.0]),
+        UCB(0.7, bound=0.59),
+        horizon=500,
+        replications=1,
+        baseline=False,
+    )
     assert simulate(run, engine="reference").tracks["optimism_failed"].max() == 1

@@ -158,7 +158,14 @@ def test_pure_exploration_takes_the_coordinates_in_turn():
 
 def test_thompson_learns_the_ball_and_chance_does_not():
     policies = {"thompson": LinThompson(), "chance": LinRandom(), "greedy": LinEpsilonGreedy()}
-    study = Study(LinearBandit(THETA, 0.3), Uniform(0.5), policies, 4000, 8, baseline=False)
+    study = Study(
+        LinearBandit(THETA, 0.3),
+        Uniform(0.5),
+        policies,
+        horizon=4000,
+        replications=8,
+        baseline=False,
+    )
     regret = simulate(study).tracks["regret"][0, 0, :, :, -1].mean(axis=1)
     per_round = np.linalg.norm(THETA)  # a random direction has mean reward 0
     assert regret[1] == pytest.approx(4000 * per_round, rel=0.03)
@@ -169,7 +176,13 @@ def test_thompson_learns_the_ball_and_chance_does_not():
 @pytest.mark.parametrize("censorship", CENSORSHIPS)
 def test_compiled_equals_plain(censorship):
     study = Study(
-        LinearBandit(THETA, 0.3), censorship, LinUCB(), 120, 2, alphas=[1.0, 0.5], baseline=False
+        LinearBandit(THETA, 0.3),
+        censorship,
+        LinUCB(),
+        horizon=120,
+        replications=2,
+        alphas=[1.0, 0.5],
+        baseline=False,
     )
     plain, fast = simulate(study, engine="reference"), simulate(study)
     for name, array in plain.tracks.items():
@@ -187,8 +200,8 @@ def test_slope_of_the_potential_on_the_sphere(horizon, tolerance):
         LinearBandit(theta, 1.0),
         MultiThreshold([0.6], observe, theta),
         LinUCB(),
-        horizon,
-        16,
+        horizon=horizon,
+        replications=16,
         baseline=False,
     )
     result = simulate(study)
@@ -205,4 +218,4 @@ class Stranger(LinRandom):
 
 def test_policy_without_a_rule_for_the_ball_is_refused():
     with pytest.raises(InvalidInput, match=r"must have an `on_ball` kernel.*use LinUCB"):
-        Study(LinearBandit(THETA), Uniform(0.5), Stranger(), 10)
+        Study(LinearBandit(THETA), Uniform(0.5), Stranger(), horizon=10)

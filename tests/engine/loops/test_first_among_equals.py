@@ -26,7 +26,9 @@ def unit_vectors(seed):
 
 
 def first_pulls(problem, policy, engine="reference"):
-    study = Study(problem, Uniform(1.0), policy, 1, 1, alphas=[1.0], baseline=False)
+    study = Study(
+        problem, Uniform(1.0), policy, horizon=1, replications=1, alphas=[1.0], baseline=False
+    )
     return simulate(study, engine=engine)
 
 
@@ -72,7 +74,9 @@ def test_changing_sets_begin_with_action_0_on_unit_vectors():
 
 def test_drawn_sets_begin_with_action_0_of_the_sphere():
     problem = LinearBandit([0.5, 0.1, -0.2], 0.0, RandomActions(6, 3))
-    study = Study(problem, Uniform(1.0), LinUCB(), 1, 30, alphas=[1.0], baseline=False)
+    study = Study(
+        problem, Uniform(1.0), LinUCB(), horizon=1, replications=30, alphas=[1.0], baseline=False
+    )
     cell = next(study.cells())[1]
     regret = simulate(study, engine="reference").tracks["regret"].reshape(30, -1)[:, -1]
     for replication in range(30):

@@ -32,7 +32,9 @@ CASES = {
 def test_every_corner_can_be_played(case, kind):
     theta, link, actions, noise = CASES[case]
     problem, policy = GeneralizedLinearBandit(theta, link, actions, noise), GLM_POLICIES[kind]()
-    study = Study(problem, Uniform(0.5), policy, 60, 2, alphas=(1.0, 0.5), baseline=False)
+    study = Study(
+        problem, Uniform(0.5), policy, horizon=60, replications=2, alphas=(1.0, 0.5), baseline=False
+    )
     tracks = simulate(study, engine="reference").tracks
     for name, array in tracks.items():
         assert np.isfinite(array).all(), name

@@ -31,7 +31,14 @@ def sphere(*shape):
 
 def last(problem, censorship, policy, horizon, alphas=(1.0,), **others):
     study = Study(
-        problem, censorship, policy, horizon, 1, checkpoints=1, alphas=alphas, baseline=False
+        problem,
+        censorship,
+        policy,
+        horizon=horizon,
+        replications=1,
+        checkpoints=1,
+        alphas=alphas,
+        baseline=False,
     )
     return {name: a[0, 0, 0, 0, -1] for name, a in simulate(study, **others).tracks.items()}
 

@@ -57,7 +57,14 @@ def test_levels_follow_the_plan():
 def simulated(policies, actions, censorship, horizon, replications):
     problem = LinearBandit([0.1] * actions.dimension, 0.5, actions)
     study = Study(
-        problem, censorship, policies, horizon, replications, seed=3, checkpoints=1, baseline=False
+        problem,
+        censorship,
+        policies,
+        horizon=horizon,
+        replications=replications,
+        seed=3,
+        checkpoints=1,
+        baseline=False,
     )
     return simulate(study).tracks
 
@@ -89,7 +96,7 @@ def test_the_optimal_order_comes_between_the_worst_case_and_its_bound(lam):
 def test_adversaries_need_a_fixed_finite_set(adversary):
     for actions in (RandomActions(3, 2), UnitBall(2)):
         with pytest.raises(InvalidInput, match="same finite set") as caught:
-            Study(LinearBandit([0.1, 0.2], 0.5, actions), Uniform(0.5), adversary(), 10)
+            Study(LinearBandit([0.1, 0.2], 0.5, actions), Uniform(0.5), adversary(), horizon=10)
         assert "Use FiniteActions" in str(caught.value)
     with pytest.raises(InvalidInput, match="same finite set"):
         LinearAgent(adversary(), 2)
@@ -118,4 +125,4 @@ def test_learners_do_not_depend_on_what_adversaries_are_told():
     assert told.tolist() == LinUCB().table(LinearSetting(2, 1.0, 1.0, 50)).tolist()
     assert LinearSetting(2, 1.0, 1.0, 50) == SETTING
     problem = LinearBandit([0.1, 0.2], 0.5, FiniteActions(ROWS))
-    Study(problem, PerAction(OBSERVE), OptimalOrder(), 10)
+    Study(problem, PerAction(OBSERVE), OptimalOrder(), horizon=10)

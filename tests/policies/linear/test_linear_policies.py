@@ -153,7 +153,15 @@ def test_the_shift_has_the_inverse_design_as_its_covariance(actions):
 
 
 def pulls_of(policy, problem, horizon=20_000, observe=1.0, **others):
-    study = Study(problem, Uniform(observe), policy, horizon, 1, alphas=(), baseline=False)
+    study = Study(
+        problem,
+        Uniform(observe),
+        policy,
+        horizon=horizon,
+        replications=1,
+        alphas=(),
+        baseline=False,
+    )
     return simulate(study, **others).tracks["pulls"][0, 0, 0, 0, -1]
 
 
@@ -200,8 +208,8 @@ def test_imputing_zeros_hurts_where_the_best_action_is_rarely_seen():
         problem,
         PerAction([0.2, 1.0]),
         {"honest": LinUCB(), "imputing": ImputeZeroLinUCB()},
-        2000,
-        20,
+        horizon=2000,
+        replications=20,
         alphas=(1.0,),
         baseline=False,
     )
@@ -240,6 +248,6 @@ def test_an_armed_policy_is_refused_on_vectors_and_the_other_way_round():
     from halfseen import UCB, ArmedBandit
 
     with pytest.raises(InvalidInput, match="linear"):
-        Study(LinearBandit([1.0], 0.1, RandomActions(2, 1)), Uniform(1.0), UCB(), 6)
+        Study(LinearBandit([1.0], 0.1, RandomActions(2, 1)), Uniform(1.0), UCB(), horizon=6)
     with pytest.raises(InvalidInput, match="armed"):
-        Study(ArmedBandit([0.5]), Uniform(1.0), LinUCB(), 6)
+        Study(ArmedBandit([0.5]), Uniform(1.0), LinUCB(), horizon=6)

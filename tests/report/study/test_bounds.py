@@ -14,7 +14,9 @@ ROUNDS = np.array([1, 10, 100, 1000, HORIZON])
 
 def place(problem=None, policy=None):
     problem = problem or ArmedBandit([0.6, 0.5, 0.2], noise=0.3)
-    study = Study(problem, PerArm([0.3, 0.9, 0.5]), policy or UCB(), HORIZON, baseline=False)
+    study = Study(
+        problem, PerArm([0.3, 0.9, 0.5]), policy or UCB(), horizon=HORIZON, baseline=False
+    )
     return next(places(study))
 
 

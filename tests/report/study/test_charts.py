@@ -75,7 +75,7 @@ def test_charts_never_hold_replications(result):
         study.problems,
         study.censorships,
         study.policies,
-        study.horizon,
+        horizon=study.horizon,
         replications=10 * REPLICATIONS,
         checkpoints=study.checkpoints,
     )
@@ -120,8 +120,8 @@ def test_colours_differ_and_dashes_help_where_they_run_out(result):
         before.problems,
         before.censorships,
         {f"policy {i}": before.policies["UCB"] for i in range(14)},
-        HORIZON,
-        REPLICATIONS,
+        horizon=HORIZON,
+        replications=REPLICATIONS,
         checkpoints=before.checkpoints,
     )
     tracks = {n: np.repeat(a[:, :, :1], 14, axis=2) for n, a in result.tracks.items()}

@@ -93,11 +93,11 @@ def test_policies_and_problems_must_go_together():
     straight = LinearBandit([0.8, 0.3], 1.0, FiniteActions(ROWS))
     observe = PerAction([0.3, 0.8, 0.9])
     with pytest.raises(InvalidInput, match="generalized linear bandits"):
-        Study(curved, observe, LinUCB(), 10)
+        Study(curved, observe, LinUCB(), horizon=10)
     with pytest.raises(InvalidInput, match="for linear bandits"):
-        Study(straight, observe, GLMUCB(), 10)
+        Study(straight, observe, GLMUCB(), horizon=10)
     with pytest.raises(InvalidInput, match="all generalized linear"):
-        Study({"a": curved, "b": straight}, observe, GLMUCB(), 10)
+        Study({"a": curved, "b": straight}, observe, GLMUCB(), horizon=10)
     with pytest.raises(InvalidInput, match=r"problems\.clicks\.link"):
         parse_spec(
             'horizon = 10\nproblems.clicks = { kind = "generalized-linear", theta = [1.0],'

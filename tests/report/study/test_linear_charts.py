@@ -150,7 +150,9 @@ def test_bounds_along_the_way_end_in_the_table(linear_result, problem):
 
 def test_what_is_not_proved_is_not_drawn(linear_result):
     problem = linear_result.study.problems["same offers"]
-    study = Study(problem, {"l": linear_result.study.censorships["logistic"]}, LinUCB(noise=0.1), 9)
+    study = Study(
+        problem, {"l": linear_result.study.censorships["logistic"]}, LinUCB(noise=0.1), horizon=9
+    )
     place = next(places(study))
     assert optimism_failure(*place.triple, 9) is None
     assert bounds_along(place, 9, study.rounds_recorded) == {}
@@ -170,7 +172,9 @@ def test_every_linear_chart_is_plain_json_with_its_problem_in_the_title(linear_r
 
 def test_a_page_keeps_order_one_of_many():
     problem = LinearBandit([0.6, 0.3], 0.5, RandomActions(3, 2))
-    study = Study(problem, Uniform(0.5), LinUCB(), 20, 2, alphas=[0.5, 2.0, 1.0])
+    study = Study(
+        problem, Uniform(0.5), LinUCB(), horizon=20, replications=2, alphas=[0.5, 2.0, 1.0]
+    )
     whole = simulate(study)
     part = shown(whole)
     assert np.array_equal(part.tracks["potential"][..., 1], whole.tracks["potential"][..., 2])

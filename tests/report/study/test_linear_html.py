@@ -22,7 +22,6 @@ from halfseen import (
 )
 from halfseen.report import write_report
 from halfseen.report.study.answers import answers, surprise
-from halfseen.report.study.kinds_in_words import censorship_in_words, problem_in_words
 from halfseen.studies.result import Result
 
 LIMIT = 1_500_000
@@ -114,37 +113,46 @@ def test_lower_regret_of_a_rarely_seen_best_action_is_explained(linear_result):
 
 def test_words():
     bandit = LinearBandit([0.6, -0.8], 0.5, RandomActions(3, 2, "gaussian"))
-    assert problem_in_words(bandit) == (
+    assert bandit.in_words() == (
         "An action a pays ⟨a, θ⟩ plus normal noise of 0.5; 2 dimensions, θ = (0.6, −0.8), of length"
         " 1; 3 actions drawn anew every round, normal, shortened to length 1 where longer."
     )
     same = LinearBandit([0.6, 0.8], 0.5, FiniteActions([[1.0, 0.0]]))
-    assert problem_in_words(same).endswith("the same 1 action in every round.")
-    assert censorship_in_words(MultiThreshold([0.5], [0.9, 0.2], [0, 2])) == (
+    assert same.in_words().endswith("the same 1 action in every round.")
+    assert MultiThreshold([0.5], [0.9, 0.2], [0, 2]).in_words() == (
         "In steps along u = (0, 1): a reward is seen with probability 0.9 where ⟨a, u⟩ is small,"
         " 0.2 from 0.479 on."
     )
-    assert censorship_in_words(LinkModel([0, 1], -1.0, 0.5, "probit")) == (
+    assert LinkModel([0, 1], -1.0, 0.5, "probit").in_words() == (
         "Smoothly along u = (0, 1), probit with slope −1 and offset 0.5: the probability of being"
         " seen is 0.933, 0.691, 0.309 at ⟨a, u⟩ = −1, 0, 1."
     )
-    assert "seen with probability 0.9, 0.2" in censorship_in_words(PerAction([0.9, 0.2]))
+    assert "seen with probability 0.9, 0.2" in PerAction([0.9, 0.2]).in_words()
 
 
 RNG = np.random.default_rng(3)
 PLANE = FiniteActions([[1, 0], [0, 1], [0.6, 0.6]])
 ODD = {
     "one of everything": Study(
-        LinearBandit([0.5], 1.0, FiniteActions([[1.0]])), Uniform(0.5), LinUCB(), 1, 1, alphas=[1]
+        LinearBandit([0.5], 1.0, FiniteActions([[1.0]])),
+        Uniform(0.5),
+        LinUCB(),
+        horizon=1,
+        replications=1,
+        alphas=[1],
     ),
     "nothing to learn": Study(
-        LinearBandit([0.0, 0.0], 0.0, FiniteActions([[0.0, 0.0]])), Uniform(0.5), LinUCB(), 30, 2
+        LinearBandit([0.0, 0.0], 0.0, FiniteActions([[0.0, 0.0]])),
+        Uniform(0.5),
+        LinUCB(),
+        horizon=30,
+        replications=2,
     ),
     "no order one, no direction, no baseline": Study(
         LinearBandit([0.6, 0.3], 0.5, PLANE),
         {"listed": PerAction([0.1, 0.9, 0.5]), "half": Uniform(0.5)},
         {"wrong": LinUCB(bound=0.1), "random": LinRandom(), "design": DesignExploration()},
-        40,
+        horizon=40,
         replications=3,
         baseline=False,
         alphas=[],
@@ -157,14 +165,14 @@ ODD = {
             "probit": LinkModel([1, 0], 1.0, link="probit"),
         },
         {"LinUCB": LinUCB(), "greedy": LinEpsilonGreedy(regularization=2.0)},
-        60,
+        horizon=60,
         replications=3,
     ),
     "many policies": Study(
         LinearBandit([0.6, 0.3], 0.5, PLANE),
         Uniform(0.5),
         {f"a policy with a long name, number {i}": LinUCB(i + 1.0) for i in range(16)},
-        60,
+        horizon=60,
         replications=2,
         checkpoints=6,
     ),
@@ -177,7 +185,7 @@ ODD = {
         },
         Uniform(0.3),
         LinUCB(),
-        30,
+        horizon=30,
         replications=2,
         checkpoints=4,
     ),

@@ -154,22 +154,27 @@ def test_names_cannot_become_code(tmp_path, show):
 
 ODD = {
     "one of everything": Study(
-        ArmedBandit([0.5]), Uniform(0.5), UCB(), 1, replications=1, alphas=[1]
+        ArmedBandit([0.5]), Uniform(0.5), UCB(), horizon=1, replications=1, alphas=[1]
     ),
     "no regret": Study(
-        ArmedBandit([0.5, 0.5]), Uniform(0.5), UCB(), 30, replications=2, alphas=[1]
+        ArmedBandit([0.5, 0.5]), Uniform(0.5), UCB(), horizon=30, replications=2, alphas=[1]
     ),
     "many policies": Study(
         ArmedBandit([0.6, 0.5]),
         Uniform(0.5),
         {f"a policy with a long name, number {i}": UCB(regularization=i + 1) for i in range(18)},
-        60,
+        horizon=60,
         replications=2,
         checkpoints=6,
         alphas=[1],
     ),
     "many arms": Study(
-        ArmedBandit(np.linspace(0, 1, 10_000)), Uniform(0.5), UCB1(), 40, 2, checkpoints=4
+        ArmedBandit(np.linspace(0, 1, 10_000)),
+        Uniform(0.5),
+        UCB1(),
+        horizon=40,
+        replications=2,
+        checkpoints=4,
     ),
     "no baseline, wrong bound, moving arms": Study(
         {
@@ -178,7 +183,7 @@ ODD = {
         },
         Uniform(0.3),
         {"wrong": UCB(bound=0.05), "UCB": UCB(), "G": GaussianThompson()},
-        60,
+        horizon=60,
         replications=3,
         baseline=False,
         alphas=[1],

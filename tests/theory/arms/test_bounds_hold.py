@@ -23,7 +23,15 @@ GRID = [
 
 
 def measured(problem, observe, policy):
-    study = Study(problem, PerArm(observe), policy, HORIZON, REPLICATIONS, seed=8, baseline=False)
+    study = Study(
+        problem,
+        PerArm(observe),
+        policy,
+        horizon=HORIZON,
+        replications=REPLICATIONS,
+        seed=8,
+        baseline=False,
+    )
     return simulate(study)
 
 
@@ -56,7 +64,14 @@ def test_potential_stays_below_its_fluid_bound(means, noise, observe, regulariza
 
 def test_events_are_as_rare_as_proved():
     """At T = 12 the proved probabilities are not zero; the frequencies stay below them."""
-    study = Study(ArmedBandit([0.5, 0.3]), PerArm([0.9, 0.8]), UCB(), 12, 200_000, baseline=False)
+    study = Study(
+        ArmedBandit([0.5, 0.3]),
+        PerArm([0.9, 0.8]),
+        UCB(),
+        horizon=12,
+        replications=200_000,
+        baseline=False,
+    )
     frequencies = theory.event_frequencies(simulate(study)).isel(checkpoint=-1).squeeze()
     lower = dict(zip(frequencies.event.values.tolist(), frequencies.lower.values, strict=True))
     proved = [
@@ -70,8 +85,21 @@ def test_events_are_as_rare_as_proved():
 def test_splitting_arms_explains_the_effective_dimension():
     """Uniform p = 1/3 has the regret of three copies of every arm, within 3%."""
     means = [0.5, 0.3, 0.1]
-    censored = Study(ArmedBandit(means), PerArm([1 / 3] * 3), UCB(), 20_000, 1500, baseline=False)
-    split = Study(ArmedBandit(list(np.repeat(means, 3))), PerArm([1.0] * 9), UCB(), 20_000, 1500)
+    censored = Study(
+        ArmedBandit(means),
+        PerArm([1 / 3] * 3),
+        UCB(),
+        horizon=20_000,
+        replications=1500,
+        baseline=False,
+    )
+    split = Study(
+        ArmedBandit(list(np.repeat(means, 3))),
+        PerArm([1.0] * 9),
+        UCB(),
+        horizon=20_000,
+        replications=1500,
+    )
     ratio = (
         simulate(censored).tracks["regret"][..., -1].mean()
         / simulate(split).tracks["regret"][..., -1].mean()

@@ -53,7 +53,16 @@ AT_ONCE = ("uniform", "all seen", "steps", "changing")
 def test_regret_and_potential_stay_below_every_bound(name):
     theta, link, actions, censorship, policy = INSTANCES[name]
     problem = GeneralizedLinearBandit(theta, link, actions)
-    study = Study(problem, censorship, policy, 3000, 40, seed=4, checkpoints=8, baseline=False)
+    study = Study(
+        problem,
+        censorship,
+        policy,
+        horizon=3000,
+        replications=40,
+        seed=4,
+        checkpoints=8,
+        baseline=False,
+    )
     tracks = simulate(study, workers=1).tracks
     potential = tracks["potential"][0, 0, 0, :, -1, 0]
     bounds = theory.regret_bounds(problem, censorship, policy, 3000, float(potential.mean()))
@@ -236,7 +245,14 @@ def test_seeing_one_in_four_is_playing_four_times_slower():
     ends = {}
     for observe, horizon in ((1.0, 1500), (0.25, 6000)):
         study = Study(
-            problem, Uniform(observe), policy, horizon, 120, seed=3, checkpoints=4, baseline=False
+            problem,
+            Uniform(observe),
+            policy,
+            horizon=horizon,
+            replications=120,
+            seed=3,
+            checkpoints=4,
+            baseline=False,
         )
         ends[observe] = simulate(study, workers=1).tracks["regret"][0, 0, 0, :, -1]
     ratio = ends[0.25].mean() / ends[1.0].mean()

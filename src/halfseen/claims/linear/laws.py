@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from halfseen.censorship import MultiThreshold, PerAction, Uniform
+from halfseen.censorship import Censorship, MultiThreshold, PerAction, Uniform
 from halfseen.checks import Vector
 from halfseen.claims.claim import Comparison, Curve, Evidence, Line, Measured, claim
 from halfseen.claims.intervals import mean
@@ -14,7 +14,6 @@ from halfseen.claims.laboratory import Laboratory, Played
 from halfseen.claims.linear.events import LINEAR
 from halfseen.policies import LinUCB
 from halfseen.problems import FiniteActions, LinearBandit, RandomActions, UnitBall
-from halfseen.studies.study import AnyCensorship
 from halfseen.theory import expected_slope
 
 
@@ -112,7 +111,7 @@ def law_contexts(lab: Laboratory) -> Evidence:
     """Measure the slope with random actions against the law's trace, from a sample."""
     problem = LinearBandit([0.5, 0.4, -0.2], 0.3, RandomActions(4, 3))
     steps = MultiThreshold([0.0, 0.8], observe=[0.9, 0.3, 0.1], direction=[1, 0, 0])
-    worlds: dict[str, AnyCensorship] = {"thresholds": steps, "p = 0.25": Uniform(0.25)}
+    worlds: dict[str, Censorship] = {"thresholds": steps, "p = 0.25": Uniform(0.25)}
     best = _best_on_offer(problem, lab.size(400_000, 2_000_000))
     rows, curve = [], None
     horizon, start = lab.size(60_000, 1_000_000), lab.size(3000, 30_000)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from halfseen.censorship import MultiThreshold, Uniform
+from halfseen.censorship import Censorship, MultiThreshold, Uniform
 from halfseen.claims.claim import Comparison, Evidence, claim
 from halfseen.claims.closest import Axis, Point, closest
 from halfseen.claims.intervals import mean
@@ -15,12 +15,11 @@ from halfseen.claims.laboratory import Laboratory, Played
 from halfseen.claims.linear.events import LINEAR
 from halfseen.policies import LinUCB
 from halfseen.problems import FiniteActions, LinearBandit
-from halfseen.studies.study import AnyCensorship
 from halfseen.theory import confidence_factor, regret_bounds
 
 DELTA = 0.01
 SEARCH = " The search is over two actions of the plane, θ, σ, p, λ and T."
-World = tuple[FiniteActions, list[float], float, AnyCensorship, float]
+World = tuple[FiniteActions, list[float], float, Censorship, float]
 
 
 def _worlds() -> dict[str, World]:

@@ -20,12 +20,7 @@ from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
-from halfseen.problems import (
-    ArmedBandit,
-    FixedArms,
-    RandomArms,
-    SequenceOfArms,
-)
+from halfseen.problems import ArmedBandit
 from halfseen.problems.rewards import RewardKernels
 
 
@@ -63,19 +58,12 @@ class Cell:
     def jumps(self) -> bool:
         """True when nothing can change between two observations."""
         kernels = self.policy.kernels()
-        varies = isinstance(self.problem.actions, RandomArms | SequenceOfArms)
-        return kernels.waits and kernels.fill is None and not varies
+        same = self.problem.actions.same_every_round
+        return kernels.waits and kernels.fill is None and same
 
     def check_censorship(self) -> None:
         """Refuse a censorship that does not fit the problem."""
-        if not isinstance(self.censorship, Censorship):
-            raise InvalidInput(
-                "censorship",
-                "must be PerArm or Uniform on armed bandits",
-                self.censorship,
-                "Use PerArm.",
-            )
-        self.censorship.probabilities(self.problem.arms)
+        self.censorship.checked(self.problem.arms)
 
     def check_policy(self) -> None:
         """Refuse a policy that does not fit the problem."""
@@ -87,13 +75,13 @@ class Cell:
 
     def size(self) -> dict[str, float]:
         """Return the number of arms and the effective dimension, as the summary shows them."""
-        observe = self.censorship.probabilities(self.problem.arms)[self.problem.playable]
+        observe = self.censorship.checked(self.problem.arms)[self.problem.playable]
         return {"arms": len(observe), "effective dimension": float(np.sum(1.0 / observe))}
 
     def world(self) -> ArmWorld:
         """Return what the loop is told of the bandit, the censorship and the policy."""
         problem = self.problem
-        observe = self.censorship.probabilities(problem.arms)
+        observe = self.censorship.checked(problem.arms)
         constants = arm_constants(problem.means, problem.scale, observe)
         constants[:, feedback.PATIENCE] = 24.0 * np.log(self.horizon) / observe + 1.0
         kind, available, chances = _availability(problem)
@@ -157,23 +145,18 @@ def _law_table(problem: ArmedBandit) -> Vector:
 
 def _availability(problem: ArmedBandit) -> tuple[int, NDArray[np.uint8], Vector]:
     actions, arms = problem.actions, problem.arms
-    chances = np.zeros((arms, 2))
-    if isinstance(actions, RandomArms):
-        chances[:, 0] = actions.available
-        with np.errstate(divide="ignore"):
-            none_left = np.cumsum(np.log1p(-chances[::-1, 0]))[::-1]
-        some_left = -np.expm1(none_left)
-        reached = some_left > 0.0
-        chances[reached, 1] = chances[reached, 0] / some_left[reached]
-        chances[np.flatnonzero(chances[:, 0])[-1], 1] = 1.0
-        return feedback.RANDOM, np.ones((1, arms), np.uint8), chances
-    subsets: Any = [range(arms)]
-    if isinstance(actions, FixedArms):
-        subsets = [actions.arms]
-    elif isinstance(actions, SequenceOfArms):
-        subsets = actions.rounds
-    available = np.zeros((len(subsets), arms), np.uint8)
-    for row, subset in enumerate(subsets):
+    chances, probabilities = np.zeros((arms, 2)), actions.chances(arms)
+    available = np.zeros((len(actions.subsets(arms)), arms), np.uint8)
+    for row, subset in enumerate(actions.subsets(arms)):
         available[row, list(subset)] = 1
-    kind = feedback.SEQUENCE if isinstance(actions, SequenceOfArms) else feedback.FIXED
-    return kind, available, chances
+    if probabilities is None:
+        kind = feedback.FIXED if actions.same_every_round else feedback.SEQUENCE
+        return kind, available, chances
+    chances[:, 0] = probabilities
+    with np.errstate(divide="ignore"):
+        none_left = np.cumsum(np.log1p(-chances[::-1, 0]))[::-1]
+    some_left = -np.expm1(none_left)
+    reached = some_left > 0.0
+    chances[reached, 1] = chances[reached, 0] / some_left[reached]
+    chances[np.flatnonzero(chances[:, 0])[-1], 1] = 1.0
+    return feedback.RANDOM, available, chances

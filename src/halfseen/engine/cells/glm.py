@@ -16,7 +16,6 @@ from halfseen.engine.loops.live_glm import choose_glm, learn_glm, maximiser, res
 from halfseen.kernels.glm_newton import unreachable
 from halfseen.policies.glm.base import GLMPolicy, GLMSetting
 from halfseen.problems.action_arrays import row_blocks
-from halfseen.problems.action_sets import FiniteActions, SequenceOfActions
 from halfseen.problems.glm import GeneralizedLinearBandit
 
 FIXED_GLM = (fixed_glm.reset, fixed_glm.shake, fixed_glm.learn, fixed_glm.misses)
@@ -73,9 +72,9 @@ class GLMCell(LinearCell):
     def _unreachable(self) -> Vector:
         """Return the projection on the directions in which no action points."""
         actions, d = self.problem.actions, self.problem.dimension
-        if isinstance(actions, FiniteActions):
-            return unreachable(actions.actions.T @ actions.actions)
-        if isinstance(actions, SequenceOfActions):
-            blocks = (block.reshape(-1, d) for block in row_blocks(actions.array))
+        if actions.fixed is not None:
+            return unreachable(actions.fixed.T @ actions.fixed)
+        if actions.given is not None:
+            blocks = (block.reshape(-1, d) for block in row_blocks(actions.given))
             return unreachable(sum((rows.T @ rows for rows in blocks), np.zeros((d, d))))
         return np.zeros((d, d))

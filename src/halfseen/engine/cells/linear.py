@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Callable
@@ -14,11 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship.link_models import LinkedCensorship
-from halfseen.censorship.multi_threshold import MultiThreshold, observe_probability
-from halfseen.censorship.per_action import AnyFunction
+from halfseen.censorship import Censorship, Profile
+from halfseen.censorship.multi_threshold import observe_probability
 from halfseen.censorship.smallest import smallest_observe
-from halfseen.censorship.uniform import Uniform
 from halfseen.checks import Vector
 from halfseen.draws import AVAILABILITY, stream_key
 from halfseen.engine.arguments import (
@@ -43,15 +40,8 @@ from halfseen.engine.loops.feedback import gaussian_feedback
 from halfseen.engine.specialise import OpenNames, fitted, leaves_open
 from halfseen.errors import InvalidInput
 from halfseen.policies.linear.base import LinearPolicy, LinearSetting
-from halfseen.problems.action_sets import (
-    FiniteActions,
-    RandomActions,
-    SampledActions,
-    SequenceOfActions,
-    UnitBall,
-    draw_action,
-    sphere_scale,
-)
+from halfseen.problems.action_sets import draw_action, sphere_scale
+from halfseen.problems.base import DrawKernels
 from halfseen.problems.linear import LinearBandit
 from halfseen.problems.links import draw_gaussian
 
@@ -81,7 +71,7 @@ class LinearCell:
     """What is played, and where along the way it is looked at."""
 
     problem: LinearBandit
-    censorship: Any
+    censorship: Censorship
     policy: LinearPolicy
     horizon: int
     seed: int
@@ -93,7 +83,7 @@ class LinearCell:
     @property
     def same_actions(self) -> bool:
         """True when every round offers the same actions."""
-        return isinstance(self.problem.actions, FiniteActions)
+        return self.problem.actions.fixed is not None
 
     @property
     def loop(self) -> Callable[..., None]:
@@ -103,15 +93,13 @@ class LinearCell:
     @property
     def groups(self) -> int:
         """How many kinds of actions are counted apart: the actions, or the regions."""
-        if isinstance(self.problem.actions, FiniteActions):
-            return self.problem.actions.count
-        return len(self._cuts()) + 1
+        return self.problem.actions.count if self.same_actions else len(self._profile.cuts) + 1
 
     @property
     def jumps(self) -> bool:
         """True when nothing can change between two observations."""
         kernels = self.policy.kernels()
-        waits = self.same_actions or isinstance(self.problem.actions, UnitBall)
+        waits = self.same_actions or self.problem.actions.whole_ball
         return waits and kernels.waits and not kernels.imputes
 
     @property
@@ -133,27 +121,38 @@ class LinearCell:
     def _changing_names(self, jumps: bool) -> dict[str, Any]:
         """Return what is open in the loop over changing sets and in ridge regression on them."""
         actions, kernels = self.problem.actions, self.policy.kernels()
-        ball = isinstance(actions, UnitBall)
+        drawn = actions.kernels or DrawKernels(draw_action, sphere_scale)
         own = {
-            "BALL": ball,
+            "BALL": actions.whole_ball,
             "JUMPS": jumps,
-            "DRAWN": isinstance(actions, RandomActions) and not self.own_actions,
-            "LISTED": isinstance(self.censorship, AnyFunction),
-            "draw": actions.draw if isinstance(actions, RandomActions) else draw_action,
-            "scale": actions.scale if isinstance(actions, RandomActions) else sphere_scale,
-            "observe_probability": getattr(
-                self.censorship, "observe_probability", observe_probability
-            ),
+            "DRAWN": actions.kernels is not None and not self.own_actions,
+            "LISTED": self._listed,
+            "draw": drawn.draw,
+            "scale": drawn.scale,
+            "observe_probability": self._profile.kernel,
         }
-        parts = filled(ON_BALL if ball else DRAWN_LINEAR, kernels, tuple(own.items()))
+        parts = filled(ON_BALL if actions.whole_ball else DRAWN_LINEAR, kernels, tuple(own.items()))
         return own | parts
+
+    @property
+    def _profile(self) -> Profile:
+        """How the censorship depends on a projection; no matter how where it is listed."""
+        d = self.problem.dimension
+        none = Profile(observe_probability, np.zeros(d), np.ones(1))
+        return self.censorship.profile(d) or none
+
+    @property
+    def _listed(self) -> bool:
+        """True when probabilities are asked for before a replication is played."""
+        return self.censorship.profile(self.problem.dimension) is None
 
     @property
     def own_actions(self) -> bool:
         """True when a replication's actions are its own and must be known before it is played."""
         actions = self.problem.actions
-        drawn = isinstance(actions, RandomActions) and isinstance(self.censorship, AnyFunction)
-        return drawn or isinstance(actions, SampledActions)
+        if actions.whole_ball or actions.fixed is not None or actions.given is not None:
+            return False
+        return actions.kernels is None or self._listed
 
     @property
     def key(self) -> tuple[int, int]:
@@ -164,14 +163,13 @@ class LinearCell:
     def setting(self) -> LinearSetting:
         """What the policy is told before the first round."""
         problem = self.problem
-        fixed = problem.actions if isinstance(problem.actions, FiniteActions) else None
         return LinearSetting(
             problem.dimension,
             problem.noise,
             problem.norm,
             self.horizon,
-            actions=None if fixed is None else fixed.actions,
-            observe=None if fixed is None else self.observe(),
+            actions=problem.actions.fixed,
+            observe=self.observe() if self.same_actions else None,
         )
 
     @property
@@ -182,18 +180,13 @@ class LinearCell:
 
     def observe(self) -> Vector:
         """Return the probability of being observed of each action of a finite set."""
-        actions = self.problem.actions
-        assert isinstance(actions, FiniteActions)
-        if isinstance(self.censorship, Uniform):
-            return self.censorship.probabilities(actions.count)
-        values: Vector = self.censorship.probabilities(actions.actions)
-        return values
+        return self.censorship.checked(self.problem.actions.fixed)
 
     def check_policy(self) -> None:
         """Refuse a policy that cannot play these actions."""
         if self.policy.knows_observe and not self.same_actions:
             self.policy.table(self.setting)
-        if isinstance(self.problem.actions, UnitBall) and self.policy.on_ball is None:
+        if self.problem.actions.whole_ball and self.policy.on_ball is None:
             raise InvalidInput(
                 "policy",
                 "must have an `on_ball` kernel, which finds its action on the unit ball",
@@ -204,35 +197,36 @@ class LinearCell:
     def check_censorship(self) -> None:
         """Refuse what no loop can play."""
         actions = self.problem.actions
-        if isinstance(actions, FiniteActions):
+        if self.same_actions:
             self.observe()
             return
-        anywhere = isinstance(self.censorship, Uniform | MultiThreshold | LinkedCensorship)
-        if not anywhere and isinstance(actions, UnitBall):
-            raise InvalidInput(
-                "censorship",
-                "must be Uniform, MultiThreshold or a link model on the unit ball",
-                self.censorship,
-                "Choose one of those, or offer FiniteActions, RandomActions or a sequence.",
-            )
-        if not anywhere and not isinstance(self.censorship, AnyFunction):
+        if self.censorship.by_place:
             raise InvalidInput(
                 "censorship",
                 "must be Uniform, MultiThreshold, a link model or AnyFunction when actions change",
                 self.censorship,
                 "Choose one of those.",
             )
-        rows = np.zeros((1, self.problem.dimension))
-        if isinstance(actions, RandomActions | SampledActions) and self.own_actions:
+        if actions.whole_ball and self._listed:
+            raise InvalidInput(
+                "censorship",
+                "must have a `profile` on the unit ball, as Uniform, MultiThreshold and link models"
+                " do",
+                self.censorship,
+                "Choose one of those, or offer FiniteActions, RandomActions or a sequence.",
+            )
+        if self.own_actions:
             check_size(actions, self.horizon)
-        if isinstance(actions, SampledActions):
+        rows = np.zeros((1, self.problem.dimension))
+        if actions.given is not None:
+            rows = actions.given[0]
+        elif actions.kernels is not None:
+            rows = np.empty((actions.count, self.problem.dimension))
+            for k in range(actions.count):
+                actions.kernels.draw((0, 0, 0, 0), 1, k, rows[k])
+        elif not actions.whole_ball:
             rows = actions.sample(np.random.default_rng(0), 1)
-        elif isinstance(actions, SequenceOfActions):
-            rows = actions.at(1)
-        elif isinstance(actions, RandomActions):
-            rows = actions.sample((0, 0, 0, 0), 1)
-        if not isinstance(self.censorship, Uniform):
-            self.censorship.probabilities(rows)
+        self.censorship.checked(rows)
 
     def blank(self, rows: int, groups: int, dimension: int) -> LinearTrack:
         """Return an empty track with room for `rows` replications."""
@@ -258,27 +252,22 @@ class LinearCell:
             float(self.policy.regularization),
             self.censoring_factor,
         )
-        problem, actions, censorship = self.problem, self.problem.actions, self.censorship
-        if isinstance(actions, FiniteActions):
-            rows = np.ascontiguousarray(actions.actions)
+        problem, actions = self.problem, self.problem.actions
+        if actions.fixed is not None:
+            rows = np.ascontiguousarray(actions.fixed)
             constants = arm_constants(problem.means(rows), problem.noise, self.observe())
             return FixedWorld(rows, np.ascontiguousarray(rows.T), constants, theta, *rest)
-        direction, table = np.zeros(problem.dimension), np.ones(1)
-        if isinstance(censorship, Uniform):
-            table = np.array([censorship.observe])
-        elif not isinstance(censorship, AnyFunction):
-            direction, table = np.array(censorship.direction), censorship.table()
         offered = np.zeros((1, 1, problem.dimension))
         rates = offered[0]
-        if isinstance(actions, SequenceOfActions):
-            offered, rates = actions.array, listed_rates(censorship, actions.array)
-        about = (theta, problem.noise, direction, table, self._cuts())
-        return ChangingWorld(offered, self._count, rates, *about, *rest)
+        if actions.given is not None:
+            offered, rates = actions.given, self._rates(actions.given)
+        along = self._profile
+        about = (theta, problem.noise, along.direction, along.table, along.cuts)
+        return ChangingWorld(offered, actions.count, rates, *about, *rest)
 
-    @property
-    def _count(self) -> int:
-        """The number of actions written down in a round; of the ball, the chosen one."""
-        return 1 if isinstance(self.problem.actions, UnitBall) else self.problem.actions.count
+    def _rates(self, offered: Vector) -> Vector:
+        """Return the probability of every action of a sequence, where they are listed."""
+        return listed_rates(self.censorship, offered) if self._listed else np.zeros((1, 1))
 
     def _likelihood(self, theta: Vector) -> tuple[Vector, float, Vector]:
         """Return theta, and the limit and the prior of a likelihood; here there is none."""
@@ -288,11 +277,9 @@ class LinearCell:
         self, replication: int, world: ChangingWorld, draw: Callable[..., Any]
     ) -> ChangingWorld:
         """Return the world with the actions of one replication in it."""
-        actions = self.problem.actions
-        assert isinstance(actions, RandomActions | SampledActions)
         stream = (*self.key, replication, AVAILABILITY)
-        offered = own_rounds(actions, self.horizon, stream, draw)
-        return world._replace(offered=offered, rates=listed_rates(self.censorship, offered))
+        offered = own_rounds(self.problem.actions, self.horizon, stream, draw)
+        return world._replace(offered=offered, rates=self._rates(offered))
 
     def shapes(self) -> Shapes:
         """Return the shape and type of every array the loop works in, beside those of actions."""
@@ -307,30 +294,18 @@ class LinearCell:
         arrays = {n: np.zeros(shape, kind) for n, (shape, kind) in self.shapes().items()}
         if self.same_actions:
             return FixedWorkspace(**arrays)
-        return changing_workspace(arrays, self._count, self.problem.dimension)
+        return changing_workspace(arrays, self.problem.actions.count, self.problem.dimension)
 
     def fit_draw(self, fit: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
         """Return what writes drawn actions into an array, plain or compiled."""
         return fit(drawn.draw_rounds, self.policy.kernels(), draw=self.open_names["draw"])
 
-    def _cuts(self) -> Vector:
-        if isinstance(self.censorship, MultiThreshold):
-            return self.censorship.table()[1::2].copy()
-        return np.zeros(0)
-
 
 def _label(problem: LinearBandit) -> str:
     """Return what decides the world's draws: the problem, its actions in short."""
     actions = problem.actions
-    if isinstance(actions, FiniteActions):
-        content: Any = hashlib.sha256(actions.actions.tobytes()).hexdigest()
-    elif isinstance(actions, SequenceOfActions):
-        content = [list(actions.array.shape), float(actions.array[0, 0, 0])]
-    elif isinstance(actions, SampledActions):
-        content = [actions.count, actions.dimension]
-    else:
-        content = vars(actions)
-    return json.dumps([problem.kind, problem.theta, problem.noise, actions.kind, content])
+    parts = [problem.kind, problem.theta, problem.noise, actions.kind, actions.label()]
+    return json.dumps(parts)
 
 
 @cache

@@ -12,21 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.censorship import AnyFunction
+from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.problems.action_arrays import row_blocks
-from halfseen.problems.action_sets import RandomActions, SampledActions
+from halfseen.problems.base import LinearActions
 
 MOST_NUMBERS = 1 << 28  # coordinates of one replication: 2 GiB
 _one_at_a_time = threading.Lock()  # a user's function need not be safe to call from two threads
 
-OwnActions = RandomActions | SampledActions
 Fit = Callable[..., Callable[..., Any]]
 
 
-def check_size(actions: OwnActions, horizon: int) -> None:
+def check_size(actions: LinearActions, horizon: int) -> None:
     """Refuse a replication whose actions do not fit in memory."""
     size = horizon * actions.count * actions.dimension
     if size > MOST_NUMBERS:
@@ -39,13 +38,13 @@ def check_size(actions: OwnActions, horizon: int) -> None:
         )
 
 
-def own_rounds(actions: OwnActions, horizon: int, stream: Stream, draw: Fit) -> Vector:
+def own_rounds(actions: LinearActions, horizon: int, stream: Stream, draw: Fit) -> Vector:
     """Return the actions (T, K, d) one replication is offered.
 
     The sampler's generator is a Philox of the stream, so that it depends on the seed, the problem
     and the replication alone; `draw` is `draw_rounds`, plain or compiled.
     """
-    if isinstance(actions, SampledActions):
+    if actions.kernels is None:
         key0, key1, replication, purpose = stream
         key = np.array([key0 | key1 << 32, replication | purpose << 32], dtype=np.uint64)
         with _one_at_a_time:
@@ -57,13 +56,10 @@ def own_rounds(actions: OwnActions, horizon: int, stream: Stream, draw: Fit) -> 
     return rows
 
 
-def listed_rates(censorship: Any, offered: Vector) -> Vector:
+def listed_rates(censorship: Censorship, offered: Vector) -> Vector:
     """Return the probability of being observed of every action of a sequence (T, K, d)."""
-    if not isinstance(censorship, AnyFunction):
-        return np.zeros((1, 1))
     with _one_at_a_time:
         rates = [
-            censorship.probabilities(block.reshape(-1, offered.shape[2]))
-            for block in row_blocks(offered)
+            censorship.checked(block.reshape(-1, offered.shape[2])) for block in row_blocks(offered)
         ]
     return np.concatenate(rates).reshape(offered.shape[:2])

@@ -23,7 +23,6 @@ from halfseen.engine.crew import stepwise
 from halfseen.engine.player import blank_track
 from halfseen.engine.reduce import Fold, Part, Span
 from halfseen.errors import InvalidInput
-from halfseen.problems.action_sets import RandomActions, SequenceOfActions
 
 if TYPE_CHECKING:
     from halfseen.engine.cuda.launch import Launch
@@ -54,7 +53,7 @@ def refusal(cell: Cell | LinearCell) -> str | None:
     actions = cell.problem.actions
     if isinstance(cell, GLMCell):
         return f"generalized linear bandits with {type(actions).__name__}"
-    if not isinstance(actions, RandomActions | SequenceOfActions):
+    if actions.kernels is None and actions.given is None:
         return f"linear bandits with {type(actions).__name__}"
     if cell.own_actions:
         return f"{type(actions).__name__} under a censorship that is a Python function"

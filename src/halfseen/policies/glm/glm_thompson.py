@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.policies.glm.base import GLMPolicy
 from halfseen.policies.linear.base import LinearSetting
-from halfseen.policies.linear.baselines import sampled
+from halfseen.policies.linear.lin_thompson import sampled
 
 
 @dataclass(frozen=True)

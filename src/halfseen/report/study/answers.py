@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.phrases import counted
 from halfseen.policies import (
     GLMUCB,
     UCB,
@@ -29,8 +30,7 @@ from halfseen.report.study.measures import (
     share_seen,
 )
 from halfseen.studies.result import Result
-from halfseen.studies.study import sees_everything
-from halfseen.tables import counted, percent
+from halfseen.tables import percent
 from halfseen.theory.along_a_run import bounded_policies
 
 MADE_UP = (ImputeZero, ImputeMean, ImputeZeroLinUCB, ImputeZeroGLMUCB)
@@ -107,7 +107,7 @@ class Answer:
                 f"{seeing}, {policy} loses {self.regret.text} of reward over {rounds}; there is no"
                 " run where everything is seen to compare with."
             )
-        if sees_everything(self.place.censorship):
+        if self.place.censorship.sees_everything:
             return (
                 f"nothing is missing, and {policy} loses {self.regret.text} of reward over"
                 f" {rounds}."
@@ -137,7 +137,7 @@ def answers(result: Result, problem: int) -> list[Answer]:
     found = []
     for place in places(study, problem):
         first, _, policy = place.position
-        if policy > 0 or (sees_everything(place.censorship) and len(study.censorships) > 1):
+        if policy > 0 or (place.censorship.sees_everything and len(study.censorships) > 1):
             continue
         whole = None if baseline is None else final_regret(result, (first, baseline, policy))
         found.append(
@@ -202,7 +202,7 @@ def imputation(result: Result, problem: int) -> list[str]:
         costs = [
             Cost(censorship, *(final_regret(result, (problem, j, which)) for which in (k, base)))
             for j, censorship in enumerate(study.censorships)
-            if not sees_everything(study.censorships[censorship])
+            if not study.censorships[censorship].sees_everything
         ]
         if costs:
             one = "action" if study.linear else "arm"

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.phrases import counted
 from halfseen.report.study.linear_measures import final_potential
 from halfseen.report.study.measures import Place, Position
 from halfseen.studies.folder import stored_study
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study
-from halfseen.tables import counted, show, table
+from halfseen.tables import show, table
 from halfseen.theory import Bound, LowerBounds, RegretBounds, lower_bounds, regret_bounds
 from halfseen.theory.along_a_run import bounded_policies
 from halfseen.theory.arms.bounds import regret_bounds_along

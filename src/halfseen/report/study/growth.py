@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from halfseen.phrases import number
 from halfseen.report.core.document import section
 from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.study.linear_measures import final_potential, fitted_slope
-from halfseen.report.study.measures import Estimate, number, places
+from halfseen.report.study.measures import Estimate, places
 from halfseen.report.study.sections import repeated
 from halfseen.studies.result import Result
 from halfseen.theory.along_a_run import potential_bound_along

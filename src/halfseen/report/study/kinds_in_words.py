@@ -1,18 +1,13 @@
-"""Problems, censorships and policies in plain words."""
+"""What policies do, in plain words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
-from halfseen.censorship import PerAction, PerArm, Uniform
-from halfseen.problems import FixedArms, LinearBandit, RandomArms, SequenceOfArms
 from halfseen.report.study import linear_kinds_in_words as linear_words
-from halfseen.report.study.measures import number
 from halfseen.studies.spec import describe
-from halfseen.studies.study import AnyCensorship, AnyPolicy, Problem
-from halfseen.tables import counted
+from halfseen.studies.study import AnyPolicy
 
 POLICIES = {
     "ucb": "Plays the arm that could be best, judged on seen rewards alone.",
@@ -27,40 +22,6 @@ POLICIES = {
     "inverse-propensity": "Learns 0 where feedback is missing, and the rest divided by its chance.",
     "doubly-robust": "Learns the mean so far where feedback is missing, corrected by the rest.",
 } | linear_words.POLICIES
-LISTED = 8  # numbers written out one by one
-
-
-def problem_in_words(problem: Problem) -> str:
-    """Say how many arms there are, what they pay and which may be played."""
-    if isinstance(problem, LinearBandit):
-        return linear_words.linear_problem_in_words(problem)
-    arms = counted("arm", problem.arms)
-    text = f"{arms}, {problem.law.in_words()}, means {values_in_words(problem.means)}"
-    if problem.law.takes_noise:
-        text += f", noise {values_in_words(problem.scale.tolist())}"
-    actions = problem.actions
-    if isinstance(actions, FixedArms):
-        text += f"; only {len(actions.arms):,} of them may be played"
-    elif isinstance(actions, RandomArms):
-        text += "; which may be played is drawn anew every round"
-    elif isinstance(actions, SequenceOfArms):
-        text += "; which may be played follows a given sequence"
-    return text + "."
-
-
-def censorship_in_words(censorship: AnyCensorship) -> str:
-    """Say how likely a reward is to be seen."""
-    if isinstance(censorship, Uniform):
-        if censorship.observe == 1.0:
-            return "Every reward is seen."
-        return f"Every reward is seen with probability {censorship.observe:g}."
-    if isinstance(censorship, PerArm | PerAction):
-        one = "arm" if isinstance(censorship, PerArm) else "action"
-        return f"An {one}’s reward is seen with probability {values_in_words(censorship.observe)}."
-    said = linear_words.linear_censorship_in_words(censorship)
-    return said or (
-        f"How often a reward is seen follows {censorship.kind} ({_listed(describe(censorship))})."
-    )
 
 
 def policy_in_words(policy: AnyPolicy) -> str:
@@ -74,21 +35,6 @@ def policy_in_words(policy: AnyPolicy) -> str:
 def parameters_in_words(policy: AnyPolicy) -> str:
     """List a policy's parameters."""
     return _listed(describe(policy))
-
-
-def values_in_words(values: Sequence[float]) -> str:
-    """List numbers, or their range where there are many.
-
-    >>> values_in_words([0.5, 0.5, 0.5]), values_in_words([0.1, 0.9])
-    ('0.5', '0.1, 0.9')
-    >>> values_in_words([i / 100 for i in range(1, 100)])
-    'from 0.01 to 0.99'
-    """
-    if min(values) == max(values):
-        return f"{values[0]:.4g}"
-    if len(values) <= LISTED:
-        return ", ".join(f"{value:.4g}" for value in values)
-    return f"from {number(min(values))} to {number(max(values))}"
 
 
 def _listed(content: dict[str, Any]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from halfseen.phrases import number
 from halfseen.report.core.document import NO_SCRIPT, figure_place, section
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.report.core.panels import Figure
-from halfseen.report.study.measures import number
 from halfseen.studies.result import Result
 from halfseen.tables import with_error
 

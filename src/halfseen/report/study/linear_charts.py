@@ -10,7 +10,7 @@ from halfseen.censorship import MultiThreshold
 from halfseen.censorship.directions import projections
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
-from halfseen.problems import FiniteActions, RandomActions
+from halfseen.problems import RandomActions
 from halfseen.report.core.panels import FILL, HINTS, INK, Axes, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades, rounded, rounds_axis
 from halfseen.report.study.curves import bound_rows, curve_rows, hints
@@ -292,9 +292,9 @@ def _where_actions_lie(place: Place) -> Rows:
         along = projections("actions", best_of_random(problem), direction)
         low, high = np.quantile(along, [0.05, 0.95])
         return [{"kind": "band", "along": rounded(low), "until": rounded(high)}]
-    if not isinstance(problem.actions, FiniteActions) or problem.actions.count > DOTS:
+    actions = problem.actions.fixed
+    if actions is None or len(actions) > DOTS:
         return []
-    actions = problem.actions.actions
     along = projections("actions", actions, direction)
     seen = place.censorship.probabilities(actions)
     best = best_of_finite(problem).tolist()

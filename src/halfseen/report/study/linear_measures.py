@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
-from halfseen.problems import FiniteActions
 from halfseen.report.study.measures import Estimate, Place, Position, estimate, playable
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study
-from halfseen.theory.inputs import action_observation
 from halfseen.theory.linear.slope import best_of_finite
 
 
@@ -52,15 +50,15 @@ def fitted_slope(result: Result, position: Position) -> Estimate | None:
 
 def rarely_seen_best(place: Place) -> bool:
     """Tell whether the best action of a finite set is seen less often than the average one."""
-    if not isinstance(place.problem.actions, FiniteActions):
+    if not place.problem.actions.same_every_round:
         return False
-    seen = action_observation(place.censorship, place.problem.actions.actions)
+    seen = place.censorship.probabilities(place.problem.actions.fixed)
     return bool(seen[best_of_finite(place.problem)].max() < seen.mean())
 
 
 def regions(place: Place) -> list[str]:
     """Return the regions counted apart, as intervals of <a, u>; none where there is one only."""
-    if isinstance(place.problem.actions, FiniteActions):
+    if place.problem.actions.same_every_round:
         return []
     if not isinstance(place.censorship, MultiThreshold) or not place.censorship.thresholds:
         return []
@@ -72,9 +70,9 @@ def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str
     """Return names and probabilities of being seen of arms, actions or regions."""
     if not place.linear:
         means, seen = place.problem.means, place.censorship.probabilities(place.problem.arms)
-    elif isinstance(place.problem.actions, FiniteActions):
-        rows = place.problem.actions.actions
-        means, seen = place.problem.means(rows), action_observation(place.censorship, rows)
+    elif place.problem.actions.same_every_round:
+        rows = place.problem.actions.fixed
+        means, seen = place.problem.means(rows), place.censorship.probabilities(rows)
     else:
         return regions(place), np.array(place.censorship.observe)
     return [f"{arm} ({means[arm]:.3g})" for arm in drawn], seen[drawn]
@@ -82,7 +80,7 @@ def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str
 
 def counted_apart(place: Place) -> int:
     """Return how many arms, actions or regions are counted apart."""
-    finite = not place.linear or isinstance(place.problem.actions, FiniteActions)
+    finite = not place.linear or place.problem.actions.same_every_round
     return len(playable(place.problem)) if finite else len(regions(place))
 
 

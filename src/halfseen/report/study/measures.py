@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
-from halfseen.problems import FiniteActions, GeneralizedLinearBandit, LinearBandit
+from halfseen.phrases import number
+from halfseen.problems import GeneralizedLinearBandit, LinearBandit
 from halfseen.studies.result import Z95, Result
-from halfseen.studies.study import Study, sees_everything
+from halfseen.studies.study import Study
 from halfseen.theory import effective_dimension
 
 Position = tuple[int, int, int]
@@ -122,13 +123,13 @@ def share_seen(result: Result, position: Position) -> float:
 
 def baseline_of(study: Study) -> int | None:
     """Return the number of the first censorship under which everything is seen."""
-    whole = (j for j, c in enumerate(study.censorships.values()) if sees_everything(c))
+    whole = (j for j, c in enumerate(study.censorships.values()) if c.sees_everything)
     return next(whole, None)
 
 
 def places(study: Study, problem: int | None = None) -> Iterator[Place]:
     """Yield every combination of a study, or those of one problem."""
-    for i, (first, bandit) in enumerate(study.problems.items()):
+    for i, (first, bandit) in enumerate(study.bandits.items()):
         if problem is not None and problem != i:
             continue
         for j, (second, censorship) in enumerate(study.censorships.items()):
@@ -207,16 +208,16 @@ def drawn_checkpoints(study: Study) -> NDArray[np.int64]:
 
 def playable(problem: Any) -> NDArray[np.int64]:
     """Return the numbers of the arms, or of the actions of a finite set, that may be played."""
-    if isinstance(problem, LinearBandit):
-        return np.arange(getattr(problem.actions, "count", 1))
+    if hasattr(problem, "dimension"):
+        return np.arange(problem.actions.count)
     arms: NDArray[np.int64] = problem.playable
     return arms
 
 
 def arms_drawn(result: Result, problem: int, regions: int = 0) -> NDArray[np.int64]:
     """Return a problem's arms, or the most pulled ones where there are too many to draw."""
-    bandit = list(result.study.problems.values())[problem]
-    finite = not isinstance(bandit, LinearBandit) or isinstance(bandit.actions, FiniteActions)
+    bandit = list(result.study.bandits.values())[problem]
+    finite = not hasattr(bandit, "dimension") or bandit.actions.same_every_round
     arms = playable(bandit) if finite else np.arange(regions)
     if len(arms) <= ARMS:
         return arms
@@ -232,17 +233,3 @@ def pulls_and_observations(result: Result, position: Position, arms: Any) -> tup
         for name in ("pulls", "observations")
     )
     return pulls, seen
-
-
-def number(value: float) -> str:
-    """Write a number for a sentence: three or four digits, thousands marked.
-
-    >>> number(1551.3), number(296.43), number(5.233), number(0.0), number(0.00012)
-    ('1,551', '296', '5.23', '0', '0.00012')
-    """
-    if value == 0.0:
-        return "0"
-    size = abs(value)
-    if size >= 1e15 or size < 1e-4:
-        return f"{value:.2g}"
-    return f"{value:,.0f}" if size >= 100 else f"{value:.3g}"

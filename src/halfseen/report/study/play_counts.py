@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from halfseen.checks import Vector
-from halfseen.problems import FiniteActions, LinearBandit
 from halfseen.report.core.panels import FILL, INK, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, axis_of_shares, decades, rounded
 from halfseen.report.study.linear_measures import counted_apart, labels_and_chances, regions
@@ -30,7 +29,7 @@ def arm_figures(result: Result, problem: int) -> list[Figure]:
 
     study, panels = result.study, Panels(result.study)
     name = list(study.problems)[problem]
-    bandit = list(study.problems.values())[problem]
+    bandit = list(study.bandits.values())[problem]
     one, title, best = _words(bandit)
     cuts = _cuts(result, problem)
     if len(cuts) > 1:
@@ -119,8 +118,8 @@ def arm_figures(result: Result, problem: int) -> list[Figure]:
 
 def _words(bandit: Any) -> tuple[str, str, str]:
     """Return what is counted, the title of its axis, and what to look for."""
-    one = "arm" if not isinstance(bandit, LinearBandit) else "action"
-    if isinstance(bandit, LinearBandit) and not isinstance(bandit.actions, FiniteActions):
+    one = "action" if hasattr(bandit, "dimension") else "arm"
+    if one == "action" and not bandit.actions.same_every_round:
         return "region", "region, as ⟨a, u⟩", "Regions are slices along the direction u."
     best = f"The best {one} should be far to the right of the others."
     return one, f"{one} (mean reward)", best

@@ -23,7 +23,7 @@ def bounds_section(result: Result) -> Html:
     """Return proved bounds beside what was measured, for every policy that has some."""
     study = result.study
     one = "action" if study.linear else "arm"
-    kinds = bounded_policies(next(iter(study.problems.values())))
+    kinds = bounded_policies(next(iter(study.bandits.values())))
     policies = [name for name, policy in study.policies.items() if type(policy) in kinds]
     intro = (
         f"What is proved about the expected regret of {in_words(kinds)}, next to what was measured."

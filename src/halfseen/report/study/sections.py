@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Sequence
 
+from halfseen.phrases import counted, number
 from halfseen.report.core.document import NO_SCRIPT, figure_place, section
 from halfseen.report.core.markup import Html, aligned, escape, table, tag
 from halfseen.report.core.panels import Figure
@@ -21,16 +22,10 @@ from halfseen.report.study.answers import (
     surprise,
     times,
 )
-from halfseen.report.study.kinds_in_words import (
-    censorship_in_words,
-    parameters_in_words,
-    policy_in_words,
-    problem_in_words,
-)
-from halfseen.report.study.measures import number
+from halfseen.report.study.kinds_in_words import parameters_in_words, policy_in_words
 from halfseen.studies.result import Result
 from halfseen.studies.spec import to_toml
-from halfseen.tables import counted, percent, show
+from halfseen.tables import percent, show
 
 SPEC_SHOWN = 40_000  # characters
 CHAPTERS = {
@@ -103,8 +98,8 @@ def answer_section(result: Result, rest: str) -> Html:
 def run_section(result: Result) -> Html:
     """Return what was run, in words."""
     study = result.study
-    problems = [(n, problem_in_words(p)) for n, p in study.problems.items()]
-    censorships = [(n, censorship_in_words(c)) for n, c in study.censorships.items()]
+    problems = [(n, bandit.in_words()) for n, bandit in study.bandits.items()]
+    censorships = [(n, c.in_words()) for n, c in study.censorships.items()]
     policies = [(n, policy_in_words(p), parameters_in_words(p)) for n, p in study.policies.items()]
     tables = [
         table(heads, rows, words=(0, 1, 2), label=heads[0])

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship, LinearCensorship
+from halfseen.censorship import Censorship
 from halfseen.errors import InvalidInput
+from halfseen.phrases import counted
 from halfseen.policies import UCB, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
-from halfseen.tables import counted
 from halfseen.theory import inputs
 from halfseen.theory.arms import bound_terms
 from halfseen.theory.arms.bound_terms import Terms, World
@@ -192,7 +192,7 @@ STATEMENTS = (
 
 def regret_bounds(
     problem: ArmedBandit | LinearBandit,
-    censorship: Censorship | LinearCensorship,
+    censorship: Censorship,
     policy: Policy | LinearPolicy,
     horizon: int,
     potential: float | None = None,
@@ -261,7 +261,7 @@ def regret_bounds(
 
 def regret_bounds_along(
     problem: ArmedBandit | LinearBandit,
-    censorship: Censorship | LinearCensorship,
+    censorship: Censorship,
     policy: Policy | LinearPolicy,
     horizon: int,
     rounds: Iterable[int],
@@ -306,7 +306,7 @@ def regret_bounds_along(
     if not isinstance(problem, ArmedBandit):
         raise InvalidInput("problem", "must be a bandit", problem, "Give for example ArmedBandit.")
     if not isinstance(censorship, Censorship):
-        raise InvalidInput("censorship", "must be PerArm or Uniform", censorship, "Use PerArm.")
+        raise InvalidInput("censorship", "must be a censorship", censorship, "Use PerArm.")
     if not isinstance(policy, Policy):
         raise InvalidInput("policy", "must be a policy", policy, "Use UCB().")
     unproved = obstacle(problem, policy)

@@ -11,7 +11,7 @@ import numpy as np
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.problems import AllArms, ArmedBandit, FixedArms
+from halfseen.problems import ArmedBandit
 from halfseen.tables import Table, show
 from halfseen.theory import inputs
 
@@ -256,4 +256,4 @@ def instance_dimension(problem: ArmedBandit, censorship: Censorship) -> float:
 
 def has_fixed_arms(problem: ArmedBandit) -> bool:
     """Return whether the same arms may be played in every round."""
-    return isinstance(problem.actions, AllArms | FixedArms)
+    return problem.actions.same_every_round

@@ -250,7 +250,7 @@ def bounds_of_glm(
         "potential": potential,
     }
     steepest = problem.curve.slopes(problem.reach * problem.norm)[1]
-    lag = 1.0 if isinstance(problem.actions, FiniteActions) else math.sqrt(1.0 + GROWTH)
+    lag = 1.0 if problem.actions.same_every_round else math.sqrt(1.0 + GROWTH)
     scale, kappa = policy.scale(setting), policy.curvature(setting)
     if isinstance(policy, GLMUCB):
         shared |= {"steepest": steepest, "kappa": kappa, "noise": scale, "lag": lag}

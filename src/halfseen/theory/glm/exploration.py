@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Uniform
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
@@ -23,7 +22,7 @@ from halfseen.kernels.ridge import (
 )
 from halfseen.kernels.ties import first_largest
 from halfseen.policies.glm.base import SEEN_ONCE
-from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActions
+from halfseen.problems import GeneralizedLinearBandit, RandomActions
 
 LONGEST = 2000  # observations of exploration that are followed one by one
 
@@ -135,16 +134,11 @@ def exploration(problem: GeneralizedLinearBandit, censorship: Any) -> Exploratio
     actions = problem.actions
     least, gap = smallest_observe(problem, censorship), problem.largest_gap
     d = problem.dimension
-    if isinstance(actions, FiniteActions):
-        rows = np.ascontiguousarray(actions.actions)
+    if actions.fixed is not None:
+        rows = np.ascontiguousarray(actions.fixed)
         played = _explored(rows)
         if played is not None:
-            observe = (
-                censorship.probabilities(len(rows))
-                if isinstance(censorship, Uniform)
-                else censorship.probabilities(rows)
-            )
-            waits = 1.0 / observe[played]
+            waits = 1.0 / censorship.checked(rows)[played]
             lost = problem.regrets(rows)[played] @ waits
             return Exploration(len(played), float(waits.sum()), float(lost), True)
         values = np.linalg.eigvalsh(rows.T @ rows / len(rows))

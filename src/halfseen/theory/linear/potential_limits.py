@@ -11,7 +11,7 @@ from halfseen import checks
 from halfseen.censorship import MultiThreshold, Uniform
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
-from halfseen.problems import FiniteActions, LinearBandit
+from halfseen.problems import LinearBandit
 from halfseen.theory.linear.optimal_design import optimal_design_dimension
 from halfseen.theory.linear.potential import continuous_potential_bracket, potential_control_factor
 from halfseen.theory.linear.stepped import as_steps
@@ -187,7 +187,7 @@ def worst_case_along(
         many actions that a better one would take long.
     """
     times = np.atleast_1d(np.asarray(rounds, dtype=np.float64))
-    if isinstance(problem.actions, FiniteActions):
+    if problem.actions.fixed is not None:
         rows, observe = seen_actions(censorship, problem.actions)
         if len(rows) > MANY_ACTIONS or rows.shape[1] > MANY_COORDINATES:
             return None

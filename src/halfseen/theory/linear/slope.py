@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinUCB
-from halfseen.problems import FiniteActions, LinearBandit, RandomActions
+from halfseen.problems import LinearBandit, RandomActions
 from halfseen.problems.action_sets import SCALES
 from halfseen.theory.inputs import action_observation
 from halfseen.theory.linear.potential import expected_slope
@@ -45,10 +45,10 @@ def slope_law(problem: LinearBandit, censorship: Any, policy: Any) -> float | No
     if type(policy) is not LinUCB:
         return None
     try:
-        if isinstance(actions, FiniteActions):
+        if actions.fixed is not None:
             best = best_of_finite(problem)
-            rows = actions.actions[best]
-            seen = action_observation(censorship, actions.actions)[best]
+            rows = actions.fixed[best]
+            seen = action_observation(censorship, actions.fixed)[best]
             if np.ptp(seen) > 0.0:
                 return None
             return expected_slope("fixed", seen[0], ties=int(np.linalg.matrix_rank(rows)))
@@ -62,8 +62,7 @@ def slope_law(problem: LinearBandit, censorship: Any, policy: Any) -> float | No
 
 def best_of_finite(problem: LinearBandit) -> NDArray[np.int64]:
     """Return the numbers of the best actions of a finite set, usually one."""
-    assert isinstance(problem.actions, FiniteActions)
-    regrets = problem.regrets(problem.actions.actions)
+    regrets = problem.regrets(problem.actions.fixed)
     return np.flatnonzero(regrets <= TIED * (problem.norm or 1.0))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halfseen.censorship.directions import action_rows
 from halfseen.checks import Vector
-from halfseen.problems import FiniteActions
+from halfseen.problems import FiniteActions, LinearActions
 from halfseen.theory import inputs
 from halfseen.theory.linear import best_shares as simplex
 from halfseen.theory.linear.worst_case import ROUNDING, WorstCase, assembled, level_weights
@@ -26,7 +26,7 @@ NODES = 8  # horizons of a curve at which the program is solved
 
 def seen_actions(censorship: Any, actions: Any) -> tuple[Vector, Vector]:
     """Return the actions of a finite set as rows, and how often each is observed."""
-    rows = actions.actions if isinstance(actions, FiniteActions) else actions
+    rows = actions.fixed if isinstance(actions, LinearActions) else actions
     rows = FiniteActions(action_rows("actions", rows)).actions
     return rows, inputs.action_observation(censorship, rows)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.censorship import Censorship, LinearCensorship
+from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, shorten
 from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit
@@ -82,7 +82,7 @@ class AsymptoticLowerBound:
 
 def asymptotic_lower_bound(
     problem: ArmedBandit | LinearBandit,
-    censorship: Censorship | LinearCensorship,
+    censorship: Censorship,
     *,
     family: str | None = None,
 ) -> AsymptoticLowerBound:

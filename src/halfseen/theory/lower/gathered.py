@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship, LinearCensorship
+from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit
@@ -76,7 +76,7 @@ class LowerBounds:
 
 def lower_bounds(
     problem: ArmedBandit | LinearBandit,
-    censorship: Censorship | LinearCensorship,
+    censorship: Censorship,
     horizon: float,
     regret: float,
 ) -> LowerBounds:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from halfseen.theory.lower.divergences import (
+from halfseen.theory.lower.law_divergences import (
     FAMILIES,
     TwoPoints,
     UniformLaw,

@@ -1,0 +1,153 @@
+"""The contract of a censorship: how likely the reward of an action is to be observed."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from halfseen.checks import SMALLEST_OBSERVE, Vector
+from halfseen.errors import InvalidInput
+from halfseen.kinds import declare
+
+
+class Profile(NamedTuple):
+    """A probability of being observed that depends on an action's projection <a, u> alone.
+
+    Attributes
+    ----------
+    kernel
+        A plain function ``(projection, table) -> float``, which the loops compile.
+    direction
+        The direction u.
+    table
+        The constants of the kernel.
+    cuts
+        Projections at which actions begin to be counted apart; empty for one count of all.
+    """
+
+    kernel: Callable[[float, Vector], float]
+    direction: Vector
+    table: Vector
+    cuts: Vector = np.zeros(0)
+
+
+class Censorship(ABC):
+    """How likely the reward of an action is to be observed, whatever the reward is.
+
+    A censorship is a frozen dataclass of parameters. It must answer :meth:`probabilities`; with
+    that alone it works on arms and wherever actions are finitely many, in studies on every engine
+    and in all theory that needs probabilities only. The rest makes it faster or known better.
+
+    Attributes
+    ----------
+    kind
+        The censorship's name in a spec.
+    by_place
+        True when probabilities belong to the places of a list of actions, not to the actions
+        themselves; these must then be the same in every round.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from halfseen import UCB, ArmedBandit, Study
+    >>> @dataclass(frozen=True)
+    ... class Fading(Censorship):
+    ...     kind = "fading"
+    ...     rate: float
+    ...     def probabilities(self, actions):
+    ...         return self.rate ** np.arange(1, actions + 1)
+    >>> study = Study(ArmedBandit([0.6, 0.5]), Fading(0.5), UCB(), horizon=1000)
+    >>> study.censorships["fading"].probabilities(3).tolist()
+    [0.5, 0.25, 0.125]
+    """
+
+    kind: ClassVar[str]
+    by_place: ClassVar[bool] = False
+
+    @abstractmethod
+    def probabilities(self, actions: Any) -> Vector:
+        """Return the probability of being observed of each action, above 0 and at most 1.
+
+        Parameters
+        ----------
+        actions
+            The number of arms, or an array (n, d) with one action per row. The same action must
+            always give the same answer.
+        """
+
+    @property
+    def observe_range(self) -> tuple[float, float]:
+        """The smallest and the largest probability of being observed; NaN where not known."""
+        return math.nan, math.nan
+
+    @property
+    def sees_everything(self) -> bool:
+        """True when no feedback goes missing."""
+        return self.observe_range == (1.0, 1.0)
+
+    def profile(self, dimension: int) -> Profile | None:
+        """Return how the probability depends on a projection, or None if it does not.
+
+        With a profile a censorship also works on the unit ball, and compiled loops compute it
+        instead of listing it before a replication is played.
+        """
+        return None
+
+    def in_words(self) -> str:
+        """Return a sentence on how likely a reward is to be observed, as reports say it."""
+        given = [f"{entry.name} {getattr(self, entry.name)!s:.60}" for entry in fields(self)]  # type: ignore[arg-type]
+        return f"How often a reward is seen follows {self.kind} ({', '.join(given)})."
+
+    def checked(self, actions: Any) -> Vector:
+        """Return :meth:`probabilities`, refused unless there is a valid one for each action."""
+        count = actions if isinstance(actions, Integral) else len(actions)
+        values = np.asarray(self.probabilities(actions))
+        field = f"{type(self).__name__}.probabilities"
+        if values.dtype.kind not in "fiu" or values.shape != (count,):
+            raise InvalidInput(
+                field,
+                f"must return {count} numbers, one per action",
+                values if values.dtype.kind not in "fiu" else f"shape {values.shape}",
+                "Return an array of one probability per action.",
+            )
+        wrong = ~((values >= SMALLEST_OBSERVE) & (values <= 1.0))
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise InvalidInput(
+                f"{field}[{place}]",
+                "must be above 0 and at most 1",
+                float(values[place]),
+                "Return the probability that feedback is seen.",
+            )
+        return values.astype(np.float64, copy=False)
+
+
+CENSORSHIPS: dict[str, type[Censorship]] = {}
+declare(Censorship, "censorship", CENSORSHIPS)
+
+
+def arm_count(name: str, actions: Any) -> int:
+    """Return the number of arms, or refuse vectors: a censorship that knows arms by number."""
+    if isinstance(actions, Integral):
+        return int(actions)
+    raise InvalidInput(
+        "censorship",
+        "must know where actions point, or list them as PerAction does",
+        name,
+        "Use PerAction on finite sets of vectors.",
+    )
+
+
+def is_censorship(value: Any) -> bool:
+    """Return whether something is a censorship a study can hold: a named dataclass."""
+    return (
+        isinstance(value, Censorship)
+        and is_dataclass(value)
+        and isinstance(getattr(value, "kind", None), str)
+    )

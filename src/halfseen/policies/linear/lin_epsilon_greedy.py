@@ -1,0 +1,77 @@
+"""Greed with a share of random actions, for linear rewards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream, uniform
+from halfseen.policies.linear.base import LinearPolicy, LinearSetting, toward
+from halfseen.problems.action_sets import draw_action
+
+COIN = (1 << 24) - 1  # a place in the stream that no action has
+
+
+def greedy_or_any(
+    mean: float,
+    square: float,
+    spread: float,
+    shift: float,
+    action: int,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+) -> float:
+    """Return the estimated mean or, in a round of exploration, a random number."""
+    if uniform(stream, clock, COIN) < table[0]:
+        return uniform(stream, clock, action)
+    return mean
+
+
+def best_or_any(
+    estimate: Vector,
+    shake: Vector,
+    lengths: Vector,
+    vectors: Vector,
+    spread: float,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+    scratch: Vector,
+    out: Vector,
+) -> None:
+    """Write the best action under the estimate or, in a round of exploration, a random one."""
+    if uniform(stream, clock, COIN) < table[0]:
+        draw_action(stream, clock, 0, out)
+    else:
+        toward(estimate, out)
+
+
+@dataclass(frozen=True)
+class LinEpsilonGreedy(LinearPolicy):
+    """Play the largest estimated mean, and with probability epsilon any action.
+
+    Parameters
+    ----------
+    epsilon
+        Probability of exploring, in [0, 1].
+    regularization
+        The ridge's lambda, above 0.
+    """
+
+    kind: ClassVar[str] = "lin-epsilon-greedy"
+    epsilon: float = 0.1
+    regularization: float = 1.0
+    index = staticmethod(greedy_or_any)
+    on_ball = staticmethod(best_or_any)
+
+    def __post_init__(self) -> None:
+        self._keep("epsilon", at_least=0.0, at_most=1.0)
+        self._keep("regularization", above=0.0, fix="Use 1.0.")
+
+    def table(self, setting: LinearSetting) -> Vector:
+        """Return epsilon."""
+        return np.array([self.epsilon])

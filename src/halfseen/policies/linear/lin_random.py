@@ -1,0 +1,56 @@
+"""Random actions: what no learning costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.draws import Stream, uniform
+from halfseen.policies.linear.base import LinearPolicy, LinearSetting
+from halfseen.problems.action_sets import draw_action
+
+
+def chance(
+    mean: float,
+    square: float,
+    spread: float,
+    shift: float,
+    action: int,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+) -> float:
+    """Return a random number."""
+    return uniform(stream, clock, action)
+
+
+def anywhere(
+    estimate: Vector,
+    shake: Vector,
+    lengths: Vector,
+    vectors: Vector,
+    spread: float,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+    scratch: Vector,
+    out: Vector,
+) -> None:
+    """Write a random action, uniform on the unit sphere."""
+    draw_action(stream, clock, 0, out)
+
+
+@dataclass(frozen=True)
+class LinRandom(LinearPolicy):
+    """Play any action."""
+
+    kind: ClassVar[str] = "lin-random"
+    index = staticmethod(chance)
+    on_ball = staticmethod(anywhere)
+
+    def table(self, setting: LinearSetting) -> Vector:
+        """Return nothing of use."""
+        return np.zeros(1)
