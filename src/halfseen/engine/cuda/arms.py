@@ -109,10 +109,9 @@ def leap(
                 clock = int(stop - left)
                 if HAS_WIDTH or not CHOOSES:
                     value = index(state, arm, clock, policy_stream, policy_constants)
-                    if HAS_WIDTH:
-                        reach = width(state, arm, clock, policy_constants)
-                        if outside(constants[arm, MEAN], value, reach):
-                            optimism = 1
+                    reach = width(state, arm, clock, policy_constants) if HAS_WIDTH else 0.0
+                    if HAS_WIDTH and outside(constants[arm, MEAN], value, reach):
+                        optimism = 1
                     for k in range(ARMS):  # no address depends on the arm: values stay in registers
                         values[k] = value if k == arm else values[k]
                 if CHOOSES:

@@ -99,15 +99,16 @@ def play_once(
                 top = -np.inf
                 chosen = -1
                 for arm in range(arms):
-                    if playable[arm] == 1:
-                        if WAITS:
-                            value = values[leaves + arm]
-                        else:
-                            now = int(clock) + 1
-                            value = index(state, arm, now, policy_stream, policy_constants)
-                        if value > top or chosen < 0:
-                            top = value
-                            chosen = arm
+                    if playable[arm] == 0:
+                        continue
+                    if WAITS:
+                        value = values[leaves + arm]
+                    else:
+                        now = int(clock) + 1
+                        value = index(state, arm, now, policy_stream, policy_constants)
+                    if value > top or chosen < 0:
+                        top = value
+                        chosen = arm
 
         span = arm_state[chosen, WAIT] if JUMPS else 1.0
         stop = stops[checkpoint]
