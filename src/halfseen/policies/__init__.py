@@ -27,6 +27,7 @@ from halfseen.policies.linear.baselines import (
     LinThompson,
 )
 from halfseen.policies.linear.lin_ucb import ImputeZeroLinUCB, LinUCB
+from halfseen.policies.linear.vids import VIDS
 
 POLICIES: dict[str, type[Policy]] = {}
 LINEAR_POLICIES: dict[str, type[LinearPolicy]] = {}
@@ -54,6 +55,7 @@ for _policy in (
     LinUCB,
     ImputeZeroLinUCB,
     LinThompson,
+    VIDS,
     LinEpsilonGreedy,
     LinRandom,
     DesignExploration,
@@ -77,6 +79,7 @@ __all__ = [
     "POLICIES",
     "UCB",
     "UCB1",
+    "VIDS",
     "BernoulliThompson",
     "DesignExploration",
     "DoublyRobust",
