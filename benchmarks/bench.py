@@ -1,7 +1,7 @@
 """Every figure of speed and memory, measured in one run and printed as one table.
 
 `make bench` runs all of it; name some of the parts to run only those:
-loop, arms, linear, glm, command, cold, memory, live, logs, peers, linear-peers.
+loop, arms, linear, optimal, glm, command, cold, memory, live, logs, peers, linear-peers.
 """
 
 import sys
@@ -13,6 +13,7 @@ import glm
 import linear
 import logs
 import loop
+import optimal
 import peers
 
 from halfseen.tables import table
@@ -68,6 +69,7 @@ PARTS = {
     "loop": loop.against_c,
     "arms": loop.many_arms,
     "linear": linear.against_c,
+    "optimal": optimal.costs,
     "glm": glm.generalized,
     "command": command.startup,
     "cold": cold.first_runs,
