@@ -37,6 +37,7 @@ from halfseen.policies import KLUCB as KLUCB
 from halfseen.policies import MOSS as MOSS
 from halfseen.policies import UCB as UCB
 from halfseen.policies import UCB1 as UCB1
+from halfseen.policies import VIDS as VIDS
 from halfseen.policies import BernoulliThompson as BernoulliThompson
 from halfseen.policies import DesignExploration as DesignExploration
 from halfseen.policies import DoublyRobust as DoublyRobust

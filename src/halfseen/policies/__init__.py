@@ -25,6 +25,7 @@ from halfseen.policies.linear.lin_epsilon_greedy import LinEpsilonGreedy
 from halfseen.policies.linear.lin_random import LinRandom
 from halfseen.policies.linear.lin_thompson import LinThompson
 from halfseen.policies.linear.lin_ucb import ImputeZeroLinUCB, LinUCB
+from halfseen.policies.linear.vids import VIDS
 
 POLICIES: dict[str, type[Policy]] = {}
 LINEAR_POLICIES: dict[str, type[LinearPolicy]] = {}
@@ -52,6 +53,7 @@ for _policy in (
     LinUCB,
     ImputeZeroLinUCB,
     LinThompson,
+    VIDS,
     LinEpsilonGreedy,
     LinRandom,
     DesignExploration,
@@ -75,6 +77,7 @@ __all__ = [
     "POLICIES",
     "UCB",
     "UCB1",
+    "VIDS",
     "BernoulliThompson",
     "DesignExploration",
     "DoublyRobust",

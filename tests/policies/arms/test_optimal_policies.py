@@ -28,23 +28,28 @@ from halfseen.studies.spec import parse_spec
 from halfseen.testing import check_policy
 
 STREAM = (1, 2, 3, 2)
-LAWS = ("gaussian", "bernoulli")
+LAWS = ("gaussian", "bernoulli", "poisson", "exponential")
 
 
 def divergence(law, m, q, sigma=0.5):
     if law == "gaussian":
         return (q - m) ** 2 / (2 * sigma**2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = [a * np.log(a / b) if a > 0 else 0.0 for a, b in ((m, q), (1 - m, 1 - q))]
-    return float(sum(terms))
+    if law == "poisson":
+        return q - m + (m * math.log(m / q) if m > 0 else 0.0)
+    if law == "exponential":
+        return m / q - 1 - math.log(m / q)
+    if q == 1.0:
+        return 0.0 if m == 1.0 else math.inf
+    return sum(a * math.log(a / b) if a > 0 else 0.0 for a, b in ((m, q), (1 - m, 1 - q)))
 
 
 def upper(law, m, level):
     if law == "gaussian":
         return m + 0.5 * math.sqrt(2 * level)
-    if m == 1:
-        return 1.0
-    return optimize.brentq(lambda q: divergence(law, m, q) - level, m, 1 - 1e-16, xtol=1e-15)
+    if level == 0 or (m == 1 and law == "bernoulli"):
+        return m
+    most = 1 - 1e-16 if law == "bernoulli" else 1e6
+    return optimize.brentq(lambda q: divergence(law, m, q) - level, m or 1e-12, most, xtol=1e-15)
 
 
 def scores(name, law, counts, means, horizon, dimension):
@@ -95,8 +100,13 @@ def test_choices_are_those_of_the_formula(name, law):
             assert plain[chosen] == pytest.approx(max(plain), rel=1e-9)
         pulled[chosen] += 1
         if generator.random() < 2 / 3:
-            noise = generator.normal(0.0, 0.5)
-            reward = truth[chosen] + noise if law == "gaussian" else generator.random() < 0.6
+            mean = truth[chosen]
+            reward = {
+                "gaussian": generator.normal(mean, 0.5),
+                "bernoulli": generator.random() < mean,
+                "poisson": generator.poisson(mean),
+                "exponential": generator.exponential(mean),
+            }[law]
             kernels.learn(state, chosen, float(reward), table)
             plays[chosen] = pulled[chosen]
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from halfseen.checks import Vector
-from halfseen.draws import POLICY
+from halfseen.draws import POLICY, Stream
 from halfseen.engine.arguments import (
     DESIGN,
     DUE,
@@ -36,11 +38,13 @@ from halfseen.kernels.ridge import (
     update_estimate,
 )
 from halfseen.kernels.ties import tie_edge
+from halfseen.policies.linear.base import LinearKnowledge
 from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.action_sets import fill_normals
 
 if TYPE_CHECKING:
     from halfseen.policies.linear.lin_ucb import index
+    from halfseen.policies.linear.vids import choose as own_choice
 
 SAMPLES = False
 
@@ -103,6 +107,35 @@ def select_action(
             edge = tie_edge(value)
             chosen = k
     return chosen
+
+
+def knowledge(
+    state: tuple[Vector, Vector, Vector], count: int, plays: int, seen: int
+) -> LinearKnowledge:
+    """Return what a policy that chooses by itself is told; actions are not told apart."""
+    matrices, vectors, numbers = state
+    counts = np.full(count, float(plays)), np.full(count, float(seen)), np.ones(count)
+    return LinearKnowledge(vectors[ESTIMATE], matrices[SCRATCH], numbers[LEARNED], *counts, 0)
+
+
+def select_freely(
+    rows: Vector,
+    known: LinearKnowledge,
+    inverse: Vector,
+    memory: Vector,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+) -> int:
+    """Return the choice of a policy that chooses by itself, or -1-k as `select_action`."""
+    for k in range(rows.shape[0]):
+        length = 0.0
+        for i in range(rows.shape[1]):
+            length += rows[k, i] * rows[k, i]
+        if not length <= (1.0 + SLACK) * (1.0 + SLACK):
+            return -1 - k
+    lower_factor(inverse, known.factor)
+    return own_choice(rows, known, memory, clock, stream, table)
 
 
 def absorb_action(

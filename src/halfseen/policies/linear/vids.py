@@ -1,0 +1,229 @@
+"""Information-directed sampling by variances, with the probability of being observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.draws import Stream, uniform
+from halfseen.errors import InvalidInput
+from halfseen.kernels.compile_hints import inline, shared
+from halfseen.kernels.information_ratio import CHANCE, FIRST, SECOND, least_ratio
+from halfseen.policies.linear.base import LinearKnowledge, LinearPolicy, LinearSetting
+from halfseen.problems.action_sets import fill_normals
+
+NOISE, DRAWS, REFRESH, OBSERVE = range(4)  # constants
+IGNORED, KNOWN, LEARNED = OBSERVES = ("ignored", "known", "learned")
+COIN = (1 << 24) - 1  # a place in the stream that no draw has
+# Memory: what `least_ratio` wrote, the number of rewards learned by then, the round in which new
+# normal numbers are drawn, then vectors.
+LEARNED_AT, DUE, HEAD = 4, 5, 6
+
+
+def choose(
+    rows: Vector,
+    known: LinearKnowledge,
+    memory: Vector,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+) -> int:
+    """Return one of the two actions that together have the least information ratio."""
+    count, d = rows.shape
+    gaps, gains = memory[HEAD : HEAD + count], memory[HEAD + count : HEAD + 2 * count]
+    spreads = memory[HEAD + 2 * count : HEAD + 3 * count]
+    late = clock >= memory[DUE] or known.same == 0
+    fresh = late or memory[LEARNED_AT] != known.learned
+    if late:
+        draw_normals(memory, d, clock, stream, table)
+        memory[DUE] = clock + table[REFRESH]
+    if fresh:
+        estimate_gains(rows, known.estimate, known.factor, memory, table)
+        memory[LEARNED_AT] = known.learned
+    if fresh or table[OBSERVE] == 2.0:
+        for k in range(count):
+            observe = 1.0
+            if table[OBSERVE] == 1.0:
+                observe = known.observe[k]
+            elif table[OBSERVE] == 2.0:
+                observe = (known.seen[k] + 1.0) / (known.plays[k] + 2.0)
+            gains[k] = observe * spreads[k]
+        least_ratio(gaps, gains, memory[:4])
+    if memory[CHANCE] > 0.0 and uniform(stream, clock, COIN) < memory[CHANCE]:
+        return int(memory[SECOND])
+    return int(memory[FIRST])
+
+
+@shared
+def draw_normals(memory: Vector, d: int, clock: int, stream: Stream, table: Vector) -> None:
+    """Write standard normal numbers at the end of the memory, by coordinate and draw."""
+    draws = int(table[DRAWS])
+    normals = memory[memory.size - d * draws :]
+    noise = memory[memory.size - d * draws - d : memory.size - d * draws]
+    for draw in range(draws):
+        fill_normals(stream, clock, draw, noise)
+        for i in range(d):
+            normals[i * draws + draw] = noise[i]
+
+
+@shared
+def estimate_gains(
+    rows: Vector, estimate: Vector, factor: Vector, memory: Vector, table: Vector
+) -> None:
+    """Write each action's expected gap and the variance of it that its best action explains.
+
+    Thetas are drawn from the posterior. With b the best action of a draw, the gap of a is the mean
+    of <b, theta> less the mean of <a, theta>, and the variance that of the mean of <a, theta> given
+    b. The innermost loops are over draws or actions, so that several are computed at a time.
+    """
+    count, d = rows.shape
+    draws = int(table[DRAWS])
+    gaps, spreads = memory[HEAD : HEAD + count], memory[HEAD + 2 * count : HEAD + 3 * count]
+    start = HEAD + 3 * count
+    wins, along = memory[start : start + count], memory[start + count : start + 2 * count]
+    start += 2 * count
+    sums, columns = memory[start : start + count * d], memory[start + count * d :]
+    start += 2 * count * d
+    mean, top, best = (
+        memory[start : start + d],
+        memory[start + d : start + d + draws],
+        memory[start + d + draws : start + d + 2 * draws],
+    )
+    start += d + 2 * draws
+    value, thetas = memory[start : start + draws], memory[start + draws :]
+    normals = memory[memory.size - d * draws :]
+    for i in range(d):
+        mean[i] = 0.0
+        theta = thetas[i * draws : (i + 1) * draws]
+        for draw in range(draws):
+            theta[draw] = estimate[i]
+        for j in range(i + 1):
+            add_multiple(table[NOISE] * factor[i, j], normals[j * draws : (j + 1) * draws], theta)
+    for draw in range(draws):
+        top[draw] = -np.inf
+    for k in range(count):
+        wins[k] = 0.0
+        for draw in range(draws):
+            value[draw] = 0.0
+        for i in range(d):
+            sums[k * d + i] = 0.0
+            columns[i * count + k] = rows[k, i]
+            add_multiple(rows[k, i], thetas[i * draws : (i + 1) * draws], value)
+        for draw in range(draws):
+            best[draw] = k if value[draw] > top[draw] else best[draw]
+            top[draw] = value[draw] if value[draw] > top[draw] else top[draw]
+    total = 0.0
+    for draw in range(draws):
+        b = int(best[draw])
+        wins[b] += 1.0
+        total += top[draw]
+        for i in range(d):
+            sums[b * d + i] += thetas[i * draws + draw]
+    for b in range(count):
+        for i in range(d):
+            mean[i] += sums[b * d + i] / draws
+    project_on(columns, mean, along)
+    for k in range(count):
+        gap = total / draws - along[k]
+        gaps[k] = gap if gap > 0.0 else 0.0
+        spreads[k] = 0.0
+    for b in range(count):
+        if wins[b] > 0.0:
+            apart = sums[b * d : (b + 1) * d]
+            for i in range(d):
+                apart[i] = apart[i] / wins[b] - mean[i]
+            project_on(columns, apart, along)
+            share = wins[b] / draws
+            for k in range(count):
+                spreads[k] += share * (along[k] * along[k])
+
+
+@inline
+def project_on(columns: Vector, theta: Vector, out: Vector) -> None:
+    """Write the product of every action with theta; `columns` are the actions, by coordinate."""
+    count = out.size
+    for k in range(count):
+        out[k] = 0.0
+    for i in range(theta.size):
+        add_multiple(theta[i], columns[i * count : (i + 1) * count], out)
+
+
+@inline
+def add_multiple(factor: float, numbers: Vector, out: Vector) -> None:
+    """Add a multiple of a vector to another."""
+    for i in range(out.size):
+        out[i] += factor * numbers[i]
+
+
+@dataclass(frozen=True)
+class VIDS(LinearPolicy):
+    r"""Randomise between two actions so that regret buys information: variance-based IDS.
+
+    Thetas are drawn from the posterior :math:`N(\hat\theta,\sigma^2W^{-1})`. With :math:`b` the
+    best action of a draw, action a has the expected gap
+    :math:`E\langle b,\theta\rangle-\langle a,E\theta\rangle` and the gain
+    :math:`p_a\,\mathrm{Var}\,E[\langle a,\theta\rangle\mid b]`: a play teaches p times what its
+    reward would. Played is the distribution with the least (mean gap)²/(mean gain).
+
+    Parameters
+    ----------
+    regularization
+        The ridge's lambda, above 0; :math:`\sigma^2/\lambda` is the variance of the prior.
+    observe
+        ``"learned"``: p is (seen + 1)/(played + 2), of each action of a fixed set, of each region
+        where actions change and a `MultiThreshold` censors them, and the same for all elsewhere.
+        ``"known"``: the policy is told p. ``"ignored"``: p is left out.
+    draws
+        How many thetas are drawn from the posterior, after every observation.
+    refresh
+        For how many rounds they are made from the same normal numbers; 1 where actions change.
+
+    Notes
+    -----
+    It has no guarantee of its own, and its regret has heavy tails: rare runs cost many times the
+    median.
+
+    References
+    ----------
+    Russo, Van Roy, *Learning to optimize via information-directed sampling*, 2018, Section 6.
+    """
+
+    kind: ClassVar[str] = "vids"
+    regularization: float = 1.0
+    observe: str = LEARNED
+    draws: int = 60
+    refresh: int = 16
+    choose = staticmethod(choose)
+
+    def __post_init__(self) -> None:
+        self._keep("regularization", above=0.0, fix="Use 1.0.")
+        checks.one_of("VIDS.observe", self.observe, OBSERVES)
+        for name, least in (("draws", 2), ("refresh", 1)):
+            value = checks.whole(
+                f"VIDS.{name}", getattr(self, name), at_least=least, at_most=10_000
+            )
+            object.__setattr__(self, name, value)
+
+    def table(self, setting: LinearSetting) -> Vector:
+        """Return sigma, the number of draws, the refresh and what is known of p."""
+        mode = OBSERVES.index(self.observe)
+        return np.array([setting.noise, self.draws, self.refresh, mode], dtype=float)
+
+    def memory(self, actions: int, dimension: int) -> int:
+        """Return how many numbers are kept for so many actions."""
+        kept = HEAD + actions * (5 + 2 * dimension) + 2 * dimension
+        return kept + self.draws * (3 + 2 * dimension)
+
+    def check_live(self) -> None:
+        """Refuse to be told p by an agent, which does not know it."""
+        if self.observe == KNOWN:
+            raise InvalidInput(
+                "VIDS.observe",
+                "must be 'learned' or 'ignored' in an agent",
+                self.observe,
+                "Use 'learned'.",
+            )
