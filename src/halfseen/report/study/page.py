@@ -10,7 +10,7 @@ from typing import Any
 from halfseen.report.core.drawing import drawing_code, with_images
 from halfseen.report.core.markup import Html, data_island, join, tag
 from halfseen.report.core.panels import Figure, Rows
-from halfseen.report.study import growth, proofs, sections
+from halfseen.report.study import corridor, growth, proofs, sections
 from halfseen.report.study.charts import figures
 from halfseen.report.study.measures import left_out, shown
 from halfseen.studies.result import Result
@@ -89,6 +89,7 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
                 else []
             ),
             proofs.bounds_section(part),
+            corridor.lower_section(part),
             proofs.events_section(result),
             sections.again_section(result),
         ),

@@ -39,6 +39,7 @@ CHAPTERS = {
     "charts": "Charts",
     "growth": "Potential",
     "bounds": "Bounds",
+    "lower": "Lower bounds",
     "events": "Rare events",
     "again": "Run it again",
 }
