@@ -39,11 +39,11 @@ def corridor_figures(result: Result, problem: int) -> list[Figure]:
 
     study, panels = result.study, Panels(result.study)
     rows, policy = corridor_rows(result, problem)
-    if policy is None:
+    measured = [row["mean"] for row in rows if row["kind"] == "policy" and row["mean"] > 0]
+    if policy is None or not measured or study.horizon == 1:
         return []
     key = f"problem-{problem + 1}-corridor"
     top = 2.0 * max(row["high"] for row in rows if row["kind"] == "corridor")
-    measured = [row["mean"] for row in rows if row["kind"] == "policy" and row["mean"] > 0]
     foot = max(min(measured), top / 1e6)
     axes = Axes(
         rounds_axis(study.horizon, log=True),
