@@ -3,6 +3,9 @@
 import copy
 
 from halfseen import (
+    IMED,
+    KLUCB,
+    MOSS,
     UCB,
     UCB1,
     ArmedBandit,
@@ -14,6 +17,7 @@ from halfseen import (
     ImputeMean,
     ImputeZero,
     InversePropensity,
+    KLUCBPlusPlus,
     PerArm,
     RandomArms,
     RandomChoice,
@@ -27,6 +31,10 @@ EVERY_POLICY = {
     "ucb": UCB(regularization=0.5, bound=2.0),
     "ucb1": UCB1(exploration=2.0),
     "robust-ucb": RobustUCB(order=0.5, moment=2.0, bound=1.5),
+    "imed": IMED(family="gaussian"),
+    "kl-ucb": KLUCB(clock="observed"),
+    "kl-ucb++": KLUCBPlusPlus(dimension=4.5),
+    "moss": MOSS(),
     "gaussian-thompson": GaussianThompson(prior=0.3),
     "bernoulli-thompson": BernoulliThompson(successes=2.0, failures=3.0),
     "epsilon-greedy": EpsilonGreedy(epsilon=0.2, decay=0.5),

@@ -31,8 +31,12 @@ from halfseen.logs.plan import plan as plan
 from halfseen.logs.window import Window as Window
 from halfseen.logs.window import feedback_window as feedback_window
 from halfseen.policies import GLMUCB as GLMUCB
+from halfseen.policies import IMED as IMED
+from halfseen.policies import KLUCB as KLUCB
+from halfseen.policies import MOSS as MOSS
 from halfseen.policies import UCB as UCB
 from halfseen.policies import UCB1 as UCB1
+from halfseen.policies import VIDS as VIDS
 from halfseen.policies import BernoulliThompson as BernoulliThompson
 from halfseen.policies import DesignExploration as DesignExploration
 from halfseen.policies import DoublyRobust as DoublyRobust
@@ -46,6 +50,7 @@ from halfseen.policies import ImputeZeroGLMUCB as ImputeZeroGLMUCB
 from halfseen.policies import ImputeZeroLinUCB as ImputeZeroLinUCB
 from halfseen.policies import InformationGreedy as InformationGreedy
 from halfseen.policies import InversePropensity as InversePropensity
+from halfseen.policies import KLUCBPlusPlus as KLUCBPlusPlus
 from halfseen.policies import LinearPolicy as LinearPolicy
 from halfseen.policies import LinEpsilonGreedy as LinEpsilonGreedy
 from halfseen.policies import LinRandom as LinRandom

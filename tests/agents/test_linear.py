@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from halfseen import (
+    VIDS,
     DecisionError,
     InvalidInput,
     LinearAgent,
@@ -69,6 +70,8 @@ def same(one, two):
 @pytest.mark.parametrize("observe", [1.0, 0.4])
 def test_agent_makes_the_choices_of_the_engine(kind, observe):
     policy, rows = LINEAR_POLICIES[kind](), offers(150)
+    if kind == "vids":
+        policy = VIDS(observe="ignored")  # an agent knows nothing of regions
     problem = LinearBandit(THETA, 0.2, SequenceOfActions(rows))
     censorship = MultiThreshold([0.1], [observe, observe / 2], [1.0, 0.0, 0.0])
     study = Study(problem, censorship, policy, 150, 1, alphas=[1.0], baseline=False, checkpoints=1)

@@ -41,6 +41,8 @@ class _Saved(BaseModel):
     observations: list[int]
     state: list[list[float]]
     pending: list[Annotated[list[int], Field(min_length=2, max_length=2)]]
+    missed: list[int] | None = None
+    plays: list[int] | None = None
 
     def fits(self, agent: Agent) -> bool:
         """Tell whether the numbers could be those of an agent like this one."""
@@ -54,7 +56,18 @@ class _Saved(BaseModel):
             and sum(self.observations) <= settled == self.decisions - len(self.pending)
             and all(1 <= number <= self.decisions for number, _ in self.pending)
             and all(0 <= arm < arms for _, arm in self.pending)
+            and self._plays_fit(settled)
             and self._state_fits(agent)
+        )
+
+    def _plays_fit(self, settled: int) -> bool:
+        if self.plays is None or self.missed is None:  # saved by an earlier version
+            return self.plays is self.missed
+        rows = list(zip(self.plays, self.missed, self.observations, strict=False))
+        return (
+            len(self.plays) == len(self.missed) == len(self.observations)
+            and sum(self.plays) + sum(self.missed) == settled
+            and all(plays >= seen and missed >= 0 for plays, missed, seen in rows)
         )
 
     def _state_fits(self, agent: Agent) -> bool:
@@ -156,13 +169,15 @@ class Agent:
         self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)
         self._state = np.zeros((arms, kernels.statistics))
         self._seen = [0] * arms
+        self._plays = np.zeros(arms)  # up to the last observation of each arm
+        self._missed = [0] * arms  # since then
         self._everything = np.ones(arms, np.uint8)
         self._key = stream_key(self.seed, "agent")
         self._lock = RLock()
         self._clock = 0
         self._pending: dict[int, int] = {}
         self._best: int | None = None
-        self._select(self._state, self._everything, 1, *self._key, self._table)
+        self._select(self._state, self._plays, self._everything, 1, *self._key, self._table)
         self._absorb(self._state.copy(), 0, 0.0, self._table)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -193,18 +208,14 @@ class Agent:
         """Choose an arm, among `available` if it is given, and remember the decision."""
         with self._lock:
             clock = self._clock + 1
-            if available is None:
-                arm = self._best
-                if arm is None:
-                    arm = self._select(
-                        self._state, self._everything, clock, *self._key, self._table
-                    )
-                    if self._waits:
-                        self._best = arm
-            else:
+            playable = self._everything if available is None else self._playable(available)
+            arm = self._best if available is None else None
+            if arm is None:
                 arm = self._select(
-                    self._state, self._playable(available), clock, *self._key, self._table
+                    self._state, self._plays, playable, clock, *self._key, self._table
                 )
+                if self._waits and available is None:
+                    self._best = arm
             self._clock = clock
             self._pending[clock] = arm
             return Decision(clock, arm)
@@ -222,6 +233,8 @@ class Agent:
             arm = settle(self._pending, self._clock, decision)
             self._absorb(self._state, arm, value, self._table)
             self._seen[arm] += 1
+            self._plays[arm] += 1.0 + self._missed[arm]
+            self._missed[arm] = 0
             self._best = None
             return None
 
@@ -229,6 +242,7 @@ class Agent:
         """Settle a decision whose reward will not come."""
         with self._lock:
             arm = settle(self._pending, self._clock, decision)
+            self._missed[arm] += 1
             if self._pass_over is not None:
                 self._pass_over(self._state, arm, self._table)
                 self._best = None
@@ -273,6 +287,8 @@ class Agent:
             raise refusal
         agent._state[...] = saved.state
         agent._seen = saved.observations
+        if saved.plays is not None and saved.missed is not None:
+            agent._plays[...], agent._missed = saved.plays, saved.missed
         agent._clock = saved.decisions
         agent._pending = {entry[0]: entry[1] for entry in saved.pending}
         return agent
@@ -292,6 +308,8 @@ class Agent:
             "seed": self.seed,
             "decisions": self._clock,
             "observations": list(self._seen),
+            "missed": list(self._missed),
+            "plays": self._plays.astype(int).tolist(),
             "state": self._state.tolist(),
             "pending": [list(entry) for entry in self._pending.items()],
         }

@@ -17,7 +17,7 @@ from halfseen.agents.arms import reward_value, settle
 from halfseen.agents.saved_code import check_code, code_of
 from halfseen.agents.saved_state import is_of_observations, of_unit_length
 from halfseen.checks import Vector
-from halfseen.draws import stream_key
+from halfseen.draws import POLICY, stream_key
 from halfseen.engine.arguments import (
     DESIGN,
     DUE,
@@ -25,6 +25,7 @@ from halfseen.engine.arguments import (
     INVERSE,
     LEARNED,
     REGULARIZATION,
+    SCRATCH,
     SPREAD,
     TARGET,
 )
@@ -32,7 +33,7 @@ from halfseen.engine.loops import live_linear as live
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import GLMPolicy, LinearPolicy
-from halfseen.policies.linear.base import LinearSetting
+from halfseen.policies.linear.base import LinearKnowledge, LinearSetting
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
@@ -125,9 +126,11 @@ class LinearAgent:
         told = {"dimension": dimension, "noise": noise, "bound": bound, "horizon": horizon}
         self._told: dict[str, Any] = self._checked(told)
         self.setting = LinearSetting(**self._told)
+        policy.check_live()
         d = self.setting.dimension
         kernels = policy.kernels()
-        self._select = compiled(live.select_action, kernels)
+        select = live.select_freely if kernels.choose else live.select_action
+        self._select = compiled(select, kernels)
         self._absorb = compiled(live.absorb_action, kernels)
         self._matrices, self._vectors = np.zeros((4, d, d)), np.zeros((6, d))
         self._numbers = np.array([0.0, 0.0, 0.0, policy.regularization])
@@ -157,7 +160,7 @@ class LinearAgent:
         self._seen = 0
         d = self.setting.dimension
         self._reset()
-        self._select(np.zeros((1, d)), *self._state, 1, *self._key, self._table)
+        self._chosen(np.zeros((1, d)), 1)
         self._learn(np.zeros(d), 0.0)
         self._reset()
 
@@ -214,9 +217,7 @@ class LinearAgent:
             )
         with self._lock:
             clock = self._clock + 1
-            chosen = self._select(
-                rows, self._matrices, self._vectors, self._numbers, clock, *self._key, self._table
-            )
+            chosen = self._chosen(rows, clock)
             if chosen < 0:
                 place = -1 - chosen
                 raise InvalidInput(
@@ -228,6 +229,28 @@ class LinearAgent:
             self._clock = clock
             self._pending[clock] = (chosen, rows[chosen].copy())
             return LinearDecision(clock, chosen)
+
+    def _chosen(self, rows: Vector, clock: int) -> int:
+        """Return the policy's choice, or -1-k if row k is not finite or too long."""
+        if self.policy.choose is None:
+            chosen: int = self._select(rows, *self._state, clock, *self._key, self._table)
+            return chosen
+        count, d = rows.shape
+        settled = clock - 1 - len(self._pending)
+        known = LinearKnowledge(
+            self._vectors[ESTIMATE],
+            self._matrices[SCRATCH],
+            self._numbers[LEARNED],
+            np.full(count, float(settled)),
+            np.full(count, float(self._seen)),
+            np.ones(count),
+            0,
+        )
+        memory, stream = np.zeros(self.policy.memory(count, d)), (*self._key, 0, POLICY)
+        free: int = self._select(
+            rows, known, self._matrices[INVERSE], memory, clock, stream, self._table
+        )
+        return free
 
     def observe(self, decision: LinearDecision | int, reward: float | None) -> None:
         """Learn the reward of a decision; None or NaN is the same as `miss`."""

@@ -135,6 +135,7 @@ class ArmWorkspace(NamedTuple):
     winners: NDArray[Any]
     state: Vector
     arm_state: Vector
+    plays: Vector
     playable: NDArray[Any]
     potential: Vector
     stop: NDArray[Any]
@@ -148,6 +149,7 @@ def arm_shapes(arms: int, statistics: int, orders: int) -> Shapes:
         winners=((nodes,), np.uint32),
         state=(arms, statistics),
         arm_state=(arms, 4),
+        plays=(arms,),
         playable=((arms,), np.uint8),
         potential=(max(orders, 1),),
         stop=((1,), np.uint8),
@@ -179,11 +181,14 @@ class FixedWorkspace(NamedTuple):
     lists: Vector
     numbers: Vector
     curvatures: Vector
+    memory: Vector
     potential: Vector
     stop: NDArray[Any]
 
 
-def fixed_shapes(actions: int, dimension: int, orders: int, fits: bool) -> Shapes:
+def fixed_shapes(
+    actions: int, dimension: int, orders: int, *, fits: bool, memory: int = 1
+) -> Shapes:
     """Return the shape and type of every array of a `FixedWorkspace`."""
     return _doubles(
         matrices=(6, dimension, dimension),
@@ -191,6 +196,7 @@ def fixed_shapes(actions: int, dimension: int, orders: int, fits: bool) -> Shape
         lists=(11, actions),
         numbers=(NUMBERS,),
         curvatures=(2, dimension, dimension) if fits else (1, 1, 1),
+        memory=(memory,),
         potential=(max(orders, 1),),
         stop=((1,), np.uint8),
     )
@@ -254,6 +260,7 @@ class ChangingWorkspace(NamedTuple):
     normals: Vector
     ball: Vector
     history: History
+    memory: Vector
 
 
 def estimate_shapes(sizes: tuple[int, int], dimension: int, regions: int, orders: int) -> Shapes:
@@ -274,7 +281,9 @@ def estimate_shapes(sizes: tuple[int, int], dimension: int, regions: int, orders
     )
 
 
-def changing_workspace(arrays: dict[str, Vector], count: int, dimension: int) -> ChangingWorkspace:
+def changing_workspace(
+    arrays: dict[str, Vector], count: int, dimension: int, memory: int = 1
+) -> ChangingWorkspace:
     """Return a workspace for `count` actions a round; `arrays` have the `estimate_shapes`."""
     places, size = round_places(count, dimension), FIRST_ROUNDS
     return ChangingWorkspace(
@@ -291,6 +300,7 @@ def changing_workspace(arrays: dict[str, Vector], count: int, dimension: int) ->
         normals=np.zeros((2, places.size)),
         ball=np.zeros((SCRATCH_ROWS, dimension)),
         history=History(np.zeros((size, dimension)), np.zeros(size), np.ones(size), np.zeros(size)),
+        memory=np.zeros(memory),
     )
 
 

@@ -5,7 +5,11 @@ from halfseen.policies.arms.base import Kernels, Policy
 from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
 from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
 from halfseen.policies.arms.gaussian_thompson import GaussianThompson
+from halfseen.policies.arms.imed import IMED
 from halfseen.policies.arms.impute import ImputeMean, ImputeZero
+from halfseen.policies.arms.kl_ucb import KLUCB
+from halfseen.policies.arms.kl_ucb_plus_plus import KLUCBPlusPlus
+from halfseen.policies.arms.moss import MOSS
 from halfseen.policies.arms.random_choice import RandomChoice
 from halfseen.policies.arms.robust_ucb import RobustUCB
 from halfseen.policies.arms.ucb import UCB
@@ -23,6 +27,7 @@ from halfseen.policies.linear.baselines import (
     LinThompson,
 )
 from halfseen.policies.linear.lin_ucb import ImputeZeroLinUCB, LinUCB
+from halfseen.policies.linear.vids import VIDS
 
 POLICIES: dict[str, type[Policy]] = {}
 LINEAR_POLICIES: dict[str, type[LinearPolicy]] = {}
@@ -34,6 +39,10 @@ declare(GLMPolicy, "policy", GLM_POLICIES)
 for _policy in (
     UCB,
     UCB1,
+    IMED,
+    KLUCB,
+    KLUCBPlusPlus,
+    MOSS,
     RobustUCB,
     GaussianThompson,
     BernoulliThompson,
@@ -46,6 +55,7 @@ for _policy in (
     LinUCB,
     ImputeZeroLinUCB,
     LinThompson,
+    VIDS,
     LinEpsilonGreedy,
     LinRandom,
     DesignExploration,
@@ -62,10 +72,14 @@ for _policy in (
 __all__ = [
     "GLMUCB",
     "GLM_POLICIES",
+    "IMED",
+    "KLUCB",
     "LINEAR_POLICIES",
+    "MOSS",
     "POLICIES",
     "UCB",
     "UCB1",
+    "VIDS",
     "BernoulliThompson",
     "DesignExploration",
     "DoublyRobust",
@@ -79,6 +93,7 @@ __all__ = [
     "ImputeZeroLinUCB",
     "InformationGreedy",
     "InversePropensity",
+    "KLUCBPlusPlus",
     "Kernels",
     "LinEpsilonGreedy",
     "LinRandom",

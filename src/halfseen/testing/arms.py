@@ -10,6 +10,7 @@ import numpy as np
 
 from halfseen.agents.arms import Agent
 from halfseen.censorship import PerArm, Uniform
+from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT
 from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
@@ -18,7 +19,7 @@ from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
-from halfseen.policies.arms.base import COUNT
+from halfseen.policies.arms.base import COUNT, Kernels, State
 from halfseen.problems import ArmedBandit, FixedArms, RandomArms, SequenceOfArms
 from halfseen.testing.glm import check_glm_policy
 from halfseen.testing.linear import check_linear_policy
@@ -38,7 +39,8 @@ def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
     - neither the number of workers nor their chunks change anything;
     - jumping from observation to observation gives the same trajectory as playing every round;
     - the live agent makes the same choices as the simulation;
-    - no index is NaN, learning adds one to the count, and no kernel writes to the table.
+    - no index is NaN, `choose` returns an arm that is playable, learning adds one to the count, and
+      no kernel writes to the table.
 
     Examples
     --------
@@ -97,14 +99,26 @@ def _check_kernels(policy: Policy) -> None:
     state = np.zeros((problem.arms, kernels.statistics))
     for step in range(1, 6):
         for arm in range(problem.arms):
-            value = kernels.index(state, arm, step, (1, 2, 3, 4), table)
-            assert not math.isnan(value), f"index of arm {arm} is NaN at count {step - 1}"
+            _check_choice(kernels, state, arm, step, table)
             before = state.copy()
             kernels.learn(state, arm, 1.0, table)
             assert state[arm, COUNT] == step, "learn must add one to state[arm, 0]"
             others = np.arange(problem.arms) != arm
             assert np.array_equal(state[others], before[others]), "learn must leave other arms be"
     assert np.array_equal(table, kept), "kernels must not write to the table"
+
+
+def _check_choice(kernels: Kernels, state: State, arm: int, step: int, table: Vector) -> None:
+    stream = (1, 2, 3, 4)
+    if kernels.index is not None:
+        value = kernels.index(state, arm, step, stream, table)
+        assert not math.isnan(value), f"index of arm {arm} is NaN at count {step - 1}"
+    if kernels.choose is not None:
+        playable = np.ones(len(state), np.uint8)
+        playable[arm] = 0
+        chosen = kernels.choose(state, state[:, COUNT].copy(), playable, step, stream, table)
+        assert 0 <= chosen < len(state), f"choose returned {chosen}, which is no arm"
+        assert playable[chosen] == 1, f"choose returned arm {chosen}, which is not playable"
 
 
 def _check_rounds(cell: Cell, expected: Track) -> None:

@@ -17,7 +17,7 @@ from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import fitted
 from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.policies import LinearPolicy
-from halfseen.policies.linear.base import LinearSetting
+from halfseen.policies.linear.base import Choice, LinearKnowledge, LinearSetting
 from halfseen.problems import (
     FiniteActions,
     LinearBandit,
@@ -43,6 +43,7 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     - jumping from observation to observation gives the same trajectory as playing every round;
     - no index is NaN, the radius is a number of at least 0 that never shrinks as more is seen,
       and no kernel writes to the table;
+    - `choose`, where there is one, returns an action;
     - `on_ball`, where there is one, writes a vector of the unit ball, and none has a larger index.
 
     The first call compiles the policy for every kind of action set, which takes seconds.
@@ -129,18 +130,32 @@ def check_kernels(cell: LinearCell) -> None:
         spread = math.log(clock)
         for action, (mean, square) in enumerate(((0.0, 1.0), (-0.4, 0.2), (0.7, 0.0))):
             shift = 0.3 if kernels.samples else 0.0
-            value = kernels.index(mean, square, spread, shift, action, clock, stream, table)
-            assert not math.isnan(value), f"index of action {action} is NaN in round {clock}"
+            if kernels.index is not None:
+                value = kernels.index(mean, square, spread, shift, action, clock, stream, table)
+                assert not math.isnan(value), f"index of action {action} is NaN in round {clock}"
         if kernels.radius is not None:
             radius = kernels.radius(spread, table)
             assert radius >= last, "radius must be at least 0 and must not shrink"
             last = radius
+    if kernels.choose is not None:
+        _check_choice(policy, kernels.choose, table)
     assert np.array_equal(table, kept), "kernels must not write to the table"
+
+
+def _check_choice(policy: LinearPolicy, choose: Choice, table: Vector) -> None:
+    rows, ones = _vectors(5), np.ones(5)
+    memory, stream = np.zeros(policy.memory(5, 3)), (1, 2, 3, 4)
+    for clock in range(1, 20):
+        estimate, factor = rows[clock % 5].copy(), np.eye(3) / clock
+        known = LinearKnowledge(estimate, factor, float(clock), 2.0 * ones, ones, 0.5 * ones, 1)
+        chosen = choose(rows.copy(), known, memory, clock, stream, table)
+        assert chosen in range(5), f"choose returned {chosen}, which is no action"
 
 
 def _check_ball(policy: LinearPolicy) -> None:
     kernels = policy.kernels()
     assert kernels.on_ball is not None
+    assert kernels.index is not None, "a policy with `on_ball` must have an index"
     setting = LinearSetting(3, 0.4, 1.0, 50)
     table = np.ascontiguousarray(policy.table(setting), dtype=float)
     rng = np.random.default_rng(1)

@@ -298,7 +298,7 @@ class LinearCell:
         """Return the shape and type of every array the loop works in, beside those of actions."""
         sizes = (self.problem.dimension, len(self.alphas))
         if self.same_actions:
-            return fixed_shapes(self.groups, *sizes, fits=self.fits)
+            return fixed_shapes(self.groups, *sizes, fits=self.fits, memory=self._memory)
         d, orders = sizes
         return estimate_shapes(GLM_SIZES if self.fits else LINEAR_SIZES, d, self.groups, orders)
 
@@ -307,7 +307,12 @@ class LinearCell:
         arrays = {n: np.zeros(shape, kind) for n, (shape, kind) in self.shapes().items()}
         if self.same_actions:
             return FixedWorkspace(**arrays)
-        return changing_workspace(arrays, self._count, self.problem.dimension)
+        return changing_workspace(arrays, self._count, self.problem.dimension, self._memory)
+
+    @property
+    def _memory(self) -> int:
+        """How many numbers the policy keeps."""
+        return self.policy.memory(self._count, self.problem.dimension)
 
     def fit_draw(self, fit: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
         """Return what writes drawn actions into an array, plain or compiled."""

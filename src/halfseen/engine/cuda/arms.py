@@ -1,9 +1,10 @@
 """The loops of a GPU: one thread plays one replication of an armed bandit.
 
-``index``, ``learn``, ``width`` and the constants in capitals are filled in with a policy's own. A
-core of a cpu hides the time a draw takes by knowing every arm's next reward in advance
-(`halfseen.engine.loops.arms`). A GPU hides it behind other threads and is short of memory instead,
-so here a reward is drawn when its arm is chosen. The draws and the trajectories are the same.
+``index``, ``choose``, ``learn``, ``width`` and the constants in capitals are filled in with a
+policy's own. A core of a cpu hides the time a draw takes by knowing every arm's next reward in
+advance (`halfseen.engine.loops.arms`). A GPU hides it behind other threads and is short of memory
+instead, so here a reward is drawn when its arm is chosen. The draws and the trajectories are the
+same.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from halfseen.policies.arms.base import COUNT
 
 if TYPE_CHECKING:
     from halfseen.policies.arms.base import count_and_sum as learn
+    from halfseen.policies.arms.imed import choose
     from halfseen.policies.arms.ucb import index, width
 
 HAS_WIDTH = False
+CHOOSES = False
 STATISTICS = 2
 ARMS = 2
 ORDERS = 1
@@ -52,22 +55,28 @@ def leap(
     law, alphas, regularization = world.law, world.alphas, world.regularization
     environment_stream = (world.key[0], world.key[1], replication, ENVIRONMENT)
     policy_stream = (world.key[0], world.key[1], replication, POLICY)
-    for arm in range(ARMS):
-        for k in range(STATISTICS):
-            state[arm, k] = 0.0
-        pulled[arm] = 0.0
-        values[arm] = -np.inf
+    for k in range(ARMS):
+        for i in range(STATISTICS):
+            state[k, i] = 0.0
+        pulled[k] = 0.0
+        values[k] = -np.inf
     best = REAL(-np.inf)
-    for arm in range(ARMS):
-        if world.available[0, arm] == 1:
-            values[arm] = index(state, arm, 1, policy_stream, policy_constants)
-            best = max(best, constants[arm, MEAN])
+    for k in range(ARMS):
+        if world.available[0, k] == 1:
+            if not CHOOSES:
+                values[k] = index(state, k, 1, policy_stream, policy_constants)
+            best = max(best, constants[k, MEAN])
     for k in range(ORDERS):
         potential[k] = 0.0
     optimism = 0
     censoring = 0
     start = np.float64(0.0)
-    arm = largest(values)
+    playable = world.available[0]
+    arm: Any
+    if CHOOSES:
+        arm = np.uint32(choose(state, pulled, playable, 1, policy_stream, policy_constants))
+    else:
+        arm = largest(values)
     reward, wait = feedback(constants, arm, 0, law, environment_stream)
 
     for checkpoint in range(world.stops.size):
@@ -98,14 +107,20 @@ def leap(
             if observed:
                 learn(state, arm, reward, policy_constants)
                 clock = int(stop - left)
-                value = index(state, arm, clock, policy_stream, policy_constants)
-                if HAS_WIDTH:
-                    reach = width(state, arm, clock, policy_constants)
-                    if outside(constants[arm, MEAN], value, reach):
-                        optimism = 1
-                for k in range(ARMS):  # no address depends on the arm: the values stay in registers
-                    values[k] = value if k == arm else values[k]
-                arm = largest(values)
+                if HAS_WIDTH or not CHOOSES:
+                    value = index(state, arm, clock, policy_stream, policy_constants)
+                    if HAS_WIDTH:
+                        reach = width(state, arm, clock, policy_constants)
+                        if outside(constants[arm, MEAN], value, reach):
+                            optimism = 1
+                    for k in range(ARMS):  # no address depends on the arm: values stay in registers
+                        values[k] = value if k == arm else values[k]
+                if CHOOSES:
+                    arm = np.uint32(
+                        choose(state, pulled, playable, clock + 1, policy_stream, policy_constants)
+                    )
+                else:
+                    arm = largest(values)
                 count = int(state[arm, COUNT])
                 reward, wait = feedback(constants, arm, count, law, environment_stream)
         regret = np.float64(0.0)

@@ -147,6 +147,7 @@ def far_arms(kernels: OpenNames, feedback: Callable[..., Any], jumps: bool) -> A
                 room.winners[:, row],
                 room.state[:, :, row],
                 room.arm_state[:, :, row],
+                room.plays[:, row],
                 room.playable[:, row],
                 room.potential[:, row],
                 room.stop[:, row],

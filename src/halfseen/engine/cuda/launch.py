@@ -83,6 +83,7 @@ def far_kernel(once: Any) -> Any:
                 room.lists[:, :, row],
                 room.numbers[:, row],
                 room.curvatures[:, :, :, row],
+                room.memory[:, row],
                 room.potential[:, row],
                 room.stop[:, row],
             )

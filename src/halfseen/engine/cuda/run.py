@@ -49,7 +49,11 @@ def device() -> Any:
 
 def refusal(cell: Cell | LinearCell) -> str | None:
     """Return what this engine cannot play of a cell, or None."""
-    if not isinstance(cell, LinearCell) or cell.same_actions:
+    if not isinstance(cell, LinearCell):
+        return None
+    if cell.policy.choose is not None:
+        return f"{type(cell.policy).__name__}, which chooses by itself"
+    if cell.same_actions:
         return None
     actions = cell.problem.actions
     if isinstance(cell, GLMCell):

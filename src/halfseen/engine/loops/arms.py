@@ -1,7 +1,8 @@
 """The loop over arms: it plays rounds, keeps the state, and writes the track at the checkpoints.
 
-The names ``index``, ``learn``, ``width``, ``fill`` and the constants in capitals are filled in
-with a policy's own by `halfseen.engine.specialise`; the rest is the same for every policy.
+The names ``index``, ``choose``, ``learn``, ``width``, ``fill`` and the constants in capitals are
+filled in with a policy's own by `halfseen.engine.specialise`; the rest is the same for every
+policy.
 
 Of each arm the loop knows in advance its next observed reward and how many more pulls it takes
 to see it. Waits are geometric, so this is the same law as flipping a coin at every pull, and it
@@ -33,10 +34,12 @@ from halfseen.kernels.tournament import build, climb, inner_nodes
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ArmTrack, ArmWorkspace, ArmWorld
     from halfseen.policies.arms.base import count_and_sum as learn
+    from halfseen.policies.arms.imed import choose
     from halfseen.policies.arms.impute import zero as fill
     from halfseen.policies.arms.ucb import index, width
 
-WAITS = False  # an index changes only when its arm's state does
+WAITS = False  # an index, or the choice, changes only on an observation
+CHOOSES = False  # the policy chooses by itself, not by the largest index
 JUMPS = False  # WAITS, and every round offers the same arms
 FILLS = False  # missing rewards are replaced by `fill`
 HAS_WIDTH = False
@@ -60,7 +63,7 @@ def play_once(
     law, alphas, stops = world.law, world.alphas, world.stops
     regularization = world.regularization
     values, winners, state, arm_state = work.values, work.winners, work.state, work.arm_state
-    playable, potential, stopped = work.playable, work.potential, work.stop
+    playable, potential, stopped, plays = work.playable, work.potential, work.stop, work.plays
     arms = constants.shape[0]
     leaves = inner_nodes(arms)
     horizon = stops[stops.size - 1]
@@ -68,7 +71,11 @@ def play_once(
     availability_stream = (world.key[0], world.key[1], replication, AVAILABILITY)
     policy_stream = (world.key[0], world.key[1], replication, POLICY)
     best = begin(world, work, environment_stream, availability_stream, policy_stream)
-    chosen = build(values, winners, leaves)
+    if CHOOSES:
+        chosen = choose(state, plays, playable, 1, policy_stream, policy_constants)
+    else:
+        chosen = build(values, winners, leaves)
+    changed = False
     regret = 0.0
     optimism = 0
     censoring = 0
@@ -83,17 +90,24 @@ def play_once(
                 now = int(clock) + 1
                 write_playable(world, now, availability_stream, playable)
                 best = largest_mean(world, work)
-            top = -np.inf
-            chosen = -1
-            for arm in range(arms):
-                if playable[arm] == 1:
-                    if WAITS:
-                        value = values[leaves + arm]
-                    else:
-                        value = index(state, arm, int(clock) + 1, policy_stream, policy_constants)
-                    if value > top or chosen < 0:
-                        top = value
-                        chosen = arm
+            if CHOOSES:
+                if changed or not WAITS or world.availability != FIXED:
+                    now = int(clock) + 1
+                    chosen = choose(state, plays, playable, now, policy_stream, policy_constants)
+                    changed = False
+            else:
+                top = -np.inf
+                chosen = -1
+                for arm in range(arms):
+                    if playable[arm] == 1:
+                        if WAITS:
+                            value = values[leaves + arm]
+                        else:
+                            now = int(clock) + 1
+                            value = index(state, arm, now, policy_stream, policy_constants)
+                        if value > top or chosen < 0:
+                            top = value
+                            chosen = arm
 
         span = arm_state[chosen, WAIT] if JUMPS else 1.0
         stop = stops[checkpoint]
@@ -121,20 +135,28 @@ def play_once(
         if observed:
             seen += 1.0
             arm_state[arm, SEEN] = seen
+            if CHOOSES:
+                plays[arm] = pulled
             learn(state, arm, arm_state[arm, REWARD], policy_constants)
         elif FILLS:
             guess = fill(state, arm, policy_constants)
             if guess == guess:
                 learn(state, arm, guess, policy_constants)
-        if (observed or FILLS) and (WAITS or HAS_WIDTH):
+        if (observed or FILLS) and CHOOSES:
+            if JUMPS:
+                now = int(clock) + 1
+                chosen = choose(state, plays, playable, now, policy_stream, policy_constants)
+            else:
+                changed = True
+        if (observed or FILLS) and ((WAITS and not CHOOSES) or HAS_WIDTH):
             value = index(state, arm, int(clock), policy_stream, policy_constants)
             if HAS_WIDTH:
                 reach = width(state, arm, int(clock), policy_constants)
                 if outside(constants[arm, MEAN], value, reach):
                     optimism = 1
-            if JUMPS:
+            if JUMPS and not CHOOSES:
                 chosen = climb(values, winners, leaves, arm, value)
-            elif WAITS:
+            elif WAITS and not CHOOSES:
                 values[leaves + arm] = value
         if observed:
             reward, wait = feedback(constants, arm, int(seen), law, environment_stream)
@@ -167,13 +189,14 @@ def begin(
         work.arm_state[arm, SEEN] = 0.0
         work.arm_state[arm, WAIT] = wait
         work.arm_state[arm, REWARD] = reward
+        work.plays[arm] = 0.0
     write_playable(world, 1, availability_stream, work.playable)
     for node in range(leaves + arms, work.values.size):  # no arm sits there
         work.values[node] = -np.inf
     for arm in range(arms):
         work.winners[leaves + arm] = arm
         work.values[leaves + arm] = -np.inf
-        if WAITS and (work.playable[arm] == 1 or world.availability != FIXED):
+        if WAITS and not CHOOSES and (work.playable[arm] == 1 or world.availability != FIXED):
             value = index(work.state, arm, 1, policy_stream, world.policy_constants)
             work.values[leaves + arm] = value
     cleared(work.potential)

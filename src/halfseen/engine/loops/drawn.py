@@ -1,7 +1,7 @@
 """Ridge regression on drawn or given actions, as `halfseen.engine.loops.changing_set` asks for it.
 
-``index``, ``radius``, ``draw``, ``scale`` and the constants in capitals are filled in. A round
-costs O(K d^2).
+``index``, ``own_choice``, ``radius``, ``draw``, ``scale`` and the constants in capitals are filled
+in. A round costs O(K d^2).
 """
 
 from __future__ import annotations
@@ -49,17 +49,22 @@ from halfseen.kernels.ridge import (
     update_estimate,
 )
 from halfseen.kernels.ties import tie_edge
+from halfseen.policies.linear.base import LinearKnowledge
 from halfseen.problems.action_sets import fill_normals
 from halfseen.problems.round_draws import draw_round, scale_columns
 
 if TYPE_CHECKING:
+    from halfseen.censorship.multi_threshold import observe_probability
     from halfseen.engine.arguments import ChangingWorkspace, ChangingWorld, History
     from halfseen.policies.linear.lin_ucb import index, radius
+    from halfseen.policies.linear.vids import choose as own_choice
     from halfseen.problems.action_sets import draw_action as draw
     from halfseen.problems.action_sets import sphere_scale as scale
 
 DRAWN = True  # actions are drawn, not read from a sequence
 SAMPLES = False  # the policy is given a random shift every round
+CHOOSES = False  # the policy chooses by itself, not by the largest index
+LISTED = False  # how likely each action is to be observed is listed, not computed
 BALL = False
 
 
@@ -125,13 +130,53 @@ def choose(
     for k in range(count):
         if truths[k] > best:
             best = truths[k]
-        value = index(means[k], squares[k], spread, shifts[k], k, now, policy_stream, constants)
-        if value > edge:
-            edge = tie_edge(value)
-            chosen = k
+        if not CHOOSES:
+            value = index(means[k], squares[k], spread, shifts[k], k, now, policy_stream, constants)
+            if value > edge:
+                edge = tie_edge(value)
+                chosen = k
+    if CHOOSES:
+        chosen = choose_freely(world, work, now, policy_stream)
     for i in range(d):
         x[i] = columns[i, chosen]
     return chosen, best, truths[chosen], squares[chosen]
+
+
+def choose_freely(world: ChangingWorld, work: ChangingWorkspace, now: int, stream: Stream) -> int:
+    """Return the choice of a policy that chooses by itself.
+
+    It is told how often the region of each action was played and observed.
+    """
+    columns, rows, plays, seen, observe = (
+        work.columns,
+        work.actions,
+        work.g[0],
+        work.g[1],
+        work.shifts,
+    )
+    factor, numbers = work.matrices[FACTOR], work.numbers
+    if numbers[STALE] > 0.0:
+        lower_factor(work.matrices[INVERSE], factor)
+        numbers[STALE] = 0.0
+    d, count = columns.shape
+    for k in range(count):
+        along = 0.0
+        for i in range(d):
+            rows[k, i] = columns[i, k]
+            along += columns[i, k] * world.direction[i]
+        region = 0
+        while region < world.cuts.size and along >= world.cuts[region]:
+            region += 1
+        plays[k] = work.groups[0, region]
+        seen[k] = work.groups[1, region]
+        if LISTED:
+            observe[k] = world.rates[(now - 1) % world.rates.shape[0], k]
+        else:
+            observe[k] = observe_probability(along, world.observe_table)
+    known = LinearKnowledge(
+        work.vectors[ESTIMATE], factor, numbers[LEARNED], plays, seen, observe, 0
+    )
+    return own_choice(rows, known, work.memory, now, stream, world.policy_constants)
 
 
 @inline

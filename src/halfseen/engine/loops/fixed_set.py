@@ -26,6 +26,7 @@ from halfseen.engine.arguments import (
     EXPLORING,
     FACTOR,
     INVERSE,
+    LEARNED,
     MEANS,
     OBSERVED,
     PULLED,
@@ -45,19 +46,22 @@ from halfseen.engine.arguments import (
 from halfseen.engine.loops.designs import gather_expected, powered_width, record_designs, shortage
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN
 from halfseen.engine.loops.record import cleared, record, record_potential
-from halfseen.kernels.cholesky import exceeds
+from halfseen.kernels.cholesky import exceeds, lower_factor
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
 from halfseen.kernels.ridge import gather, next_refactor, refresh_actions
 from halfseen.kernels.ties import tie_edge
+from halfseen.policies.linear.base import LinearKnowledge
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import FixedWorkspace, FixedWorld, LinearTrack
     from halfseen.engine.loops.feedback import gaussian_feedback as feedback
     from halfseen.engine.loops.fixed_linear import learn, misses, reset, shake
     from halfseen.policies.linear.lin_ucb import index
+    from halfseen.policies.linear.vids import choose as own_choice
 
 JUMPS = False  # the choice changes only on an observation
+CHOOSES = False  # the policy chooses by itself, not by the largest index
 IMPUTES = False  # missing rewards are learned as 0
 SAMPLES = False  # the policy is given a random shift every round
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
@@ -91,6 +95,8 @@ def play_once(
     policy_stream = (world.key[0], world.key[1], replication, POLICY)
     best = begin(world, work)
     reset(world, work)
+    if CHOOSES:
+        remember_nothing(world, work)
     for k in range(wait.size):
         rewards[k], wait[k] = feedback(constants, k, 0, environment_stream)
     regret = 0.0
@@ -111,7 +117,10 @@ def play_once(
             shake(work, policy_stream, int(clock) + 1)
             project_rows(world.rows, work)
         if changed or not JUMPS:
-            chosen = choose(work, int(clock) + 1, policy_stream, world.policy_constants)
+            if CHOOSES:
+                chosen = choose_freely(world, work, int(clock) + 1, policy_stream)
+            else:
+                chosen = choose(work, int(clock) + 1, policy_stream, world.policy_constants)
         changed = False
 
         span = wait[chosen] if JUMPS else 1.0
@@ -206,6 +215,50 @@ def choose(work: FixedWorkspace, now: int, stream: Stream, policy_constants: Vec
             edge = tie_edge(values[k])
             chosen = k
     return chosen
+
+
+def remember_nothing(world: FixedWorld, work: FixedWorkspace) -> None:
+    """Clear the policy's memory, and write the probabilities of being observed for it."""
+    cleared(work.memory)
+    for k in range(world.rows.shape[0]):
+        work.lists[SHIFTS, k] = 2.0 * world.arm_constants[k, HALF_RATE]
+
+
+@inline
+def choose_freely(world: FixedWorld, work: FixedWorkspace, now: int, stream: Stream) -> int:
+    """Return the choice of a policy that chooses by itself."""
+    lists, numbers = work.lists, work.numbers
+    if numbers[STALE] > 0.0:
+        refresh_posterior(world, work)
+        numbers[STALE] = 0.0
+    known = LinearKnowledge(
+        work.vectors[SHAKE],
+        work.matrices[FACTOR],
+        numbers[LEARNED],
+        lists[PULLED],
+        lists[OBSERVED],
+        lists[SHIFTS],
+        1,
+    )
+    return own_choice(world.rows, known, work.memory, now, stream, world.policy_constants)
+
+
+@shared
+def refresh_posterior(world: FixedWorld, work: FixedWorkspace) -> None:
+    """Write the estimate and the factor of the inverse of the design."""
+    inverse, target, estimate = work.matrices[INVERSE], work.vectors[TARGET], work.vectors[SHAKE]
+    lower_factor(inverse, work.matrices[FACTOR])
+    d = estimate.size
+    for i in range(d):
+        target[i] = 0.0
+    for k in range(world.rows.shape[0]):
+        for i in range(d):
+            target[i] += work.lists[SUMS, k] * world.rows[k, i]
+    for i in range(d):
+        total = 0.0
+        for j in range(d):
+            total += inverse[i, j] * target[j]
+        estimate[i] = total
 
 
 @inline

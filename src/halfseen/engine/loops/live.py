@@ -1,6 +1,7 @@
 """One decision at a time: the loop's choice and learning steps on their own, for the live agent.
 
-As in `halfseen.engine.loops.arms`, ``index`` and ``learn`` are filled in with a policy's own.
+As in `halfseen.engine.loops.arms`, ``index``, ``choose`` and ``learn`` are filled in with a
+policy's own.
 """
 
 from __future__ import annotations
@@ -15,14 +16,25 @@ from halfseen.draws import POLICY
 
 if TYPE_CHECKING:
     from halfseen.policies.arms.base import count_and_sum as learn
+    from halfseen.policies.arms.imed import choose
     from halfseen.policies.arms.impute import zero as fill
     from halfseen.policies.arms.ucb import index
 
+CHOOSES = False  # the policy chooses by itself
+
 
 def select(
-    state: Vector, playable: NDArray[Any], clock: int, key0: int, key1: int, table: Vector
+    state: Vector,
+    plays: Vector,
+    playable: NDArray[Any],
+    clock: int,
+    key0: int,
+    key1: int,
+    table: Vector,
 ) -> int:
-    """Return the playable arm with the largest index, the lowest among equals."""
+    """Return the policy's choice, or the playable arm with the largest index, first of equals."""
+    if CHOOSES:
+        return choose(state, plays, playable, clock, (key0, key1, 0, POLICY), table)
     chosen = -1
     top = -math.inf
     for arm in range(playable.size):

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from halfseen.checks import Vector
-from halfseen.draws import POLICY
+from halfseen.draws import POLICY, Stream
 from halfseen.engine.arguments import (
     DESIGN,
     DUE,
@@ -40,7 +40,9 @@ from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.action_sets import fill_normals
 
 if TYPE_CHECKING:
+    from halfseen.policies.linear.base import LinearKnowledge
     from halfseen.policies.linear.lin_ucb import index
+    from halfseen.policies.linear.vids import choose as own_choice
 
 SAMPLES = False
 
@@ -103,6 +105,26 @@ def select_action(
             edge = tie_edge(value)
             chosen = k
     return chosen
+
+
+def select_freely(
+    rows: Vector,
+    known: LinearKnowledge,
+    inverse: Vector,
+    memory: Vector,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+) -> int:
+    """Return the choice of a policy that chooses by itself, or -1-k as `select_action`."""
+    for k in range(rows.shape[0]):
+        length = 0.0
+        for i in range(rows.shape[1]):
+            length += rows[k, i] * rows[k, i]
+        if not length <= (1.0 + SLACK) * (1.0 + SLACK):
+            return -1 - k
+    lower_factor(inverse, known.factor)
+    return own_choice(rows, known, memory, clock, stream, table)
 
 
 def absorb_action(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
 from halfseen.problems.setting import Setting
 
@@ -29,21 +30,24 @@ def count_and_sum(state: State, arm: int, reward: float, table: Vector) -> None:
 class Kernels:
     """The algorithm of a policy, apart from its parameters. The fields are those of `Policy`."""
 
-    index: Callable[[State, int, int, Stream, Vector], float]
+    index: Callable[[State, int, int, Stream, Vector], float] | None
     learn: Callable[[State, int, float, Vector], None]
     width: Callable[[State, int, int, Vector], float] | None
     fill: Callable[[State, int, Vector], float] | None
     statistics: int
     waits: bool
+    choose: Callable[[State, Vector, NDArray[Any], int, Stream, Vector], int] | None = None
 
     def names(self) -> dict[str, Any]:
         """Return what the loop's open names stand for."""
         return {
-            "index": self.index,
+            "index": self.index or _no_index,
+            "choose": self.choose or _no_choice,
             "learn": self.learn,
             "width": self.width or _no_width,
             "fill": self.fill or _no_fill,
             "HAS_WIDTH": self.width is not None,
+            "CHOOSES": self.choose is not None,
             "FILLS": self.fill is not None,
             "WAITS": self.waits,
             "STATISTICS": self.statistics,
@@ -66,6 +70,12 @@ class Policy(ABC):
         Kernel ``(state, arm, clock, stream, table) -> float``. ``state[arm]`` holds the arm's
         statistics, ``clock`` is the round, from 1, ``stream`` feeds `halfseen.draws`, and
         ``table[arm]`` holds the arm's row of what :meth:`table` returned.
+    choose
+        Kernel ``(state, plays, playable, clock, stream, table) -> int`` or None. A policy that
+        compares arms with one another, for example with the largest mean, gives this kernel
+        instead of an `index`: it returns a number of an arm with ``playable[arm] == 1``.
+        ``plays[arm]`` counts the rounds in which the arm was played, observed or not, up to its
+        last observation.
     learn
         Kernel ``(state, arm, reward, table)``: adds one observed reward to ``state[arm]``.
         ``state[arm, 0]`` must be the number of rewards added. The rest is the policy's own.
@@ -79,14 +89,16 @@ class Policy(ABC):
     statistics
         How many numbers are kept per arm.
     waits
-        True when an index can change only when that arm's state does. The engines then jump from
-        one observation to the next.
+        True when an index can change only when that arm's state does or, with `choose`, when the
+        choice among the same arms can change only on an observation: the kernel is then asked
+        after an observation and nowhere else. The engines jump from one observation to the next.
     regularization
         The lambda of the potential reported for this policy.
     """
 
     kind: ClassVar[str]
-    index: ClassVar[staticmethod[[State, int, int, Stream, Vector], float]]
+    index: ClassVar[staticmethod[[State, int, int, Stream, Vector], float] | None] = None
+    choose: ClassVar[staticmethod[..., int] | None] = None
     learn: ClassVar[staticmethod[[State, int, float, Vector], None]] = staticmethod(count_and_sum)
     width: ClassVar[staticmethod[[State, int, int, Vector], float] | None] = None
     fill: ClassVar[staticmethod[[State, int, Vector], float] | None] = None
@@ -110,6 +122,10 @@ class Policy(ABC):
 
     def kernels(self) -> Kernels:
         """Return the algorithm without its parameters."""
+        if self.index is None and self.choose is None:
+            raise InvalidInput(
+                "policy", "must have a kernel `index` or `choose`", self, "Write one of them."
+            )
         return Kernels(
             renewed(self.index),
             renewed(self.learn),
@@ -117,7 +133,18 @@ class Policy(ABC):
             renewed(self.fill),
             self.statistics,
             self.waits,
+            renewed(self.choose),
         )
+
+
+def _no_index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> float:
+    return 0.0
+
+
+def _no_choice(
+    state: State, plays: Vector, playable: NDArray[Any], clock: int, stream: Stream, table: Vector
+) -> int:
+    return 0
 
 
 def _no_width(state: State, arm: int, clock: int, table: Vector) -> float:

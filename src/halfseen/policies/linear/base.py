@@ -6,11 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
 
 BallKernel = Callable[
@@ -46,22 +47,57 @@ class LinearSetting:
     observe: Vector | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
+class LinearKnowledge(NamedTuple):
+    """What a policy that chooses by itself is given.
+
+    Attributes
+    ----------
+    estimate
+        The ridge estimate of theta.
+    factor
+        A lower triangular L with L L' = W^-1.
+    learned
+        How many rewards were learned.
+    plays, seen
+        How often each action was played and observed; of actions that change, their region.
+    observe
+        The probability of being observed of each action. A learner that looks at it is told what
+        it may not know.
+    same
+        1 if every round offers the same actions, else 0.
+    """
+
+    estimate: Vector
+    factor: Vector
+    learned: float
+    plays: Vector
+    seen: Vector
+    observe: Vector
+    same: int
+
+
+Choice = Callable[[Vector, LinearKnowledge, Vector, int, Stream, Vector], int]
+
+
 @dataclass(frozen=True)
 class LinearKernels:
     """The algorithm of a linear policy, apart from its parameters."""
 
-    index: Callable[[float, float, float, float, int, int, Stream, Vector], float]
+    index: Callable[[float, float, float, float, int, int, Stream, Vector], float] | None
     radius: Callable[[float, Vector], float] | None
     samples: bool
     imputes: bool
     waits: bool
     on_ball: BallKernel | None = field(default=None, kw_only=True)
     spectral: bool = field(default=False, kw_only=True)
+    choose: Choice | None = field(default=None, kw_only=True)
 
     def names(self) -> dict[str, Any]:
         """Return what the loop's open names stand for."""
         return {
-            "index": self.index,
+            "index": self.index or _no_index,
+            "own_choice": self.choose or _no_choice,
+            "CHOOSES": self.choose is not None,
             "radius": self.radius or _no_radius,
             "HAS_RADIUS": self.radius is not None,
             "SAMPLES": self.samples,
@@ -86,6 +122,12 @@ class LinearPolicy(ABC):
         log det W - d log lambda, a random shift <a, eta> with eta normal of covariance W^-1 (if
         `samples`, otherwise 0), its number, the round from 1, a stream for `halfseen.draws` and
         the policy's constants.
+    choose
+        Kernel ``(rows, known, memory, clock, stream, table) -> int`` or None: a policy that draws
+        from the posterior, compares actions or needs to know how often each was observed gives
+        this kernel instead of an `index`. It returns the number of one of the `rows`; `known` is
+        a `LinearKnowledge`, `memory` an array of its own, as long as :meth:`memory` says and 0 at
+        the beginning; of actions that change, nothing in it is kept from round to round.
     radius
         Kernel ``(spread, table) -> float`` or None: the radius of the confidence ellipsoid.
     samples
@@ -109,7 +151,10 @@ class LinearPolicy(ABC):
     """
 
     kind: ClassVar[str]
-    index: ClassVar[staticmethod[[float, float, float, float, int, int, Stream, Vector], float]]
+    index: ClassVar[
+        staticmethod[[float, float, float, float, int, int, Stream, Vector], float] | None
+    ] = None
+    choose: ClassVar[staticmethod[..., int] | None] = None
     radius: ClassVar[staticmethod[[float, Vector], float] | None] = None
     samples: ClassVar[bool] = False
     imputes: ClassVar[bool] = False
@@ -123,6 +168,13 @@ class LinearPolicy(ABC):
     def table(self, setting: LinearSetting) -> Vector:
         """Return the constants of the kernels."""
 
+    def memory(self, actions: int, dimension: int) -> int:
+        """Return how many numbers `choose` keeps."""
+        return 1
+
+    def check_live(self) -> None:  # noqa: B027
+        """Refuse to be used by an agent; by default every policy can be."""
+
     def failure(self, setting: LinearSetting) -> float:
         """Return the delta in use: the policy's own, or 1 over the horizon."""
         delta: float | None = getattr(self, "delta", None)
@@ -130,6 +182,10 @@ class LinearPolicy(ABC):
 
     def kernels(self) -> LinearKernels:
         """Return the algorithm without its parameters."""
+        if self.index is None and self.choose is None:
+            raise InvalidInput(
+                "policy", "must have a kernel `index` or `choose`", self, "Write one of them."
+            )
         return LinearKernels(
             renewed(self.index),
             renewed(self.radius),
@@ -138,6 +194,7 @@ class LinearPolicy(ABC):
             self.waits,
             on_ball=renewed(self.on_ball),
             spectral=self.spectral,
+            choose=renewed(self.choose),
         )
 
     def _keep(self, name: str, **limits: Any) -> None:
@@ -162,6 +219,30 @@ def toward(x: Vector, out: Vector) -> None:
             out[i] /= math.sqrt(square)
     else:
         out[0] = 1.0
+
+
+def _no_index(
+    mean: float,
+    square: float,
+    spread: float,
+    shift: float,
+    action: int,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+) -> float:
+    return 0.0
+
+
+def _no_choice(
+    rows: Vector,
+    known: LinearKnowledge,
+    memory: Vector,
+    clock: int,
+    stream: Stream,
+    table: Vector,
+) -> int:
+    return 0
 
 
 def _nowhere(

@@ -1,0 +1,54 @@
+"""The family of reward laws that an index is made for, by name or by the problem's own law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.kernels.divergences import BERNOULLI, EXPONENTIAL, GAUSSIAN, POISSON
+from halfseen.policies.arms.base import Policy
+from halfseen.problems.setting import Setting
+
+FAMILIES = {
+    "gaussian": GAUSSIAN,
+    "bernoulli": BERNOULLI,
+    "poisson": POISSON,
+    "exponential": EXPONENTIAL,
+}
+
+
+@dataclass(frozen=True)
+class FamilyPolicy(Policy):
+    """A policy whose index depends on the family of the rewards' laws."""
+
+    kind: ClassVar[str] = ""
+    family: str | None = None
+    waits = True
+
+    def __post_init__(self) -> None:
+        if self.family is not None:
+            checks.one_of(f"{type(self).__name__}.family", self.family, FAMILIES)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a family that does not fit the rewards."""
+        if self.family not in (None, "gaussian", setting.reward):
+            raise InvalidInput(
+                f"{type(self).__name__}.family",
+                f"must be 'gaussian' or left out for {setting.reward} rewards",
+                self.family,
+                f"Leave it out, or declare rewards that are {self.family}.",
+            )
+
+    def family_in(self, setting: Setting) -> int:
+        """Return the family's number; rewards of no family of their own are sub-Gaussian."""
+        name = setting.reward if self.family is None else self.family
+        return FAMILIES.get(name, GAUSSIAN)
+
+    def scales(self, setting: Setting) -> Vector:
+        """Return 1/(2 sigma^2) of each arm, a large number without noise."""
+        return 0.5 / np.maximum(setting.noise, 1e-45) ** 2  # times a squared gap it stays finite

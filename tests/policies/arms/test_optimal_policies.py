@@ -1,0 +1,270 @@
+"""IMED, KL-UCB, KL-UCB++ and MOSS: formulas by another route, the observed clock, and bad input."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from halfseen import (
+    IMED,
+    KLUCB,
+    MOSS,
+    UCB,
+    Agent,
+    ArmedBandit,
+    InvalidInput,
+    KLUCBPlusPlus,
+    PerArm,
+    Policy,
+    Study,
+    Uniform,
+    simulate,
+)
+from halfseen.problems import Setting
+from halfseen.studies.spec import parse_spec
+from halfseen.testing import check_policy
+
+STREAM = (1, 2, 3, 2)
+LAWS = ("gaussian", "bernoulli", "poisson", "exponential")
+
+
+def divergence(law, m, q, sigma=0.5):
+    if law == "gaussian":
+        return (q - m) ** 2 / (2 * sigma**2)
+    if law == "poisson":
+        return q - m + (m * math.log(m / q) if m > 0 else 0.0)
+    if law == "exponential":
+        return m / q - 1 - math.log(m / q)
+    if q == 1.0:
+        return 0.0 if m == 1.0 else math.inf
+    return sum(a * math.log(a / b) if a > 0 else 0.0 for a, b in ((m, q), (1 - m, 1 - q)))
+
+
+def upper(law, m, level):
+    if law == "gaussian":
+        return m + 0.5 * math.sqrt(2 * level)
+    if level == 0 or (m == 1 and law == "bernoulli"):
+        return m
+    most = 1 - 1e-16 if law == "bernoulli" else 1e6
+    return optimize.brentq(lambda q: divergence(law, m, q) - level, m or 1e-12, most, xtol=1e-15)
+
+
+def scores(name, law, counts, means, horizon, dimension):
+    counts, means = np.asarray(counts, float), np.asarray(means, float)
+    arms = range(len(counts))
+    if name == "imed":
+        lead = max(means)
+        costs = [0.0 if m == lead else divergence(law, m, lead) for m in means]
+        return -counts * costs - np.log(counts)
+    if name == "kl-ucb":
+        level = np.full(len(counts), math.log(counts.sum()))
+    else:
+        x = horizon / (dimension * counts)
+        log = np.log(np.maximum(x, 1.0))
+        if name == "moss":
+            return means + np.sqrt(log / counts)
+        level = np.log(np.maximum(x * (log**2 + 1.0), 1.0))
+    return np.array([upper(law, means[k], level[k] / counts[k]) for k in arms])
+
+
+POLICIES = {
+    "imed": IMED(),
+    "kl-ucb": KLUCB(),
+    "moss": MOSS(),
+    "kl-ucb++": KLUCBPlusPlus(),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", POLICIES)
+def test_choices_are_those_of_the_formula(name, law):
+    """A thousand rounds of two in three observed: every choice has the largest plain score."""
+    policy, arms, horizon = POLICIES[name], 4, 1000
+    kernels = policy.kernels()
+    table = policy.table(Setting(np.full(arms, 0.5), 1.0, horizon, law))
+    generator = np.random.default_rng(3)
+    state, plays = np.zeros((arms, kernels.statistics)), np.zeros(arms)
+    playable, pulled = np.ones(arms, np.uint8), np.zeros(arms)
+    truth = (0.3, 0.7, 0.55, 0.6)
+    for clock in range(1, horizon + 1):
+        chosen = kernels.choose(state, plays, playable, clock, STREAM, table)
+        counts, totals = state[:, 0], state[:, 1]
+        if np.any(counts == 0):
+            assert chosen == np.flatnonzero(counts == 0)[0]
+        else:
+            dimension = np.sum((plays + 2) / (counts + 1))
+            plain = scores(name, law, counts, totals / counts, horizon, dimension)
+            assert plain[chosen] == pytest.approx(max(plain), rel=1e-9)
+        pulled[chosen] += 1
+        if generator.random() < 2 / 3:
+            mean = truth[chosen]
+            reward = {
+                "gaussian": generator.normal(mean, 0.5),
+                "bernoulli": generator.random() < mean,
+                "poisson": generator.poisson(mean),
+                "exponential": generator.exponential(mean),
+            }[law]
+            kernels.learn(state, chosen, float(reward), table)
+            plays[chosen] = pulled[chosen]
+
+
+@pytest.mark.parametrize("name", ["moss", "kl-ucb++"])
+def test_known_dimension_gives_an_index(name):
+    kind = type(POLICIES[name])
+    policy = kind(dimension=8.0)
+    state = np.array([[5.0, 3.0], [20.0, 9.0]])
+    table = policy.table(Setting(np.full(2, 0.5), 1.0, 1000, "gaussian"))
+    for arm in range(2):
+        expected = scores(name, "gaussian", [5, 20], [0.6, 0.45], 1000, 8.0)[arm]
+        assert policy.kernels().choose is None
+        assert policy.kernels().index(state, arm, 7, STREAM, table) == pytest.approx(expected)
+    for dimension, share in (("arms", 500.0), (8.0, 125.0), ("learned", 1000.0)):
+        assert (
+            kind(dimension=dimension).table(Setting(np.ones(2), 1, 1000, "gaussian"))[0, -1]
+            == share
+        )
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        KLUCB(clock="rounds"),
+        KLUCBPlusPlus(dimension=9.0),
+        MOSS(7.5),
+    ],
+    ids=repr,
+)
+def test_every_variant_keeps_the_contract(policy):
+    check_policy(policy, horizon=60)
+
+
+@pytest.mark.parametrize("policy", [IMED(), KLUCB()], ids=repr)
+def test_the_observed_sequence_is_the_uncensored_run_draw_by_draw(policy):
+    """A policy of the observed clock, seen at its observations, plays the uncensored bandit."""
+    problem = ArmedBandit([0.5, 0.4, 0.2], noise=0.5)
+    tracks = {}
+    for name, censorship in {"all": Uniform(1.0), "some": PerArm([0.2, 0.7, 0.05])}.items():
+        study = Study(problem, censorship, policy, 4000, 3, checkpoints=4000, baseline=False)
+        tracks[name] = simulate(study).tracks["observations"][0, 0, 0]
+    checkpoints = tracks["all"].shape[1]
+    for whole, part in zip(tracks["all"], tracks["some"], strict=True):
+        totals = {int(row.sum()): row.tolist() for row in whole}
+        shared = [row for row in part if int(row.sum()) in totals]
+        assert len(shared) > checkpoints // 4
+        assert all(row.tolist() == totals[int(row.sum())] for row in shared)
+
+
+def test_counts_obey_wald():
+    problem, p = ArmedBandit([0.5, 0.4, 0.2], noise=0.5), np.array([0.2, 0.7, 0.05])
+    study = Study(problem, PerArm(p), IMED(), 2000, 400, checkpoints=2, baseline=False)
+    tracks = simulate(study).tracks
+    plays, seen = (tracks[n][0, 0, 0, :, -1].astype(float) for n in ("pulls", "observations"))
+    gap = seen - p * plays
+    assert np.all(np.abs(gap.mean(axis=0)) < 4 * gap.std(axis=0) / 20)
+
+
+def test_imed_has_far_less_regret_than_ucb():
+    problem = ArmedBandit([0.5, 0.4, 0.3, 0.2, 0.1], noise=0.5)
+    study = Study(
+        problem,
+        PerArm([0.3, 0.9, 0.1, 0.5, 0.2]),
+        {"UCB": UCB(), "IMED": IMED()},
+        10_000,
+        200,
+        checkpoints=2,
+        baseline=False,
+    )
+    regret = simulate(study).tracks["regret"][0, 0, :, :, -1]
+    error = regret.std(axis=1) / math.sqrt(200)
+    assert np.all(np.abs(regret.mean(axis=1) - [582.2, 165.1]) < 4 * error)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: IMED("beta"), "IMED.family"),
+        (lambda: KLUCB(clock="hours"), "KLUCB.clock"),
+        (lambda: MOSS("known"), "must be a number, 'learned' or 'arms'"),
+        (lambda: MOSS(0.5), "MOSS.dimension"),
+        (lambda: KLUCBPlusPlus(dimension=math.nan), "KLUCBPlusPlus.dimension"),
+    ],
+)
+def test_bad_parameters_are_named(make, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize("kind", [IMED, KLUCB, KLUCBPlusPlus])
+def test_a_family_that_does_not_fit_the_rewards_is_refused_when_the_study_is_made(kind):
+    outside = ArmedBandit([2.0, 1.0])
+    with pytest.raises(InvalidInput, match=r"family.*gaussian rewards.*bernoulli"):
+        Study(outside, Uniform(0.5), kind("bernoulli"), 100)
+    with pytest.raises(InvalidInput, match="family"):
+        Agent(kind("bernoulli"), arms=2)
+
+
+def test_specs_know_the_policies():
+    study = parse_spec(
+        """
+        horizon = 100
+        problems.offers = { kind = "arms", means = [0.6, 0.5], reward = "bernoulli" }
+        censorships.half = { kind = "uniform", observe = 0.5 }
+        policies.IMED = { kind = "imed" }
+        policies."KL-UCB" = { kind = "kl-ucb", clock = "rounds", family = "bernoulli" }
+        policies."KL-UCB++" = { kind = "kl-ucb++", dimension = 4.0 }
+        policies.MOSS = { kind = "moss", dimension = "arms" }
+        """
+    )
+    expected = [IMED(), KLUCB("bernoulli", "rounds"), KLUCBPlusPlus(dimension=4.0), MOSS("arms")]
+    assert list(study.policies.values()) == expected
+
+
+def second_best(state, plays, playable, clock, stream, table):
+    """Return the playable arm with the most observations per play, one never seen first."""
+    chosen, top = -1, -1.0
+    for arm in range(playable.size):
+        if playable[arm] == 1:
+            if state[arm, 0] == 0.0:
+                return arm
+            if state[arm, 0] / plays[arm] > top:
+                chosen, top = arm, state[arm, 0] / plays[arm]
+    return chosen
+
+
+def anything(state, plays, playable, clock, stream, table):
+    return clock % playable.size
+
+
+@dataclass(frozen=True)
+class MostSeen(Policy):
+    kind: ClassVar[str] = "most-seen"
+    waits = True
+    choose = staticmethod(second_best)
+
+    def table(self, setting):
+        return np.zeros((setting.arms, 1))
+
+
+class Anything(MostSeen):
+    choose = staticmethod(anything)
+
+
+class Nothing(MostSeen):
+    choose = None
+
+
+def test_third_party_policy_that_chooses_by_itself_passes():
+    check_policy(MostSeen())
+
+
+def test_policy_that_chooses_what_is_not_playable_is_caught():
+    with pytest.raises(AssertionError, match="not playable"):
+        check_policy(Anything())
+
+
+def test_policy_without_index_and_choice_is_refused():
+    with pytest.raises(InvalidInput, match="must have a kernel `index` or `choose`"):
+        Nothing().kernels()
