@@ -98,6 +98,13 @@ WRONG = {
     "glm-regret": 0.06,
     "glm-exploration": 0.8,
     "glm-slowdown": 1.2,
+    "wald": 1.05,
+    "observed-clock": 0.99,
+    "finite-lower-bound": 45.0,
+    "minimax": 0.9,
+    "imed-slope": 0.6,
+    "worth-of-p": 1.001,
+    "confidence-sequences": 0.3,
 }
 # Factors that would make true what is printed and is not.
 KIND = {
@@ -293,6 +300,9 @@ EVERYWHERE = [
         for factor in (0.999, 1.001)
     ),
     ("potential-bounds", "linear.potential_limits.potential_bounds", _field("upper", 0.9)),
+    ("worth-of-p", "lower.asymptotic.asymptotic_lower_bound", _field("constant", 1.001)),
+    ("worth-of-p", "lower.asymptotic.asymptotic_lower_bound", _field("ignoring", 0.999)),
+    ("imed-slope", "lower.asymptotic.asymptotic_lower_bound", _field("constant", 0.6)),
 ]
 
 

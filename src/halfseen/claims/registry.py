@@ -33,6 +33,7 @@ FAMILIES = (
     "linear.regret",
     "linear.laws",
     "glm",
+    "lower_bounds",
 )
 
 

@@ -15,7 +15,7 @@ from halfseen.errors import InvalidInput
 
 def observation(observe: Any) -> Vector:
     """Return probabilities of being observed, each in ]0, 1]."""
-    return _many("observe", observe, above=0.0, at_most=1.0, fix=checks.OBSERVE_FIX)
+    return many("observe", observe, above=0.0, at_most=1.0, fix=checks.OBSERVE_FIX)
 
 
 def per_arm(field: str, value: Any, arms: int, *, positive: bool = False) -> Vector:
@@ -23,7 +23,7 @@ def per_arm(field: str, value: Any, arms: int, *, positive: bool = False) -> Vec
     above, at_least = (0.0, -math.inf) if positive else (-math.inf, 0.0)
     if np.ndim(np.asarray(value, dtype=object)) == 0:
         return np.full(arms, checks.number(field, value, above=above, at_least=at_least))
-    result = _many(field, value, above=above, at_least=at_least)
+    result = many(field, value, above=above, at_least=at_least)
     if len(result) != arms:
         raise InvalidInput(
             field,
@@ -49,7 +49,7 @@ def rounds(horizon: Any) -> float:
     return checks.number("horizon", horizon, at_least=0.0, fix="Give the number of rounds.")
 
 
-def _many(
+def many(
     field: str,
     value: Any,
     *,
@@ -58,7 +58,10 @@ def _many(
     at_most: float = math.inf,
     fix: str = "",
 ) -> Vector:
-    """Check a million entries at array speed; on any doubt let `checks.vector` decide and speak."""
+    """Return a list of numbers as an array, a million at array speed.
+
+    On any doubt `checks.vector` decides and speaks.
+    """
     array = _plain(value)
     if array is not None:
         inside = (array > above) & (array >= at_least) & (array <= at_most) & np.isfinite(array)

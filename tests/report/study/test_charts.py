@@ -98,10 +98,10 @@ def test_bounds_are_drawn_where_they_fit(result):
 
 
 def test_a_panel_per_censorship_and_words_with_units(result):
-    plain, log, seen, pulls, *potentials = figures(result, 0)
+    plain, log, corridor, seen, pulls, *potentials = figures(result, 0)
     assert len(potentials) == 2
     names = list(result.study.censorships)
-    for figure in (plain, log, seen, pulls, *potentials):
+    for figure in (plain, log, corridor, seen, pulls, *potentials):
         assert figure.spec["facet"]["sort"] == names
         assert figure.spec["data"] == {"name": figure.key}
         assert "five adverts" in figure.spec["title"]["text"]

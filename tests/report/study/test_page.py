@@ -48,7 +48,7 @@ def chart_sizes(page):
 def test_the_page_is_small_and_every_chart_is_drawn_without_a_network(report, desktop):
     assert report.stat().st_size < LIMIT
     sizes = chart_sizes(desktop)
-    assert len(sizes) == 6
+    assert len(sizes) == 7
     assert all(size is not None and min(size) > 80 for size in sizes)
     assert desktop.evaluate("document.querySelectorAll('.chart path').length") > 100
 
@@ -113,7 +113,7 @@ def test_the_spec_shown_gives_the_same_study(result, report):
 
 def test_charts_are_files_too(report):
     pictures = sorted((report.parent / "charts").iterdir())
-    assert len(pictures) == 12
+    assert len(pictures) == 14
     for path in pictures:
         if path.suffix == ".png":
             assert path.read_bytes().startswith(b"\x89PNG")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from halfseen import ArmedBandit, FiniteActions, FixedArms, LinearBandit, PerAction, PerArm
 from halfseen.censorship import Uniform
 from halfseen.errors import InvalidInput
-from halfseen.problems import RandomArms
+from halfseen.problems import GeneralizedLinearBandit, RandomArms
 from halfseen.problems.reward_laws import StudentT
 from halfseen.theory import asymptotic_lower_bound
 from theory.lower.instances import G
@@ -167,6 +167,12 @@ def test_to_dict_has_no_infinities_and_str_names_the_worth():
             Uniform(0.5),
             {},
             r"`ArmedBandit.means\[1\]` must be .* above 0",
+        ),
+        (
+            GeneralizedLinearBandit([1, 0], "logistic", FiniteActions([[0.5, 0], [0, 0.3]])),
+            Uniform(0.5),
+            {},
+            "`problem` must have arms or be linear for a lower bound",
         ),
         (G[0], PerAction([0.5] * 5), {}, "`censorship` must be PerArm or Uniform"),
         ("arms", Uniform(0.5), {}, "`problem` must be a bandit with arms; got 'arms'"),

@@ -41,7 +41,7 @@ def test_what_is_missing_has_a_reason():
     changing = ArmedBandit([0.5, 0.1], actions=RandomArms([0.5, 0.5]))
     nothing = lower_bounds(changing, Uniform(0.5), 1000, 50)
     assert set(nothing.reasons) == {"asymptotic", "finite", "minimax"}
-    assert nothing.sentences()[0].startswith("No lower bound is known here. `ArmedBandit.actions`")
+    assert nothing.sentences()[0].startswith("No least slope is known here. `ArmedBandit.actions`")
     linear = LinearBandit([1, 0], actions=FiniteActions([[1, 0], [0, 1], [0.98, 0.04]]))
     rare = lower_bounds(linear, PerAction([1, 0.01, 1]), 1000, 50)
     assert set(rare.reasons) == {"finite", "minimax"}

@@ -13,6 +13,7 @@ from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import Axes, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades, rounds_axis
 from halfseen.report.study.bounds import PAPER, bounds_along
+from halfseen.report.study.corridor import corridor_figures
 from halfseen.report.study.curves import bound_rows, curve_rows, hints
 from halfseen.report.study.linear_charts import direction_figures, eigenvalue_figures
 from halfseen.report.study.linear_charts import potential_figures as linear_potential_figures
@@ -35,6 +36,7 @@ def figures(result: Result, problem: int) -> list[Figure]:
     """Return the charts of one problem of a study, the most telling first."""
     arms = {
         "regret": ("Regret", regret_figures),
+        "corridor": ("Between what is proved below and above", corridor_figures),
         "arms": ("Feedback seen, arm by arm", arm_figures),
         "potential": ("Potential", potential_figures),
     }

@@ -9,7 +9,7 @@ from halfseen.report.core.document import charts_of, document, stamp_of
 from halfseen.report.core.drawing import with_images
 from halfseen.report.core.markup import tag
 from halfseen.report.core.panels import Figure
-from halfseen.report.study import growth, leaders, proofs, sections
+from halfseen.report.study import corridor, growth, leaders, proofs, sections
 from halfseen.report.study.charts import figures
 from halfseen.report.study.measures import left_out, shown
 from halfseen.studies.result import Result
@@ -88,6 +88,7 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
                 else []
             ),
             proofs.bounds_section(part),
+            corridor.lower_section(part),
             proofs.events_section(result),
             sections.again_section(result),
         ),

@@ -36,6 +36,7 @@ CHAPTERS = {
     "charts": "Charts",
     "growth": "Potential",
     "bounds": "Bounds",
+    "lower": "Lower bounds",
     "events": "Rare events",
     "again": "Run it again",
 }

@@ -38,10 +38,15 @@ class Samples(NamedTuple):
 
 def samples(observed: Any, total: Any, noise: Any, rho: Any, rewards: Any) -> Samples:
     """Return checked samples, or raise a sentence that names what does not fit."""
-    counts = np.array(checks.vector("observed", observed, at_least=0.0, at_most=1e100))
-    sums = np.array(
-        checks.vector("total", total, length=len(counts), fix="Give one sum of rewards per arm.")
-    )
+    counts = inputs.many("observed", observed, at_least=0.0, at_most=1e100)
+    sums = inputs.many("total", total)
+    if len(sums) != len(counts):
+        raise InvalidInput(
+            "total",
+            f"must have {len(counts)} entries, one per arm",
+            f"{len(sums)} entries",
+            "Give one sum of rewards per arm.",
+        )
     family = checks.one_of("rewards", rewards, FAMILIES)
     scale = inputs.per_arm("noise", noise, len(counts))
     unseen = np.flatnonzero((counts == 0.0) & (sums != 0.0))

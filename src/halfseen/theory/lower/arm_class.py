@@ -16,7 +16,7 @@ from halfseen.errors import InvalidInput, shorten
 from halfseen.problems import ArmedBandit
 from halfseen.theory import inputs
 from halfseen.theory.arms.dimension import has_fixed_arms
-from halfseen.theory.lower.law_divergences import FAMILIES, TwoPoints, UniformLaw, bounded
+from halfseen.theory.lower.least_divergence import FAMILIES, TwoPoints, UniformLaw, bounded
 
 BOUNDED = "bounded"
 FITTING = {  # the classes of laws that rewards of a kind belong to, the usual one first

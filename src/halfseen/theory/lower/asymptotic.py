@@ -11,7 +11,12 @@ import numpy as np
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, shorten
-from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit
+from halfseen.problems import (
+    ArmedBandit,
+    FiniteActions,
+    GeneralizedLinearBandit,
+    LinearBandit,
+)
 from halfseen.theory import inputs
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
 from halfseen.theory.lower.graves_lai import graves_lai
@@ -139,6 +144,10 @@ def asymptotic_lower_bound(
     >>> round(bound.constant, 9), round(bound.worth, 9)
     (100.0, 8.0)
     """
+    if isinstance(problem, GeneralizedLinearBandit):
+        raise InvalidInput(
+            "problem", "must have arms or be linear for a lower bound", problem, "Use LinearBandit."
+        )
     if isinstance(problem, LinearBandit):
         return _linear(problem, censorship, family)
     return _arms(arm_class(problem, censorship, family))

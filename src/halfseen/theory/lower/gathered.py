@@ -49,11 +49,11 @@ class LowerBounds:
         return found | {"reasons": dict(self.reasons)}
 
     def sentences(self) -> list[str]:
-        """Return each bound as a sentence, or why there is none."""
+        """Return each bound as a sentence, and why there is no slope if there is none."""
         said = []
-        if self.asymptotic is None and self.finite is None and self.minimax is None:
-            return [f"No lower bound is known here. {self.reasons['asymptotic']}"]
-        if self.asymptotic is not None:
+        if self.asymptotic is None:
+            said.append(f"No least slope is known here. {self.reasons['asymptotic']}")
+        else:
             low = self.asymptotic
             text = f"As T grows, regret grows at least like {low.constant:,.4g} log T"
             text += f" for any consistent policy ({low.reference})."

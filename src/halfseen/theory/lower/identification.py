@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
-from halfseen.theory.lower.law_divergences import FAMILIES
+from halfseen.theory.lower.least_divergence import FAMILIES
 
 LARGEST_LOG_RATIO = 30.0  # of observations of a rival to those of the best arm
 

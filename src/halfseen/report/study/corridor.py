@@ -1,0 +1,209 @@
+"""Between what is proved below and above: a chart, and how far each policy is from the least."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.phrases import number
+from halfseen.report.core.document import section
+from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.panels import FILL, Axes, Figure, Panels, Rows
+from halfseen.report.core.scales import axis, decades, rounded, rounds_axis
+from halfseen.report.study.bounds import SMALLEST, bounds_along
+from halfseen.report.study.curves import bound_rows, curve_rows, hints
+from halfseen.report.study.measures import (
+    Place,
+    drawn_checkpoints,
+    estimate,
+    final_regret,
+    mean_and_half,
+    places,
+)
+from halfseen.report.study.sections import repeated
+from halfseen.studies.result import Result
+from halfseen.theory import LowerBounds, finite_lower_bound, lower_bounds
+from halfseen.theory.lower.gathered import slope_in_log
+
+ABOVE, BELOW = "proved above", "proved below"
+DRAWN = 30  # checkpoints
+
+
+def corridor_figures(result: Result, problem: int) -> list[Figure]:
+    """Return the chart of regret between its lower and upper bounds, where both are known."""
+    import altair as alt
+
+    study, panels = result.study, Panels(result.study)
+    rows, policy = corridor_rows(result, problem)
+    measured = [row["mean"] for row in rows if row["kind"] == "policy" and row["mean"] > 0]
+    if policy is None or not measured or study.horizon == 1:
+        return []
+    key = f"problem-{problem + 1}-corridor"
+    top = 2.0 * max(row["high"] for row in rows if row["kind"] == "corridor")
+    foot = max(min(measured), top / 1e6)
+    axes = Axes(
+        rounds_axis(study.horizon, log=True),
+        "regret (reward lost so far)",
+        {
+            "scale": alt.Scale(type="log", domain=[foot, top], nice=False, clamp=True),
+            "axis": axis(decades(foot, top)),
+        },
+        foot=foot,
+        log=True,
+    )
+    band = (
+        alt.Chart()
+        .transform_filter("datum.kind == 'corridor'")
+        .mark_area(color=FILL, opacity=0.28)
+        .encode(x=axes.x, y=axes.y("low"), y2="high:Q")
+    )
+    note = (
+        f"Above, the smallest bound proved for {policy}. Below, what any policy must lose that,"
+        " on neighbouring problems in which one worse arm is raised above the best, loses no more"
+        f" than {policy} was measured to lose here: at first nothing. C log T is not drawn: it is a"
+        " slope as T grows, not a floor."
+    )
+    titles = ("Between what is proved below and above", note, list(study.problems)[problem])
+    layers = [band, *panels.bounds(axes), *panels.curves(axes, hints("regret"))]
+    return [panels.draw(key, titles, layers, rows, key)]
+
+
+def corridor_rows(result: Result, problem: int) -> tuple[Rows, str | None]:
+    """Return measured curves and the bounds around them, and the policy the bounds are for."""
+    study = result.study
+    chosen = drawn_checkpoints(study)
+    chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, DRAWN).round().astype(int))]
+    rounds = study.rounds_recorded[chosen]
+    rows: Rows = []
+    policy: str | None = None
+    for place in places(study, problem):
+        mean, half = mean_and_half(result.tracks["regret"][place.position][:, chosen])
+        rows += curve_rows(place, rounds, mean, half)
+        if place.linear or policy not in (None, place.names[2]):
+            continue
+        below = _below(place, rounds, mean)
+        above = bounds_along(place, study.horizon, rounds).get(SMALLEST)
+        if below is None or above is None:
+            continue
+        policy = place.names[2]
+        rows += _band(place, rounds, below, above)
+    return rows, policy
+
+
+def _below(place: Place, rounds: NDArray[np.int64], mean: Vector) -> Vector | None:
+    """Return the lower bound at each round, given the regret measured there; None without one.
+
+    In the first rounds the bound may be above what was measured: no policy loses so little on the
+    neighbouring problems too. Only the last rounds, in which it says something, count.
+    """
+    try:
+        below = np.array(
+            [
+                finite_lower_bound(place.problem, place.censorship, float(time), most).value
+                if most > 0.0
+                else 0.0
+                for time, most in zip(rounds, mean.tolist(), strict=True)
+            ]
+        )
+    except InvalidInput:
+        return None
+    early = np.flatnonzero((below > mean) | (below == 0.0))
+    below[: early[-1] + 1 if len(early) else 0] = 0.0
+    return below
+
+
+def _band(place: Place, rounds: NDArray[np.int64], below: Vector, above: Vector) -> Rows:
+    names = {"kind": "corridor", "censorship": place.names[1]}
+    rows: Rows = [
+        names | {"round": int(time), "low": rounded(max(low, 1e-300)), "high": rounded(high)}
+        for time, low, high in zip(rounds, below, above, strict=True)
+    ]
+    rows += bound_rows(place, rounds, ABOVE, above, 3 * (len(rounds) - 1) // 5)
+    there = below > 0.0
+    if there.any():
+        rows += bound_rows(place, rounds[there], BELOW, below[there])
+    return rows
+
+
+def lower_section(result: Result) -> Html:
+    """Return how fast regret grew against the least possible, and what no policy avoids."""
+    study = result.study
+    intro = (
+        "How fast regret grew over the last tenfold of rounds, per unit of log T, next to C, the"
+        " least growth of any policy that learns on every problem, which one that fills in missing"
+        " rewards does not; C is about growth as T goes to infinity, and a policy may be below"
+        " C log T at any given T. “At least”: what a policy"
+        " must have lost by the last round if, wherever one worse arm is raised above the best, it"
+        " loses no more than was measured here."
+    )
+    blocks: list[object] = []
+    any_known = False
+    for i, problem in enumerate(study.problems):
+        found = {
+            place: _bounds(result, place) for place in places(study, i) if not place.generalized
+        }
+        known = {place: low for place, low in found.items() if low.asymptotic is not None}
+        if len(study.problems) > 1:
+            blocks.append(tag("h3", problem))
+        if not known:
+            low = next(iter(found.values()), None)
+            said = ["No lower bound is known for generalized linear bandits."]
+            blocks += [tag("p", one) for one in (said if low is None else low.sentences())]
+            continue
+        any_known = True
+        blocks += [_growth_table(result, known), _least_table(known)]
+    if any_known:
+        blocks.insert(0, tag("p", intro))
+    return section("lower", "How good one could be", *blocks)
+
+
+def _bounds(result: Result, place: Place) -> LowerBounds:
+    regret = final_regret(result, place.position).mean
+    return lower_bounds(place.problem, place.censorship, result.study.horizon, regret)
+
+
+def _growth_table(result: Result, known: dict[Place, LowerBounds]) -> Html:
+    study = result.study
+    rows: list[list[object]] = []
+    for place, low in known.items():
+        assert low.asymptotic is not None
+        start, slopes = slope_in_log(study.rounds_recorded, result.tracks["regret"][place.position])
+        slope, least = estimate(slopes), low.asymptotic.constant
+        grew = start < study.horizon
+        rows.append(
+            [
+                repeated(place.names[1]) if place.position[2] else place.names[1],
+                place.names[2],
+                slope.text if grew else "–",
+                number(least),
+                f"{slope.mean / least:,.2f}×" if grew and least > 0.0 else "–",
+                final_regret(result, place.position).text,
+                "–" if low.finite is None else number(low.finite.value),
+            ]
+        )
+    heads = ("censorship", "policy", "growth", "least growth C", "ratio", "regret", "at least")
+    groups = [place.position[2] == 0 for place in known]
+    return table(heads, rows, words=(0, 1), label="Growth of regret", groups=groups)
+
+
+def _least_table(known: dict[Place, LowerBounds]) -> Html:
+    """Return one row per censorship: what changes with how often actions are seen."""
+    first = {place.names[1]: low for place, low in reversed(known.items())}
+    linear = next(iter(known)).linear
+    heads = ["censorship", "least growth C", "if all were seen"]
+    heads += ["if p is ignored", "worth of knowing p"] if linear else ["worst case, any policy"]
+    rows: list[list[Any]] = []
+    for name, low in reversed(first.items()):
+        assert low.asymptotic is not None
+        least = low.asymptotic
+        row = [name, number(least.constant), number(least.uncensored)]
+        if linear:
+            row += [number(least.ignoring), f"{least.worth:,.3g}×"]
+        else:
+            row.append("–" if low.minimax is None else number(low.minimax.value))
+        rows.append(row)
+    return table(tuple(heads), rows, words=(0,), label="Least growth")

@@ -1,0 +1,99 @@
+import re
+
+import numpy as np
+import pytest
+
+from halfseen import (
+    UCB,
+    UCB1,
+    ArmedBandit,
+    FiniteActions,
+    LinearBandit,
+    LinUCB,
+    PerAction,
+    PerArm,
+    Study,
+    simulate,
+)
+from halfseen.report.study.corridor import corridor_figures, corridor_rows, lower_section
+from halfseen.theory import asymptotic_lower_bound, finite_lower_bound
+
+
+@pytest.fixture(scope="module")
+def arms():
+    study = Study(
+        ArmedBandit([0.9, 0.1, 0.0], noise=0.3),
+        PerArm([0.9, 0.5, 0.1]),
+        {"mine": UCB(), "other": UCB1()},
+        horizon=5000,
+        replications=8,
+    )
+    return simulate(study)
+
+
+def text(section):
+    return re.sub(r"<[^>]+>", " ", str(section))
+
+
+def test_measured_regret_is_inside_the_corridor(arms):
+    rows, policy = corridor_rows(arms, 0)
+    assert policy == "mine"
+    for name in arms.study.censorships:
+        mine = [r for r in rows if r.get("censorship") == name]
+        band = {r["round"]: r for r in mine if r["kind"] == "corridor"}
+        curve = {r["round"]: r["mean"] for r in mine if r.get("policy") == "mine"}
+        assert set(band) == set(curve)
+        for time, mean in curve.items():
+            assert band[time]["low"] <= mean + 1e-200
+            assert mean <= band[time]["high"]
+        last = max(band)
+        below = finite_lower_bound(
+            next(iter(arms.study.problems.values())),
+            arms.study.censorships[name],
+            last,
+            curve[last],
+        ).value
+        assert below > 0
+        assert band[last]["low"] == pytest.approx(below, rel=1e-3)
+
+
+def test_the_chart_says_what_its_edges_are(arms):
+    (figure,) = corridor_figures(arms, 0)
+    assert "smallest bound proved for mine" in figure.note
+    assert {r["policy"] for r in figure.rows if r["kind"] == "bound"} == {
+        "proved above",
+        "proved below",
+    }
+
+
+def test_growth_stands_next_to_the_least_growth(arms):
+    said = text(lower_section(arms))
+    problem = next(iter(arms.study.problems.values()))
+    least = asymptotic_lower_bound(problem, PerArm([0.9, 0.5, 0.1])).constant
+    assert f"{least:.3g}" in said
+    assert "growth" in said
+    assert "C log T" in said
+
+
+def linear(actions):
+    bandit = LinearBandit([1, 0], noise=0.1, actions=actions)
+    study = Study(bandit, PerAction([1, 0.01, 1]), LinUCB(), horizon=100, replications=2)
+    return simulate(study)
+
+
+def test_linear_problems_have_the_worth_of_knowing_p_and_no_chart():
+    result = linear(FiniteActions([[1, 0], [0, 1], [0.98, 0.04]]))
+    said = text(lower_section(result))
+    assert "worth of knowing p" in said
+    assert "8×" in said
+    assert corridor_figures(result, 0) == []
+
+
+def test_without_a_lower_bound_the_section_says_why():
+    study = Study(ArmedBandit([0.5, 0.5]), PerArm([0.5, 0.5]), UCB(), horizon=50, replications=2)
+    result = simulate(study)
+    said = text(lower_section(result))
+    assert "must have one best arm" in said
+    assert "growth" not in said
+    assert corridor_figures(result, 0) == []
+    assert np.all(result.tracks["regret"] == 0)
