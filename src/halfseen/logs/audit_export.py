@@ -49,6 +49,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             }
             for course in found.courses
         ],
+        "maturity": None if found.maturity is None else found.maturity.to_dict(),
         "warnings": [vars(caution) for caution in found.warnings],
         "sensitivity": None
         if found.sensitivity is None
