@@ -27,7 +27,7 @@ from halfseen.logs.rates import RatePrior, exact_interval, shrunken_interval
 from halfseen.logs.sensitivity import Sensitivity
 from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
 from halfseen.logs.source import open_log
-from halfseen.logs.warnings.log_warning import Caution
+from halfseen.logs.warnings.log_warning import Check, LogWarning, checks_in_words
 from halfseen.tables import Table, listed
 
 if TYPE_CHECKING:
@@ -60,6 +60,10 @@ class Audit:
         Which rewards are still on their way; None without times of feedback.
     warnings
         What would change the conclusions, the gravest first.
+    checks
+        Everything that was looked for: found, not found, or why it cannot be looked for.
+    notes
+        What is true but changes little, or cannot be decided.
     sensitivity
         How far the best arm depends on what was not seen; None without rewards.
     direction
@@ -76,7 +80,9 @@ class Audit:
     courses: tuple[Course, ...]
     dated: bool
     maturity: Maturity | None
-    warnings: tuple[Caution, ...]
+    warnings: tuple[LogWarning, ...]
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...]
     sensitivity: Sensitivity | None
     direction: DirectionFit | None
     level: float
@@ -153,13 +159,15 @@ class Audit:
 
     def summary(self) -> str:
         """Return the answer, the rates and the warnings as text."""
-        parts = ["\n".join(self.answers), str(self._shown())]
+        voiding = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
+        parts = [*voiding, "\n".join(self.answers), str(self._shown())]
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
         if self.maturity is not None:
             parts.append("\n".join([*self.maturity.findings, self.maturity.assumption]))
-        for caution in self.warnings:
-            parts.append(f"Warning: {caution}")
+        parts += [f"Warning: {warning}" for warning in self.warnings if not warning.voids]
+        parts.append(checks_in_words(self.checks))
+        parts += ["\n".join(f"Note: {note}" for note in self.notes)] if self.notes else []
         tips = self.sensitivity and tipping_in_words(self.sensitivity)
         parts += [tips] if tips else []
         parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
