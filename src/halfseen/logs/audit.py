@@ -393,5 +393,5 @@ def audit(
         tuple(features),
     )
     source = open_log(log, table=table, encoding=encoding)
-    source = prepared(source, columns, window, now, empty_means)
-    return Audit(**examine(source, columns, level=level, window=window, now=now))
+    source, notes = prepared(source, columns, window, now, empty_means)
+    return Audit(**examine(source, columns, level=level, window=window, now=now, notes=notes))

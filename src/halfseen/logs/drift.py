@@ -283,7 +283,7 @@ def moment_in_words(time: float, dated: bool, step: float = 0.0) -> str:
     if dated:
         with contextlib.suppress(OverflowError):
             moment = datetime(1970, 1, 1) + timedelta(seconds=time)
-            return f"{moment:%Y-%m-%d}" if step > 43_200.0 else f"{moment:%Y-%m-%d %H:%M}"
+            return f"{moment:%Y-%m-%d}" if step >= 21_600.0 else f"{moment:%Y-%m-%d %H:%M}"
     return f"{time:,.0f}" if 1e5 <= abs(time) < 1e15 else f"{time:.6g}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from halfseen.logs.columns import Columns, is_dated
@@ -18,7 +19,13 @@ from halfseen.logs.warnings.find import look
 
 
 def examine(
-    log: Log, columns: Columns, *, level: float, window: float | None, now: Any
+    log: Log,
+    columns: Columns,
+    *,
+    level: float,
+    window: float | None,
+    now: Any,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the parts of an `Audit`.
 
@@ -30,6 +37,8 @@ def examine(
         Which column means what.
     level, window, now
         As in `halfseen.audit`.
+    notes
+        What was left out so far.
     """
     decisions = read_decisions(log, columns)
     counts = decisions.counts
@@ -53,7 +62,7 @@ def examine(
         "maturity": maturity,
         "warnings": findings.warnings,
         "checks": findings.checks,
-        "notes": findings.notes,
+        "notes": (*notes, *findings.notes),
         "sensitivity": sensitivity(counts),
         "direction": fit_log(decisions),
         "level": level,

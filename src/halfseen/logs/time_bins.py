@@ -133,15 +133,18 @@ def find_bins(log: Log, columns: Columns) -> Bins | None:
         origin, step, count, days, top = first, (last - first) / BINS, BINS, 0, BINS - 1
     if not last > first:
         return Bins(first, last, origin, 0.0, 1, "0", whole, days)
-    if kind.startswith("TIMESTAMP"):  # in whole microseconds: faster
-        value = f"epoch_us({raw})"
+    if kind.startswith("TIMESTAMP"):  # whole microseconds are fast, and never leave the bins
         parts = 1 if days > BINS else round(DAY / step)
-        place = f"({value} - ({round(1e6 * origin)})) * {parts} // {round(1e6 * DAY)}"
+        since = f"(epoch_us({raw}) - ({round(1e6 * origin)}))"
+        place = (
+            f"{since} * {parts} // {round(1e6 * DAY)}"
+            if parts > 1
+            else (f"{since} // {round(1e6 * DAY)}")
+        )
     else:
         size = DAY if days > BINS else step
-        place = f"CAST(floor((({value}) - '{origin!r}'::DOUBLE) / '{size!r}'::DOUBLE) AS INTEGER)"
-    place = f"greatest(least({place}, {top}), 0)"
-    if days > BINS:
-        place = f"{place} // {length} * 7 + {place} % 7"
-    sql = f"CASE WHEN ({value}) IS NOT NULL THEN {place} END"
+        since = f"(({value}) - '{origin!r}'::DOUBLE)"
+        inside = f"CAST(floor({since} / '{size!r}'::DOUBLE) AS INTEGER)"
+        place = f"CASE WHEN ({value}) IS NOT NULL THEN greatest(least({inside}, {top}), 0) END"
+    sql = f"{place} // {length} * 7 + {place} % 7" if days > BINS else place
     return Bins(first, last, origin, step, count, sql, whole, days)

@@ -245,20 +245,28 @@ def made(kind, change, seed):
     return parts.log()
 
 
-def findings(frame, roles, now=None):
-    """Return what an audit would find in a log, without its rates."""
+def read(frame, roles):
+    """Return a log's decisions, and whether its times are dates."""
     columns = Columns(**roles)
     decisions = read_decisions(open_log(frame), columns)
-    dated = columns.time is not None and is_dated(decisions.log, columns.time)
+    return decisions, columns.time is not None and is_dated(decisions.log, columns.time)
+
+
+def maturity_of(frame, roles, now=None):
+    """Return what an audit says of delays, without its rates."""
+    decisions, dated = read(frame, roles)
+    return estimate_maturity(decisions, dated=dated, now=now)
+
+
+def findings(frame, roles, now=None):
+    """Return what an audit would find in a log, without its rates."""
+    decisions, dated = read(frame, roles)
     return look(decisions, estimate_maturity(decisions, dated=dated, now=now), dated)
 
 
 def kinds(kind, change, seed):
     """Return the kinds of warning that a made log raises."""
     frame, roles = made(kind, change, seed)
-    now = (
-        (START + pd.Timedelta(days=DAYS)).timestamp()
-        if frame.back.max() <= START + pd.Timedelta(days=DAYS)
-        else None
-    )
+    end = START + pd.Timedelta(days=DAYS)
+    now = end.timestamp() if frame.back.max() <= end and frame.time.max() <= end else None
     return {warning.kind for warning in findings(frame, roles, now).warnings}

@@ -22,6 +22,7 @@ PER_BIN = 10.0  # rewards of an arm that a slice of time should have
 FEW_BINS = 8  # with fewer slices, only mature rows enter
 CONTEXTS = 100.0  # rewards of an arm that a context needs to be a stratum of its own
 MATTERS = 0.05  # correlation
+COMPLETE = 0.99  # of what comes at all: then a mean is what it will be
 LOOKED_FOR = "late rewards that differ from early ones"
 
 
@@ -121,7 +122,7 @@ def _rows(decisions: Decisions, maturity: Maturity, cut: tuple[float, float] | N
         f" ln(1 + greatest(feedback_time - time, 0) / '{typical!r}'::DOUBLE) AS x{unit} FROM"
         f" (SELECT *, {place} AS slice FROM {decisions.sql} WHERE seen AND reward IS NOT NULL AND"
         " action IS NOT NULL AND time IS NOT NULL AND feedback_time IS NOT NULL"
-        + (f" AND hash(time) % {part} = 0" if part > 1 else "")
+        + (f" AND hash(time, feedback_time) % {part} = 0" if part > 1 else "")
         + f") WHERE {old})"
     )
 
@@ -152,8 +153,11 @@ def _warning(
     remedy = "How long to wait cannot be said: some rewards come later than this log can show."
     effect = "What is still on its way may differ from what has come, so recent means are wrong."
     if maturity.reached:
-        wait, moment = maturity.duration(maturity.window), maturity.end - maturity.window
-        date = moment_in_words(moment, maturity.dated, DAY)
+        long = maturity.waited_for(COMPLETE)
+        wait, date = (
+            maturity.duration(long),
+            moment_in_words(maturity.end - long, maturity.dated, DAY),
+        )
         effect = (
             "What is still on its way may differ from what has come, so means of the last"
             f" {wait} are wrong; means of decisions before {date} are not, if all that comes has"

@@ -8,7 +8,7 @@ from halfseen.logs.source import Log, identifier
 from halfseen.logs.time_bins import BINS, DAY
 from halfseen.logs.warnings.log_warning import SURE, LogWarning
 
-SAMPLE = 1_000_000  # rows of a long log that are looked at, all of those alike or none
+SAMPLE = 300_000  # rows of a long log that are looked at, all of those alike or none
 LEAST = 1e-4  # a smaller share changes nothing
 MARGIN = 3.0  # how much higher odds may be before they are no chance
 CROWD = 5.0  # rows that agree in all but the outcome, on average: then nothing tells them apart

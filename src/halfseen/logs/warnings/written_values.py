@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.logs.columns import decisions_sql
 from halfseen.logs.counts import Decisions
 from halfseen.logs.source import filled
 from halfseen.logs.warnings.log_warning import Check, LogWarning, unknown
@@ -47,11 +49,14 @@ class Rewards(NamedTuple):
 
 def sample_rewards(decisions: Decisions) -> Rewards:
     """Return the rewards seen, of a long log a part of them."""
-    seen = int(decisions.counts.seen.sum())
-    part = f" TABLESAMPLE bernoulli({100.0 * SAMPLE / seen!r}%)" if seen > 1.5 * SAMPLE else ""
-    found = decisions.log.query(
-        f"SELECT hash(action) AS arm, reward FROM (SELECT action, reward FROM {decisions.sql}"
-        f" WHERE reward IS NOT NULL AND action IS NOT NULL){part}"
+    seen, log, sql = int(decisions.counts.seen.sum()), decisions.log, decisions.sql
+    if seen > 1.5 * SAMPLE:
+        part = f"TABLESAMPLE bernoulli({100.0 * SAMPLE / seen!r}%) REPEATABLE (1)"
+        some = replace(log, relation=f"(SELECT * FROM {log.relation} {part})")
+        sql, _ = decisions_sql(some, decisions.columns)
+    found = log.query(
+        f"SELECT hash(action) AS arm, reward FROM {sql} WHERE reward IS NOT NULL AND"
+        " action IS NOT NULL"
     )
     return rewards_of(np.asarray(found["arm"]), filled(found["reward"]))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.logs.sensitivity import shifted_means
+from halfseen.report.audit.delay_charts import delay_chart
 from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import DASHES, FILL, MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.core.scales import axis, decades
@@ -43,6 +44,12 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
         ],
         "time": one(
             "time", "Feedback over time", lambda: time_chart(found, name), bool(found.courses)
+        ),
+        "delays": one(
+            "delays",
+            "How long rewards take",
+            lambda: delay_chart(found, name),
+            found.maturity is not None,
         ),
         "differ": one(
             "differ",
@@ -215,9 +222,16 @@ def time_chart(found: Audit, name: str) -> Figure:
     ]
     note = (
         "Dots: share of rewards seen among the decisions of each slice of time, at the mix of arms"
-        " of the whole log. Line: stretches of constant rate."
+        " of the whole log. Line: stretches of constant rate." + _within(found)
     )
     return faceted("audit-time", ("Feedback over time", note, name), layers, rows, "audit-time")
+
+
+def _within(found: Audit) -> str:
+    if found.maturity is None:
+        return ""
+    age = found.maturity.duration(found.maturity.settled)
+    return f" Only decisions older than {age}; seen means back within {age}."
 
 
 def _tips(found: Audit) -> bool:
