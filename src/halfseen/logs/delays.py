@@ -67,7 +67,7 @@ def kaplan_meier(back: NDArray[Any], waiting: NDArray[Any], *, grouped: bool = F
     --------
     >>> law = kaplan_meier(np.array([3, 1, 0, 2]), np.array([1, 0, 1, 0]))
     >>> law.share.round(4).tolist()
-    [0.375, 0.5417, 0.5417, 1.0]
+    [0.375, 0.5312, 0.5312, 1.0]
     """
     e, c = np.asarray(back, dtype=float), np.asarray(waiting, dtype=float)
     total = e + c

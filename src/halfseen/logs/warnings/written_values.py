@@ -18,6 +18,7 @@ from halfseen.tables import show
 SAMPLE = 200_000  # rewards looked at
 OFTEN, OFTEN_SHARE = 20, 0.01  # how often a value must occur to be called common
 KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them odd
+ARMS = 500  # with most rewards, whose means are looked for
 NEXT = 10.0  # times as common as the next value
 LOOKED_FOR = "values written for missing ones"
 
@@ -207,11 +208,14 @@ def _mean_written(start: str, facts: dict[str, Any]) -> LogWarning:
 
 def _means_of_arms(rewards: Rewards) -> LogWarning | None:
     """Warn if the commonest reward of most arms is the mean of that arm's others."""
-    arms = int(rewards.arm.max()) + 1
-    order = np.lexsort((rewards.reward, rewards.arm))
-    groups = np.split(rewards.reward[order], np.cumsum(np.bincount(rewards.arm))[:-1])
-    written, share = 0, []
-    for group in groups:
+    sizes = np.bincount(rewards.arm)
+    large = np.argsort(-sizes, kind="stable")[:ARMS]
+    large = large[sizes[large] >= OFTEN]
+    order = np.argsort(rewards.arm, kind="stable")
+    ends = np.cumsum(sizes)
+    arms, written, share = len(large), 0, []
+    for arm in large.tolist():
+        group = rewards.reward[order[ends[arm] - sizes[arm] : ends[arm]]]
         values, times = np.unique(group, return_counts=True)
         top = int(np.argmax(times))
         others = group[group != values[top]]

@@ -105,6 +105,10 @@ def body(
         else None,
         "how": how_section(found),
     }
+    voiding = [warning for warning in found.warnings if warning.voids]
+    if voiding:  # above the numbers that mean nothing
+        sections = {"warnings": sections.pop("warnings"), **sections}
+    lead = str(voiding[0]) if voiding else " ".join(found.answers[:2])
     links = [tag("a", CHAPTERS[name], href=f"#{name}") for name in sections if sections[name]]
     arms = f"{len(found.arms):,} arm{'s' * (len(found.arms) != 1)}"
     header = tag(
@@ -115,7 +119,7 @@ def body(
             class_="eyebrow",
         ),
         tag("h1", "What missing feedback costs"),
-        tag("p", " ".join(found.answers[:2]), class_="lead"),
+        tag("p", lead, class_="lead"),
         tag("nav", *links, aria_label="Sections"),
     )
     return [header, tag("main", NO_SCRIPT, *(part for part in sections.values() if part))]
