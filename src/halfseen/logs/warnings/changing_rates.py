@@ -79,7 +79,7 @@ def look_at_changes(
     else:
         warning = _change(whole, arms, maturity, dated, lately)
     ratios = [max(course.levels) / max(min(course.levels), 1e-12) for course in moved]
-    return judged(warning, DRIFT, p, matters=max(ratios) >= MATTERS, not_found="")
+    return judged("drift", DRIFT, p, warning, matters=max(ratios) >= MATTERS, not_found="")
 
 
 def _falls_at_end(course: Course) -> bool:
@@ -98,7 +98,8 @@ def _fall(course: Course, dated: bool) -> LogWarning:
     falls = len(course.levels) - 1
     while falls > 1 and course.levels[falls - 1] < course.levels[falls - 2]:
         falls -= 1  # several steps down are one fall
-    since = course.moment(course.changes[falls - 1], dated)
+    place = course.changes[falls - 1]
+    since, option = course.moment(place, dated), _option(course, place, dated)
     return LogWarning(
         "falls-at-end",
         "The share seen falls towards the end of the log, from"
@@ -106,12 +107,14 @@ def _fall(course: Course, dated: bool) -> LogWarning:
         "Two things look like this and the log cannot tell them apart: rewards of recent rows are"
         " still on their way, or fewer come.",
         "If they take time, name --feedback-time, or leave young rows out"
-        f" (--until {_quoted(since)}). If not, audit the time since (--since {_quoted(since)}).",
+        f" (--until {option}). If not, audit the time since (--since {option}).",
         _facts(course, course.p),
     )
 
 
-def _quoted(moment: str) -> str:
+def _option(course: Course, place: int, dated: bool) -> str:
+    """Write where a slice of time begins as an option of the command takes it."""
+    moment = course.moment(place, dated) if dated else f"{course.starts[place]:.15g}"
     return f'"{moment}"' if " " in moment else moment
 
 
@@ -126,7 +129,7 @@ def _change(
     many = "1 arm" if len(arms) == 1 else f"{len(arms):,} arms"
     said = [f"The rate of {many} changed: {listed(names)}."] if arms else []
     last = whole or arms[0]
-    since = last.moment(last.changes[-1], dated)
+    since = _option(last, last.changes[-1], dated)
     if whole is not None:
         within = "" if maturity is None else f" within {maturity.duration(maturity.settled)}"
         said.insert(
@@ -140,7 +143,7 @@ def _change(
         " ".join(said),
         "The rates here are averages over time, and what comes next is more like the last ones."
         + (f" Also, {lately}." if lately else ""),
-        f"For what comes next, audit the time since (--since {_quoted(since)}).",
+        f"For what comes next, audit the time since (--since {since}).",
         _facts(whole, last.p) | {"arms": names},
     )
 
@@ -172,7 +175,9 @@ def look_at_weeks(cube: Binned | None, decisions: Decisions, dated: bool, least:
         {"p": found.p, "days": [WEEKDAYS[i] for i in found.days], "levels": list(found.levels)},
     )
     matters = ranked[-1] >= MATTERS * max(ranked[0], 1e-12)
-    return judged(warning, WEEKLY, found.p, matters=matters, not_found="weekdays do not differ")
+    return judged(
+        "weekly", WEEKLY, found.p, warning, matters=matters, not_found="weekdays do not differ"
+    )
 
 
 def _in_a_row(days: list[int]) -> list[str]:
@@ -215,4 +220,4 @@ def look_at_zeros(cube: Binned | None, decisions: Decisions, inflation: float) -
         {"z": z, "p": p},
     )
     said = "the share of zeros does not rise when fewer rewards come back"
-    return judged(warning, ZEROS, p, matters=True, not_found=said)
+    return judged("zeros-follow", ZEROS, p, warning, matters=True, not_found=said)

@@ -84,4 +84,6 @@ def look_at_contexts(decisions: Decisions, maturity: Maturity | None, inflation:
         {"chi_square": float(chi.sum()), "degrees": float(mean.sum()), "spread": spread, "p": p},
     )
     said = f"the rates differ between values of {name} no more than by chance"
-    return judged(warning, LOOKED_FOR, p, matters=spread >= MATTERS, not_found=said)
+    return judged(
+        "depends-on-context", LOOKED_FOR, p, warning, matters=spread >= MATTERS, not_found=said
+    )

@@ -53,4 +53,4 @@ def look_at_hidden(
     )
     said = f"(a difference of {3.29 * error:.2g} would have been found)"
     matters = abs(difference) >= MATTERS * spread
-    return judged(warning, LOOKED_FOR, p, matters=matters, not_found=said)
+    return judged("hidden-differ", LOOKED_FOR, p, warning, matters=matters, not_found=said)

@@ -94,7 +94,7 @@ def look_at_delays(
     warning = _warning(maturity, correlation, (slow, fast), {"z": z, "p": p, "rewards": int(m)})
     smallest = 3.29 / math.sqrt(m)
     said = f"(a correlation of {smallest:.2g} between reward and delay would have been found)"
-    return judged(warning, LOOKED_FOR, p, matters=matters, not_found=said)
+    return judged("late-differ", LOOKED_FOR, p, warning, matters=matters, not_found=said)
 
 
 def _rows(decisions: Decisions, maturity: Maturity, cut: tuple[float, float] | None) -> str:

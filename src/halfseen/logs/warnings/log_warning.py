@@ -48,7 +48,7 @@ class Check:
     Attributes
     ----------
     kind
-        Its name, for programs: that of the warning it would raise.
+        Its name, for programs. The warning may be of a narrower kind.
     looked_for
         What it is, in words.
     state
@@ -74,14 +74,14 @@ class Check:
 
 
 def judged(
-    warning: LogWarning, looked_for: str, p: float, *, matters: bool, not_found: str
+    kind: str, looked_for: str, p: float, warning: LogWarning, *, matters: bool, not_found: str
 ) -> Check:
     """Return a test's result: a warning, a note if the effect is too small, or nothing found."""
     if p >= SURE:
-        return Check(warning.kind, looked_for, "not found", not_found, p)
+        return Check(kind, looked_for, "not found", not_found, p)
     if not matters:
-        return Check(warning.kind, looked_for, "small", warning.finding, p)
-    return Check(warning.kind, looked_for, "found", warning.finding, p, warning)
+        return Check(kind, looked_for, "small", warning.finding, p)
+    return Check(kind, looked_for, "found", warning.finding, p, warning)
 
 
 def unknown(kind: str, looked_for: str, why: str) -> Check:

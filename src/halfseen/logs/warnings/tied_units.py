@@ -135,7 +135,9 @@ def look_at_units(
     not_found = (
         f"(rewards of one {name} are alike by {alike:.2f}; near 0 this check would see nothing)"
     )
-    return judged(warning, LOOKED_FOR, p, matters=abs(moved) >= MATTERS, not_found=not_found)
+    return judged(
+        "units-tied", LOOKED_FOR, p, warning, matters=abs(moved) >= MATTERS, not_found=not_found
+    )
 
 
 def _count_units(

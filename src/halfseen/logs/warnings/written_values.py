@@ -77,7 +77,7 @@ def look_at_values(decisions: Decisions, rewards: Rewards) -> tuple[Check, list[
         return unknown("written-values", LOOKED_FOR, "fewer than 10 rewards were seen"), []
     warning = one_value(decisions) or sentinel(rewards) or repeated_value(rewards)
     if warning is not None:
-        return Check(warning.kind, LOOKED_FOR, "found", warning.finding, warning=warning), []
+        return Check("written-values", LOOKED_FOR, "found", warning.finding, warning=warning), []
     said = "no single value stands out among the rewards"
     return Check("written-values", LOOKED_FOR, "not found", said), zeros_at_the_edge(rewards)
 
