@@ -183,7 +183,7 @@ def clopper_pearson(successes: Any, trials: Any, level: float = 0.95) -> tuple[V
     hits, total = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     tail = 0.5 * (1.0 - level)
     misses = total - hits
-    low = special.betaincinv(np.maximum(hits, 0.5), misses + 1.0, tail)
-    high = special.betaincinv(hits + 1.0, np.maximum(misses, 0.5), 1.0 - tail)
+    low = special.betaincinv(np.where(hits > 0, hits, 1.0), misses + 1.0, tail)
+    high = special.betaincinv(hits + 1.0, np.where(misses > 0, misses, 1.0), 1.0 - tail)
     low, high = np.where(hits > 0, low, 0.0), np.where(misses > 0, high, 1.0)
     return np.where(total > 0, low, np.nan), np.where(total > 0, high, np.nan)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
+from halfseen.report.audit.warnings_section import delays_section, warnings_section
 from halfseen.report.core.document import NO_SCRIPT, charts_of, document, figure_place, section
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, aligned, table, tag
@@ -27,6 +28,7 @@ CHAPTERS = {
     "answer": "Answer",
     "warnings": "Warnings",
     "rates": "Rates",
+    "delays": "Still on their way",
     "time": "Over time",
     "differ": "If missing rewards differ",
     "direction": "Along a direction",
@@ -92,6 +94,7 @@ def body(
         "answer": answer_section(found),
         "warnings": warnings_section(found),
         "rates": rates_section(found, drawn["rates"]),
+        "delays": delays_section(found, drawn["delays"]) if found.maturity else None,
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
         "direction": direction_section(found, drawn["direction"]) if found.direction else None,
@@ -101,6 +104,10 @@ def body(
         else None,
         "how": how_section(found),
     }
+    voiding = [warning for warning in found.warnings if warning.voids]
+    if voiding:  # above the numbers that mean nothing
+        sections = {"warnings": sections.pop("warnings"), **sections}
+    lead = str(voiding[0]) if voiding else " ".join(found.answers[:2])
     links = [tag("a", CHAPTERS[name], href=f"#{name}") for name in sections if sections[name]]
     arms = f"{len(found.arms):,} arm{'s' * (len(found.arms) != 1)}"
     header = tag(
@@ -111,7 +118,7 @@ def body(
             class_="eyebrow",
         ),
         tag("h1", "What missing feedback costs"),
-        tag("p", " ".join(found.answers[:2]), class_="lead"),
+        tag("p", lead, class_="lead"),
         tag("nav", *links, aria_label="Sections"),
     )
     return [header, tag("main", NO_SCRIPT, *(part for part in sections.values() if part))]
@@ -163,17 +170,6 @@ def _item(factor: str, title: str, text: str) -> Html:
     )
 
 
-def warnings_section(found: Audit) -> Html:
-    """Return every warning: what was found, what it does, what to do."""
-    if not found.warnings:
-        return section("warnings", "Warnings", tag("p", "Nothing in the log looks wrong."))
-    items = [
-        tag("li", tag("strong", w.finding), " ", w.effect, " ", tag("em", w.remedy))
-        for w in found.warnings
-    ]
-    return section("warnings", "Warnings", tag("ul", *items))
-
-
 def rates_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return rates, parts and worth, drawn and as numbers."""
     chosen = [found.rates.rows[i] for i in found.costliest(250)]
@@ -214,7 +210,7 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
 def time_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return the course of the rates."""
     moved = [c for c in found.courses if c.changes]
-    words = "No change of rate was found." if not moved else ""
+    words = "No change of rate was found, at a fixed mix of arms." if not moved else ""
     rows = [("all arms" if c.name is None else c.name, c.in_words(found.dated, 20)) for c in moved]
     content: list[object] = [figure_place(figure) for figure in drawn]
     content += [tag("p", words)] if words else [table(("arm", "rates"), rows, words=(0, 1))]

@@ -1,0 +1,69 @@
+"""Everything an audit asks of a log, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from halfseen.logs.columns import Columns, is_dated
+from halfseen.logs.counts import read_decisions
+from halfseen.logs.dimension import estimate_dimension
+from halfseen.logs.direction import fit_log
+from halfseen.logs.log_options import moment
+from halfseen.logs.maturity import estimate_maturity
+from halfseen.logs.rates import fit_prior
+from halfseen.logs.sensitivity import sensitivity
+from halfseen.logs.source import Log
+from halfseen.logs.time_bins import DAY
+from halfseen.logs.warnings.find import look
+
+
+def examine(
+    log: Log,
+    columns: Columns,
+    *,
+    level: float,
+    window: float | None,
+    now: Any,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return the parts of an `Audit`.
+
+    Parameters
+    ----------
+    log
+        The log as its reader wants it counted.
+    columns
+        Which column means what.
+    level, window, now
+        As in `halfseen.audit`.
+    notes
+        What was left out so far.
+    """
+    decisions = read_decisions(log, columns)
+    counts = decisions.counts
+    dated = columns.time is not None and is_dated(decisions.log, columns.time)
+    maturity = estimate_maturity(
+        decisions,
+        dated=dated,
+        window=None if window is None else window * (DAY if dated else 1.0),
+        now=moment(now, dated),
+    )
+    seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
+    findings = look(decisions, maturity, dated)
+    return {
+        "log": decisions.log.name,
+        "columns": columns,
+        "counts": counts,
+        "prior": fit_prior(seen, rows),
+        "effective_dimension": estimate_dimension(seen, rows, level=level),
+        "courses": findings.courses,
+        "dated": dated,
+        "maturity": maturity,
+        "warnings": findings.warnings,
+        "checks": findings.checks,
+        "notes": (*notes, *findings.notes),
+        "sensitivity": sensitivity(counts),
+        "direction": fit_log(decisions),
+        "level": level,
+    }

@@ -1,0 +1,52 @@
+"""The options of `halfseen audit` about what is empty and what is not back yet."""
+
+import json
+
+import pytest
+
+from cli.test_cli_theory import run
+
+
+@pytest.fixture
+def clicks(tmp_path):
+    """A log that only keeps clicks, and when they came."""
+    path = tmp_path / "clicks.csv"
+    rows = []
+    for i in range(400):
+        day, back = 1 + i // 20, f"2026-01-{2 + i // 20 + i % 7:02d}" if i % 5 == 0 else ""
+        rows.append(f"{'ab'[i % 2]},{1 if back else ''},2026-01-{day:02d},{back}")
+    path.write_text("arm,click,day,back\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def audited(monkeypatch, capsys, log, *options):
+    named = ("--action", "arm", "--reward", "click", "--out", log.parent / "out", "--json")
+    code, out, err = run(monkeypatch, capsys, "audit", log, *named, *options)
+    return code, json.loads(out) if code == 0 else err
+
+
+def test_only_clicks_are_the_first_warning_and_empty_can_mean_0(monkeypatch, capsys, clicks):
+    code, found = audited(monkeypatch, capsys, clicks)
+    assert code == 0
+    assert found["warnings"][0]["kind"] == "one-value"
+    assert found["warnings"][0]["voids"]
+    page = (clicks.parent / "out" / "report.html").read_text()
+    assert page.index("Every reward in this log is 1.") < page.index('id="answer"')
+    _, mended = audited(monkeypatch, capsys, clicks, "--empty-means", "0")
+    assert mended["seen"] == 400
+    assert mended["rates"][0]["mean_reward"] == pytest.approx(0.2)
+
+
+def test_windows_and_now(monkeypatch, capsys, clicks):
+    times = ("--time", "day", "--feedback-time", "back", "--window", "3", "--now", "2026-02-10")
+    code, found = audited(monkeypatch, capsys, clicks, *times)
+    assert code == 0
+    maturity = found["maturity"]
+    assert (maturity["unit"], maturity["window"], maturity["stated"]) == ("days", 3.0, True)
+    assert maturity["share"] == pytest.approx(0.2 * 3 / 7, abs=0.01)  # 1, 2 or 3 of 7 days
+    code, said = audited(monkeypatch, capsys, clicks, "--window", "3")
+    assert code == 2
+    assert "`window` needs `time`" in said
+    code, said = audited(monkeypatch, capsys, clicks, *times, "--empty-means", "0")
+    assert code == 2
+    assert "empty_means" in said
