@@ -21,9 +21,10 @@ from halfseen.logs.dimension import Dimension, estimate_dimension
 from halfseen.logs.direction import fit_log
 from halfseen.logs.direction_fit import DirectionFit
 from halfseen.logs.drift import Course, follow_rates
+from halfseen.logs.missing_bounds import MeanBounds, Tipping, mean_bounds, tipping_gamma
 from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
-from halfseen.logs.sensitivity import Sensitivity, sensitivity
-from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
+from halfseen.logs.seen_rewards import SeenRewards, read_rewards
+from halfseen.logs.sentences import ASSUMPTION, answers, missing_in_words
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.find import cautions
 from halfseen.logs.warnings.log_warning import Caution
@@ -57,8 +58,8 @@ class Audit:
         Whether those times count seconds since 1970.
     warnings
         What would change the conclusions, the gravest first.
-    sensitivity
-        How far the best arm depends on what was not seen; None without rewards.
+    rewards
+        The rewards seen, by arm and value; None if the log has none.
     direction
         How feedback thins out along the features, if they were named.
     level
@@ -73,7 +74,7 @@ class Audit:
     courses: tuple[Course, ...]
     dated: bool
     warnings: tuple[Caution, ...]
-    sensitivity: Sensitivity | None
+    rewards: SeenRewards | None
     direction: DirectionFit | None
     level: float
 
@@ -146,8 +147,8 @@ class Audit:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
         for caution in self.warnings:
             parts.append(f"Warning: {caution}")
-        tips = self.sensitivity and tipping_in_words(self.sensitivity)
-        parts += [tips] if tips else []
+        tips = missing_in_words(self)
+        parts += [" ".join(tips)] if tips else []
         parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
         return "\n\n".join([*parts, ASSUMPTION])
 
@@ -220,6 +221,28 @@ class Audit:
             if self.columns.cost is None:
                 raise InvalidInput("cost", "must be given", None, "Or name a column of costs.")
         return invest(self.observe, cost, budget, names=self.arms)
+
+    def bounds(
+        self, gamma: float = 2.0, *, between: tuple[float, float] | None = None
+    ) -> MeanBounds:
+        """Bound every arm's mean reward if missing rewards differ from the ones seen.
+
+        Parameters
+        ----------
+        gamma
+            How many times the odds of being seen differ at most between two rewards; infinite for
+            the worst case, in which a missing reward can be anything in the range of rewards.
+        between
+            That range; the one of the rewards seen if left out.
+        """
+        if self.rewards is None:
+            raise InvalidInput("log", "must hold rewards", self.log, "Name the column of rewards.")
+        return mean_bounds(self.rewards, gamma, between)
+
+    @cached_property
+    def tipping(self) -> Tipping | None:
+        """How much missing rewards must differ until another arm may be best; None without any."""
+        return None if self.rewards is None else tipping_gamma(self.rewards)
 
     def compare_imputations(self, **options: Any) -> Result:
         """Simulate five ways to treat missing rewards with this log's means, noise and rates.
@@ -370,7 +393,7 @@ def audit(
         courses=courses,
         dated=time is not None and is_dated(decisions.log, time),
         warnings=cautions(decisions, courses),
-        sensitivity=sensitivity(counts),
+        rewards=read_rewards(decisions),
         direction=fit_log(decisions),
         level=level,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen.logs.missing_bounds import bounds_as_dict
 from halfseen.logs.sentences import ASSUMPTION
 
 if TYPE_CHECKING:
@@ -50,9 +51,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             for course in found.courses
         ],
         "warnings": [vars(caution) for caution in found.warnings],
-        "sensitivity": None
-        if found.sensitivity is None
-        else vars(found.sensitivity) | {"moves": found.sensitivity.moves.records()},
+        "missing_differ": None if found.rewards is None else bounds_as_dict(found.rewards, most),
         "direction": None if found.direction is None else found.direction.to_dict(),
         "assumption": ASSUMPTION,
     }

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from halfseen.logs.sensitivity import Sensitivity
-from halfseen.tables import brief, show
+from halfseen.tables import brief
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -92,26 +91,40 @@ def _where(found: Audit) -> list[str]:
     return [sentence]
 
 
-def tipping_in_words(found: Sensitivity) -> str:
-    """Say what it takes to change which arm is best."""
-    scale = f" ({abs(found.tipping) / found.scale:.2g} standard deviations)" if found.scale else ""
-    if found.tipping == 0.0:
-        return (
-            f"Among rewards seen, {shortened(found.best)} and {shortened(str(found.rival))} are"
-            " equally good; the smallest difference between missing and seen ones decides."
+def missing_in_words(found: Audit) -> list[str]:
+    """Say what it takes until another arm may be best, and which arm is safest meanwhile."""
+    rewards, tipping = found.rewards, found.tipping
+    if rewards is None or tipping is None or len(rewards) < 2 or found.seen == found.rows:
+        return []
+    best = shortened(tipping.best)
+    if tipping.gamma == 1.0:
+        first = f"Among rewards seen, {best} and {shortened(str(tipping.rival))} are equally good."
+    elif math.isfinite(tipping.gamma):
+        first = (
+            f"Among rewards seen, {best} has the largest mean. If the odds of being seen differ"
+            f" {tipping.gamma:,.2g}-fold between good and bad rewards,"
+            f" {shortened(str(tipping.rival))} may be as good."
         )
-    if math.isfinite(found.tipping):
-        return (
-            f"Among rewards seen, {shortened(found.best)} is best. If missing rewards differ from"
-            f" seen ones by {found.tipping:+.3g}{scale}, {shortened(str(found.rival))} is."
+    else:
+        first = (
+            f"Among rewards seen, {best} has the largest mean, and keeps it however much the odds"
+            " of being seen depend on the reward."
         )
-    if math.isfinite(found.tipping_each):
-        return (
-            f"Among rewards seen, {shortened(found.best)} is best, and stays so for any difference"
-            " between missing and seen rewards that is the same for all arms. Differences of"
-            f" {show(found.tipping_each)}, up for one arm and down for another, can change it."
-        )
-    return ""
+    bounds = found.bounds(2.0)
+    place = bounds.names.index(bounds.safe)
+    second = (
+        f"If they differ at most twofold, {shortened(bounds.safe)} is the safest arm (a mean of at"
+        f" least {bounds.low[place]:.3g})"
+    )
+    if bounds.regret == 0.0:
+        return [first, f"{second}, and no other arm is better."]
+    if bounds.least_regret == bounds.safe:
+        return [first, f"{second}; another arm is better by at most {bounds.regret:.3g}."]
+    return [
+        first,
+        f"{second}; least is risked with {shortened(bounds.least_regret)}, than which no arm is"
+        f" better by more than {bounds.regret:.3g}.",
+    ]
 
 
 def shortened(name: str) -> str:

@@ -35,6 +35,7 @@ CHAPTERS = {
     "imputations": "Made-up rewards",
     "how": "How it was computed",
 }
+MOST_BOUNDED = 30  # arms in the table of bounds
 
 
 def write_audit(
@@ -221,18 +222,37 @@ def time_section(found: Audit, drawn: list[Figure]) -> Html:
 
 
 def differ_section(found: Audit, drawn: list[Figure]) -> Html:
-    """Return how far the best arm depends on what was not seen."""
-    from halfseen.logs.sentences import tipping_in_words
+    """Return what the means can be if missing rewards differ from seen ones."""
+    from halfseen.logs.sentences import missing_in_words
 
-    assert found.sensitivity is not None
-    moves = found.sensitivity.moves
-    rows = [(f"{m['missing minus seen']:+.3g}", m["best arm"], show(m["its mean"])) for m in moves]
+    levels = [found.bounds(gamma) for gamma in (1.0, 1.5, 2.0, 5.0, math.inf)]
+    order = sorted(range(len(levels[0].names)), key=lambda i: -levels[0].low[i])[:MOST_BOUNDED]
+    rows = [
+        (
+            levels[0].names[i],
+            f"{levels[0].low[i]:.3g} ± {levels[0].low_error[i]:.2g}",
+            *(f"{level.low[i]:.3g} to {level.high[i]:.3g}" for level in levels[1:]),
+        )
+        for i in order
+    ]
+    rows.append(("safest", *(level.safe for level in levels)))
+    rows.append(("least risked", *(level.least_regret for level in levels)))
+    rows.append(("better by at most", *(f"{level.regret:.3g}" for level in levels)))
+    names = ("arm", "seen mean ± error", "1.5-fold", "2-fold", "5-fold", "worst case")
     return section(
         "differ",
         "If missing rewards differ from seen ones",
-        tag("p", tipping_in_words(found.sensitivity)),
+        *(tag("p", sentence) for sentence in missing_in_words(found)),
         *(figure_place(figure) for figure in drawn),
-        table(("missing minus seen", "best arm", "its mean"), rows, words=(1,)),
+        tag(
+            "p",
+            "What each arm’s mean can be if the odds of being seen differ so many times between"
+            " any two rewards. In the worst case a missing reward can be anything in the range of"
+            " rewards seen. “Safest” has the largest smallest mean; “least risked” is worse than"
+            " another arm by the least. Standard errors are in audit.json.",
+            class_="note",
+        ),
+        table(names, rows, words=(0, 1, 2, 3, 4, 5), label="Bounds"),
     )
 
 
