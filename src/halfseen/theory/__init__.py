@@ -6,6 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from halfseen.theory.anytime.confidence import (
+        ConfidenceLimits,
+        confidence_sequence,
+        tightest_rho,
+    )
+    from halfseen.theory.anytime.evidence import evidence
+    from halfseen.theory.anytime.winning_arm import Winner, winner
     from halfseen.theory.arms.adaptivity import (
         OfflinePotential,
         adaptive_potential,
@@ -87,6 +94,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Bound",
     "CappedInstance",
+    "ConfidenceLimits",
     "Exploration",
     "FarthestPoint",
     "InformationPath",
@@ -104,6 +112,7 @@ __all__ = [
     "SmallestDimension",
     "TracePotential",
     "WaterFilling",
+    "Winner",
     "WorstCase",
     "adaptive_potential",
     "adaptivity_constant",
@@ -112,11 +121,13 @@ __all__ = [
     "censoring_factor",
     "censoring_failure_probability",
     "confidence_factor",
+    "confidence_sequence",
     "continuous_potential_bracket",
     "dual_reachability_threshold",
     "effective_dimension",
     "elliptical_potential",
     "event_frequencies",
+    "evidence",
     "expected_potential_bound",
     "expected_slope",
     "exploration",
@@ -155,14 +166,19 @@ __all__ = [
     "smallest_bi_region_dimension",
     "sphere_norm_sum",
     "tight_norm_sum",
+    "tightest_rho",
     "trace_potential",
     "trace_potential_factor",
     "water_filling",
+    "winner",
     "worst_case_dimension",
     "worst_case_potential",
 ]
 
 _HOMES = {
+    "anytime.confidence": ("ConfidenceLimits", "confidence_sequence", "tightest_rho"),
+    "anytime.evidence": ("evidence",),
+    "anytime.winning_arm": ("Winner", "winner"),
     "arms.adaptivity": (
         "OfflinePotential",
         "adaptive_potential",

@@ -1,0 +1,1 @@
+"""Statements about means that hold at every round and every stopping time at once."""

@@ -1,0 +1,72 @@
+"""What was observed of each arm, checked in one place."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.theory import inputs
+
+FAMILIES = ("gaussian", "bernoulli")
+
+
+class Samples(NamedTuple):
+    """Counts and sums of the observed rewards of some arms, and how the rewards are distributed."""
+
+    observed: Vector
+    total: Vector
+    noise: Vector
+    rho: float
+    family: str
+
+    @property
+    def means(self) -> Vector:
+        """Mean of the observed rewards, NaN where there are none."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.observed > 0.0, self.total / self.observed, np.nan)
+
+    def of(self, arm: Any) -> Samples:
+        """Return the samples of some arms only."""
+        return self._replace(
+            observed=self.observed[arm], total=self.total[arm], noise=self.noise[arm]
+        )
+
+
+def samples(observed: Any, total: Any, noise: Any, rho: Any, rewards: Any) -> Samples:
+    """Return checked samples, or raise a sentence that names what does not fit."""
+    counts = np.array(checks.vector("observed", observed, at_least=0.0, at_most=1e100))
+    sums = np.array(
+        checks.vector("total", total, length=len(counts), fix="Give one sum of rewards per arm.")
+    )
+    family = checks.one_of("rewards", rewards, FAMILIES)
+    scale = inputs.per_arm("noise", noise, len(counts))
+    unseen = np.flatnonzero((counts == 0.0) & (sums != 0.0))
+    if len(unseen):
+        arm = unseen[0]
+        raise InvalidInput(
+            f"total[{arm}]",
+            "must be 0 where nothing was observed",
+            float(sums[arm]),
+            "Set it to 0.",
+        )
+    if family == "bernoulli":
+        outside = np.flatnonzero((sums < 0.0) | (sums > counts))
+        if len(outside):
+            arm = outside[0]
+            raise InvalidInput(
+                f"total[{arm}]",
+                f"must be between 0 and {counts[arm]:g}, the number observed, for rewards"
+                " between 0 and 1",
+                float(sums[arm]),
+                'Use rewards="gaussian" with the noise of the rewards.',
+            )
+    return Samples(counts, sums, scale, checks.number("rho", rho, above=0.0), family)
+
+
+def risk(level: Any) -> float:
+    """Return 1 - level, the probability of ever being wrong."""
+    return 1.0 - checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")

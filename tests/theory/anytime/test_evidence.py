@@ -1,0 +1,85 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import betaln, xlogy
+
+from halfseen.errors import InvalidInput
+from halfseen.theory import evidence
+
+
+def test_golden():
+    assert evidence((100, 50.0), (400, 80.0), rho=10) == pytest.approx(0.262238680479, abs=5e-13)
+    found = evidence((100, 60), (400, 120), rewards="bernoulli")
+    assert found == pytest.approx(9.30903604617, abs=5e-12)
+
+
+@pytest.mark.parametrize("noise", [(1.0, 1.0), (0.3, 2.0)])
+def test_is_the_smallest_product_of_normal_mixtures_over_a_common_mean(noise):
+    (n, x), (m, y), rho = (30, 21.0), (80, 20.0), 7.0
+    means = np.linspace(-1.0, 2.0, 300_001)
+
+    def log_mixture(count, total, scale):
+        s = (total - count * means) / scale
+        return s**2 / (2 * (count + rho)) - math.log1p(count / rho) / 2
+
+    brute = (log_mixture(n, x, noise[0]) + log_mixture(m, y, noise[1])).min()
+    assert evidence((n, x), (m, y), noise=noise, rho=rho) == pytest.approx(brute, abs=1e-8)
+
+
+def test_is_the_smallest_product_of_beta_mixtures_over_a_common_mean():
+    (n, x), (m, y) = (30, 21), (80, 20)
+    q = np.linspace(0.001, 0.999, 200_001)
+
+    def log_mixture(count, total):
+        ratio = betaln(total + 0.5, count - total + 0.5) - betaln(0.5, 0.5)
+        return ratio - xlogy(total, q) - xlogy(count - total, 1 - q)
+
+    brute = (log_mixture(n, x) + log_mixture(m, y)).min()
+    assert evidence((n, x), (m, y), rewards="bernoulli") == pytest.approx(brute, abs=1e-8)
+
+
+@given(st.integers(1, 1000), st.integers(1, 1000), st.floats(0, 1), st.floats(0, 1))
+def test_never_speaks_for_both_arms(n, m, mean, other):
+    for rewards in ("gaussian", "bernoulli"):
+        there = evidence((n, n * mean), (m, m * other), rewards=rewards)
+        back = evidence((m, m * other), (n, n * mean), rewards=rewards)
+        assert min(there, back) == -math.inf
+
+
+@pytest.mark.parametrize("mean", [0.2, 0.5])
+def test_bernoulli_reaches_its_threshold_with_probability_at_most_alpha_exactly(mean):
+    """Two arms of one mean played in turn: the exact law of both counts of successes."""
+    alive, failed = np.ones((1, 1)), 0.0
+    for n in range(1, 31):
+        alive = (
+            np.pad(alive, ((0, 1), (0, 0))) * (1 - mean) + np.pad(alive, ((1, 0), (0, 0))) * mean
+        )
+        alive = (
+            np.pad(alive, ((0, 0), (0, 1))) * (1 - mean) + np.pad(alive, ((0, 0), (1, 0))) * mean
+        )
+        x, y = np.nonzero(alive > 0)
+        wrong = np.array(
+            [
+                evidence((n, a), (n, b), rewards="bernoulli") >= math.log(10) if a > b else False
+                for a, b in zip(x.tolist(), y.tolist(), strict=True)
+            ]
+        )
+        failed += alive[x[wrong], y[wrong]].sum()
+        alive[x[wrong], y[wrong]] = 0.0
+    assert 0.0 < failed <= 0.1
+
+
+def test_without_observations_or_noise():
+    assert evidence((0, 0), (5, 1.0)) == -math.inf
+    assert evidence((5, 1.0), (0, 0), rewards="bernoulli") == -math.inf
+    assert evidence((5, 1.0), (5, 0.5), noise=0.0) == math.inf
+
+
+def test_bad_input_is_refused_in_a_sentence():
+    with pytest.raises(InvalidInput, match=r"`a` must be two numbers; got .* Give the number of"):
+        evidence((1, 2, 3), (1, 2))
+    with pytest.raises(InvalidInput, match="`b` must be a list of numbers"):
+        evidence((1, 2), 3)
