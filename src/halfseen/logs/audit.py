@@ -15,18 +15,19 @@ from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.columns import Columns, is_dated
-from halfseen.logs.counts import Counts, read_decisions
-from halfseen.logs.dimension import Dimension, estimate_dimension
-from halfseen.logs.direction import fit_log
+from halfseen.logs.columns import Columns
+from halfseen.logs.counts import Counts
+from halfseen.logs.dimension import Dimension
 from halfseen.logs.direction_fit import DirectionFit
-from halfseen.logs.drift import Course, follow_rates
+from halfseen.logs.drift import Course
+from halfseen.logs.examine import examine
+from halfseen.logs.log_options import prepared
+from halfseen.logs.maturity import Maturity
 from halfseen.logs.missing_bounds import MeanBounds, Tipping, mean_bounds, tipping_gamma
-from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
-from halfseen.logs.seen_rewards import SeenRewards, read_rewards
+from halfseen.logs.rates import RatePrior, exact_interval, shrunken_interval
+from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.logs.sentences import ASSUMPTION, answers, missing_in_words
 from halfseen.logs.source import open_log
-from halfseen.logs.warnings.find import cautions
 from halfseen.logs.warnings.log_warning import Caution
 from halfseen.tables import Table, listed
 
@@ -56,6 +57,8 @@ class Audit:
         Rates over time, if the log has times: all arms first, then the largest ones.
     dated
         Whether those times count seconds since 1970.
+    maturity
+        Which rewards are still on their way; None without times of feedback.
     warnings
         What would change the conclusions, the gravest first.
     rewards
@@ -73,6 +76,7 @@ class Audit:
     effective_dimension: Dimension
     courses: tuple[Course, ...]
     dated: bool
+    maturity: Maturity | None
     warnings: tuple[Caution, ...]
     rewards: SeenRewards | None
     direction: DirectionFit | None
@@ -93,12 +97,22 @@ class Audit:
         """How many of their rewards were seen."""
         return int(self.counts.seen.sum())
 
+    @property
+    def effective_rows(self) -> Vector:
+        """How many decisions of known outcome each arm's rate is worth: its rows if none wait."""
+        return self.counts.rows.astype(float) if self.maturity is None else self.maturity.rows
+
+    @property
+    def effective_seen(self) -> Vector:
+        """How many of those were seen; over `effective_rows`, the rate within the window."""
+        return self.counts.seen.astype(float) if self.maturity is None else self.maturity.seen
+
     @cached_property
     def observe(self) -> Vector:
         """The share of rewards seen, per arm; of an arm never seen, borrowed from the others."""
-        rate = self.counts.seen / self.counts.rows
-        borrowed = shrunken_interval(self.counts.seen, self.counts.rows, self.prior)[0]
-        return np.where(self.counts.seen > 0, rate, np.maximum(borrowed, 1e-12))
+        seen, rows = self.effective_seen, self.effective_rows
+        borrowed = shrunken_interval(seen, rows, self.prior)[0]
+        return np.where(seen > 0.0, seen / rows, np.maximum(borrowed, 1e-12))
 
     @property
     def censorship(self) -> PerArm:
@@ -112,18 +126,16 @@ class Audit:
         ``contributes`` is 1/p, the arm's part in the effective dimension, and ``worth of 1% more``
         is how much of it goes away when 1 in 100 more of its rewards are seen.
         """
-        counts = self.counts
-        low, high = exact_interval(counts.seen, counts.rows, self.level)
-        rate, shrunk_low, shrunk_high = shrunken_interval(
-            counts.seen, counts.rows, self.prior, self.level
-        )
+        counts, seen, rows = self.counts, self.effective_seen, self.effective_rows
+        low, high = exact_interval(seen, rows, self.level)
+        rate, shrunk_low, shrunk_high = shrunken_interval(seen, rows, self.prior, self.level)
         with np.errstate(divide="ignore"):
-            parts = counts.rows / counts.seen
+            parts = rows / seen
         columns: dict[str, list[Any]] = {
             "arm": list(counts.names),
             "rows": counts.rows.tolist(),
             "seen": counts.seen.tolist(),
-            "rate": (counts.seen / counts.rows).tolist(),
+            "rate": (seen / rows).tolist(),
             "low": low.tolist(),
             "high": high.tolist(),
             "shrunken": rate.tolist(),
@@ -145,6 +157,8 @@ class Audit:
         parts = ["\n".join(self.answers), str(self._shown())]
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
+        if self.maturity is not None:
+            parts.append("\n".join([*self.maturity.findings, self.maturity.assumption]))
         for caution in self.warnings:
             parts.append(f"Warning: {caution}")
         tips = missing_in_words(self)
@@ -158,7 +172,7 @@ class Audit:
     def costliest(self, most: int) -> list[int]:
         """Return the places of the arms that cost most, in the order of the log."""
         with np.errstate(divide="ignore"):
-            parts = self.counts.rows / self.counts.seen
+            parts = self.effective_rows / self.effective_seen
         return sorted(np.argsort(-parts, kind="stable")[:most].tolist())
 
     def _shown(self) -> Table:
@@ -308,6 +322,9 @@ def audit(
     unit: str | None = None,
     id: str | None = None,
     features: Sequence[str] = (),
+    window: float | None = None,
+    now: Any = None,
+    empty_means: float | None = None,
     table: str | None = None,
     encoding: str | None = None,
     level: float = 0.95,
@@ -341,6 +358,15 @@ def audit(
     features
         Columns of numbers that describe the action: how feedback thins out along them is fitted.
         With them, the action need not be named.
+    window
+        Count a reward as seen if it came back within so long, in days if times are dates, else in
+        their own unit. With ``feedback_time``, rates are then shares back within it; without,
+        decisions younger than it are left out.
+    now
+        Until when rewards were waited for, as the column of times writes it; left out, the last
+        moment in the log.
+    empty_means
+        The reward that an empty one stands for, such as 0 in a log that only keeps what happened.
     table
         The table of a database that has several.
     encoding
@@ -381,19 +407,6 @@ def audit(
         id,
         tuple(features),
     )
-    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)
-    counts = decisions.counts
-    courses = follow_rates(decisions)
-    return Audit(
-        log=decisions.log.name,
-        columns=columns,
-        counts=counts,
-        prior=fit_prior(counts.seen, counts.rows),
-        effective_dimension=estimate_dimension(counts.seen, counts.rows, level=level),
-        courses=courses,
-        dated=time is not None and is_dated(decisions.log, time),
-        warnings=cautions(decisions, courses),
-        rewards=read_rewards(decisions),
-        direction=fit_log(decisions),
-        level=level,
-    )
+    source = open_log(log, table=table, encoding=encoding)
+    source = prepared(source, columns, window, now, empty_means)
+    return Audit(**examine(source, columns, level=level, window=window, now=now))

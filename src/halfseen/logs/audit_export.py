@@ -50,6 +50,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             }
             for course in found.courses
         ],
+        "maturity": None if found.maturity is None else found.maturity.to_dict(),
         "warnings": [vars(caution) for caution in found.warnings],
         "missing_differ": None if found.rewards is None else bounds_as_dict(found.rewards, most),
         "direction": None if found.direction is None else found.direction.to_dict(),
