@@ -14,7 +14,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.logs.advice import Advice
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Counts
 from halfseen.logs.dimension import Dimension
@@ -23,22 +23,20 @@ from halfseen.logs.drift import Course
 from halfseen.logs.examine import examine
 from halfseen.logs.log_options import prepared
 from halfseen.logs.maturity import Maturity
-from halfseen.logs.missing_bounds import MeanBounds, Tipping, mean_bounds, tipping_gamma
 from halfseen.logs.rates import RatePrior, exact_interval, shrunken_interval
 from halfseen.logs.seen_rewards import SeenRewards
-from halfseen.logs.sentences import ASSUMPTION, answers, missing_in_words
+from halfseen.logs.sentences import ASSUMPTION, answers, best_in_words
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.log_warning import Caution
-from halfseen.tables import Table, listed
+from halfseen.tables import Table
 
 if TYPE_CHECKING:
-    from halfseen.logs.invest import Investment
     from halfseen.logs.plan import Plan
     from halfseen.studies.result import Result
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Advice):
     """What a log says about its missing feedback.
 
     Attributes
@@ -67,6 +65,8 @@ class Audit:
         How feedback thins out along the features, if they were named.
     level
         Of every interval.
+    designed
+        True if arms were drawn without looking at rewards and the log is looked at once.
     """
 
     log: str
@@ -81,6 +81,7 @@ class Audit:
     rewards: SeenRewards | None
     direction: DirectionFit | None
     level: float
+    designed: bool = False
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -161,8 +162,7 @@ class Audit:
             parts.append("\n".join([*self.maturity.findings, self.maturity.assumption]))
         for caution in self.warnings:
             parts.append(f"Warning: {caution}")
-        tips = missing_in_words(self)
-        parts += [" ".join(tips)] if tips else []
+        parts += [" ".join(told)] if (told := best_in_words(self)) else []
         parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
         return "\n\n".join([*parts, ASSUMPTION])
 
@@ -203,95 +203,6 @@ class Audit:
 
         return write_audit(self, Path(folder), forecast, imputations)
 
-    def plan(self, traffic: float, **options: Any) -> Plan:
-        """Forecast how long a bandit needs with the means, noise and rates of this log.
-
-        Parameters
-        ----------
-        traffic
-            Decisions per day.
-        options
-            Those of `halfseen.logs.plan.plan`.
-        """
-        from halfseen.logs.plan import plan
-
-        return plan(self.means(), self.observe, traffic=traffic, **self._law(), **options)
-
-    def invest(self, budget: float, cost: float | Sequence[float] | None = None) -> Investment:
-        """Split a budget for more feedback among the arms of this log.
-
-        Parameters
-        ----------
-        budget
-            Money to spend.
-        cost
-            What seeing all of an arm instead of none of it would cost, one number or one per arm;
-            left out, the log's own costs for as many decisions as it holds.
-        """
-        from halfseen.logs.invest import invest
-
-        if cost is None:
-            cost = (self.counts.cost * self.counts.rows).tolist()
-            if self.columns.cost is None:
-                raise InvalidInput("cost", "must be given", None, "Or name a column of costs.")
-        return invest(self.observe, cost, budget, names=self.arms)
-
-    def bounds(
-        self, gamma: float = 2.0, *, between: tuple[float, float] | None = None
-    ) -> MeanBounds:
-        """Bound every arm's mean reward if missing rewards differ from the ones seen.
-
-        Parameters
-        ----------
-        gamma
-            How many times the odds of being seen differ at most between two rewards; infinite for
-            the worst case, in which a missing reward can be anything in the range of rewards.
-        between
-            That range; the one of the rewards seen if left out.
-        """
-        if self.rewards is None:
-            raise InvalidInput("log", "must hold rewards", self.log, "Name the column of rewards.")
-        return mean_bounds(self.rewards, gamma, between)
-
-    @cached_property
-    def tipping(self) -> Tipping | None:
-        """How much missing rewards must differ until another arm may be best; None without any."""
-        return None if self.rewards is None else tipping_gamma(self.rewards)
-
-    def compare_imputations(self, **options: Any) -> Result:
-        """Simulate five ways to treat missing rewards with this log's means, noise and rates.
-
-        Parameters
-        ----------
-        options
-            Those of `halfseen.compare_imputations`, such as ``horizon``.
-        """
-        from halfseen.logs.imputation import compare_imputations
-
-        return compare_imputations(self.means(), self.observe, **self._law(), **options)
-
-    def means(self) -> Vector:
-        """Return the mean reward of every arm, or say that some have none."""
-        if np.isnan(self.counts.mean).any():
-            unknown = [self.arms[i] for i in np.flatnonzero(np.isnan(self.counts.mean))]
-            raise InvalidInput(
-                "log",
-                "must hold a reward of every arm",
-                f"none of {listed(unknown)}",
-                "Name the column of rewards, or leave those arms out.",
-            )
-        return self.counts.mean
-
-    def noise(self) -> list[float]:
-        """Return the standard deviation of every arm's rewards; that of all where there is one."""
-        spread = np.sqrt(self.counts.variance)
-        known = spread[~np.isnan(spread)]
-        return np.where(np.isnan(spread), known.mean() if len(known) else 1.0, spread).tolist()
-
-    def _law(self) -> dict[str, Any]:
-        """Return how to simulate rewards like those seen."""
-        return {"reward": "bernoulli"} if self.counts.binary else {"noise": self.noise()}
-
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None.
 
@@ -325,6 +236,7 @@ def audit(
     window: float | None = None,
     now: Any = None,
     empty_means: float | None = None,
+    designed: bool = False,
     table: str | None = None,
     encoding: str | None = None,
     level: float = 0.95,
@@ -367,6 +279,9 @@ def audit(
         moment in the log.
     empty_means
         The reward that an empty one stands for, such as 0 in a log that only keeps what happened.
+    designed
+        Say that arms were drawn without looking at rewards and that the log is looked at once: the
+        best arm is then named sooner.
     table
         The table of a database that has several.
     encoding
@@ -409,4 +324,5 @@ def audit(
     )
     source = open_log(log, table=table, encoding=encoding)
     source = prepared(source, columns, window, now, empty_means)
-    return Audit(**examine(source, columns, level=level, window=window, now=now))
+    parts = examine(source, columns, level=level, window=window, now=now)
+    return Audit(**parts, designed=checks.yes_or_no("designed", designed))

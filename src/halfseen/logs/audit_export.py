@@ -20,7 +20,7 @@ AUDIT_FILE = "audit.json"  # its folder is an audit's
 
 def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     """Return everything JSON can hold; at most so many arms, those that cost most."""
-    whole = found.effective_dimension
+    whole, rest = found.effective_dimension, found.dimension_of_seen
     chosen = range(len(found.arms)) if most is None else found.costliest(most)
     content = {
         "log": found.log,
@@ -34,7 +34,9 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             "arms": whole.arms,
             "factor": whole.factor,
             "level": whole.level,
+            "of_arms_seen": None if rest is None else {"value": rest.value, "factor": rest.factor},
         },
+        "never_seen": list(found.never_seen[:MOST_ARMS]),
         "rates": [
             {
                 key.replace(" ", "_").replace("1%", "one_percent"): value
@@ -52,6 +54,8 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         ],
         "maturity": None if found.maturity is None else found.maturity.to_dict(),
         "warnings": [vars(caution) for caution in found.warnings],
+        "best_arm": None if found.best is None else found.best.to_dict(),
+        "worth_most": None if found.worth_most is None else found.worth_most.to_dict(),
         "missing_differ": None if found.rewards is None else bounds_as_dict(found.rewards, most),
         "direction": None if found.direction is None else found.direction.to_dict(),
         "assumption": ASSUMPTION,

@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
@@ -50,7 +50,7 @@ def write_audit(
     """
     before = read_json(folder / AUDIT_FILE) if is_marked(folder, AUDIT_FILE) else {}
     planned = audit_figures(found)
-    if forecast is not None:
+    if _by_day(forecast):
         planned["forecast"] = attempt(
             "audit-forecast", "Forecast", lambda: [forecast_chart(forecast, short(found.log))]
         )
@@ -91,13 +91,13 @@ def body(
 ) -> list[Html]:
     """Return the parts of the page."""
     sections = {
-        "answer": answer_section(found),
+        "answer": answer_section(found, forecast),
         "warnings": warnings_section(found),
         "rates": rates_section(found, drawn["rates"]),
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
         "direction": direction_section(found, drawn["direction"]) if found.direction else None,
-        "forecast": forecast_section(forecast, drawn["forecast"]) if forecast else None,
+        "forecast": forecast_section(forecast, drawn["forecast"]) if _by_day(forecast) else None,
         "imputations": imputations_section(imputations, drawn["imputations"])
         if imputations
         else None,
@@ -119,31 +119,28 @@ def body(
     return [header, tag("main", NO_SCRIPT, *(part for part in sections.values() if part))]
 
 
-def answer_section(found: Audit) -> Html:
-    """Return the answer in three numbers."""
-    from halfseen.logs.sentences import ASSUMPTION
+def answer_section(found: Audit, forecast: Plan | None) -> Html:
+    """Return the answer in a few numbers: what is seen, what it costs at worst, the forecast."""
+    from halfseen.logs.sentences import ASSUMPTION, best_in_words, outlook_in_words
 
-    whole = found.effective_dimension
-    low, high = whole.factor_interval
-    items = [
-        _item(f"{100 * found.seen / found.rows:.3g}%", "of outcomes are seen", found.answers[0])
-    ]
-    if len(found.answers) > 1:
-        factor = f"{whole.factor:.2f}×" if math.isfinite(whole.factor) else f"≥ {low:.2f}×"
-        items.append(_item(factor, "as many decisions are needed", found.answers[1]))
-        if math.isfinite(whole.factor):
-            root = math.sqrt(whole.factor)
-            ends = f"{math.sqrt(low):.2f} to " + (
-                f"{math.sqrt(high):.2f}" if math.isfinite(high) else "no upper end"
-            )
-            items.append(
-                _item(
-                    f"{root:.2f}×",
-                    "as much regret, in the worst case",
-                    f"For the same number of decisions: the root of the number above ({ends}). A"
-                    " given problem can be kinder; a small rate of the best arm even helps.",
-                )
-            )
+    whole = found.dimension_of_seen
+    share = f"{100 * found.seen / found.rows:.3g}%"
+    items = [_item(share, "of outcomes are seen", found.answers[0])]
+    if len(found.answers) > 1 and whole is not None:
+        title = "as many decisions, in the worst case over all problems"
+        text = (
+            f"{found.answers[1]} Regret over the same decisions grows by its root,"
+            f" {math.sqrt(whole.factor):.2f} times. Most problems are kinder."
+        )
+        items.append(_item(f"{whole.factor:.2f}×", title, text))
+    if forecast is not None and not math.isnan(forecast.factor):
+        times = f"{forecast.factor:.2g}×" if math.isfinite(forecast.factor) else "∞"
+        text = outlook_in_words(forecast)
+        if not forecast.in_blocks:
+            text = " ".join([*forecast.findings, f"The goal is {forecast.goal}."])
+        items.append(_item(times, "as long, forecast for this log", text))
+    if best := best_in_words(found):
+        items.append(_item("→", "The best arm", " ".join(best[:2])))
     for answer in found.answers[2:]:
         along = answer.startswith("Feedback falls")
         title = "Along the features" if along else "Where more feedback is worth most"
@@ -223,7 +220,7 @@ def time_section(found: Audit, drawn: list[Figure]) -> Html:
 
 def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return what the means can be if missing rewards differ from seen ones."""
-    from halfseen.logs.sentences import missing_in_words
+    from halfseen.logs.sentences import best_in_words
 
     levels = [found.bounds(gamma) for gamma in (1.0, 1.5, 2.0, 5.0, math.inf)]
     order = sorted(range(len(levels[0].names)), key=lambda i: -levels[0].low[i])[:MOST_BOUNDED]
@@ -242,7 +239,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     return section(
         "differ",
         "If missing rewards differ from seen ones",
-        *(tag("p", sentence) for sentence in missing_in_words(found)),
+        *(tag("p", sentence) for sentence in best_in_words(found)),
         *(figure_place(figure) for figure in drawn),
         tag(
             "p",
@@ -275,25 +272,29 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
     )
 
 
+def _by_day(forecast: Plan | None) -> TypeGuard[Plan]:
+    return forecast is not None and not forecast.in_blocks
+
+
 def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
     """Return how long it takes, with this feedback and with all of it."""
-    from halfseen.logs.plan import LAWS
-
-    records = forecast.worlds.records()
     rows = [
-        (r["world"], *("–" if v is None else show(v) for k, v in r.items() if k != "world"))
-        for r in records
+        (
+            r["world"],
+            *(
+                "–" if v is None else f"{v:.0%}" if k == "never" else show(v)
+                for k, v in r.items()
+                if k != "world"
+            ),
+        )
+        for r in forecast.worlds
     ]
-    intro = (
-        f"Days until {forecast.goal}, with {forecast.traffic:,.6g} decisions a day for"
-        f" {forecast.length:,.6g} days and {LAWS[forecast.reward]}, if the means of those seen are"
-        " the true ones."
-    )
     return section(
         "forecast",
         "How long it takes",
-        tag("p", intro),
+        *(tag("p", sentence) for sentence in forecast.findings),
         table(forecast.worlds.columns, rows, label="Forecast"),
+        tag("p", forecast.premises, class_="note"),
         *([tag("p", forecast.surprise)] if forecast.surprise else []),
         *(figure_place(figure) for figure in drawn),
     )
