@@ -27,7 +27,7 @@ from halfseen.logs.rates import RatePrior, exact_interval, shrunken_interval
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.logs.sentences import ASSUMPTION, answers, best_in_words
 from halfseen.logs.source import open_log
-from halfseen.logs.warnings.log_warning import Caution
+from halfseen.logs.warnings.log_warning import Check, LogWarning, checks_in_words
 from halfseen.tables import Table
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ class Audit(Advice):
         Which rewards are still on their way; None without times of feedback.
     warnings
         What would change the conclusions, the gravest first.
+    checks
+        Everything that was looked for: found, not found, or why it cannot be looked for.
+    notes
+        What is true but changes little, or cannot be decided.
     rewards
         The rewards seen, by arm and value; None if the log has none.
     direction
@@ -77,7 +81,9 @@ class Audit(Advice):
     courses: tuple[Course, ...]
     dated: bool
     maturity: Maturity | None
-    warnings: tuple[Caution, ...]
+    warnings: tuple[LogWarning, ...]
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...]
     rewards: SeenRewards | None
     direction: DirectionFit | None
     level: float
@@ -155,13 +161,15 @@ class Audit(Advice):
 
     def summary(self) -> str:
         """Return the answer, the rates and the warnings as text."""
-        parts = ["\n".join(self.answers), str(self._shown())]
+        voiding = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
+        parts = [*voiding, "\n".join(self.answers), str(self._shown())]
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
         if self.maturity is not None:
             parts.append("\n".join([*self.maturity.findings, self.maturity.assumption]))
-        for caution in self.warnings:
-            parts.append(f"Warning: {caution}")
+        parts += [f"Warning: {warning}" for warning in self.warnings if not warning.voids]
+        parts.append(checks_in_words(self.checks))
+        parts += ["\n".join(f"Note: {note}" for note in self.notes)] if self.notes else []
         parts += [" ".join(told)] if (told := best_in_words(self)) else []
         parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
         return "\n\n".join([*parts, ASSUMPTION])

@@ -53,7 +53,9 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             for course in found.courses
         ],
         "maturity": None if found.maturity is None else found.maturity.to_dict(),
-        "warnings": [vars(caution) for caution in found.warnings],
+        "warnings": [vars(warning) for warning in found.warnings],
+        "checks": [check.to_dict() for check in found.checks],
+        "notes": list(found.notes),
         "best_arm": None if found.best is None else found.best.to_dict(),
         "worth_most": None if found.worth_most is None else found.worth_most.to_dict(),
         "missing_differ": None if found.rewards is None else bounds_as_dict(found.rewards, most),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.logs.counts import Decisions
+from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
 
@@ -122,16 +123,14 @@ class DelayCells:
         place = (self.arm[inside] - first) * self.size + self.cell[inside]
         shape = (last - first, self.size)
         back, waiting = (
-            np.bincount(place, values[inside], shape[0] * shape[1]).astype(float).reshape(shape)
+            sum_by(place, values[inside], shape[0] * shape[1]).reshape(shape)
             for values in (self.back, self.waiting)
         )
         return back, waiting
 
     def pooled(self) -> tuple[Vector, Vector]:
         """Return what is back and what is waiting by cell, of all arms together."""
-        back, waiting = (
-            np.bincount(self.cell, v, self.size).astype(float) for v in (self.back, self.waiting)
-        )
+        back, waiting = (sum_by(self.cell, v, self.size) for v in (self.back, self.waiting))
         return back, waiting
 
     def law(self, arm: int) -> DelayLaw:

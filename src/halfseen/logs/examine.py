@@ -8,14 +8,13 @@ from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.dimension import estimate_dimension
 from halfseen.logs.direction import fit_log
-from halfseen.logs.drift import follow_rates
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import estimate_maturity
 from halfseen.logs.rates import fit_prior
 from halfseen.logs.seen_rewards import read_rewards
 from halfseen.logs.source import Log
 from halfseen.logs.time_bins import DAY
-from halfseen.logs.warnings.find import cautions
+from halfseen.logs.warnings.find import look
 
 
 def examine(
@@ -42,17 +41,19 @@ def examine(
         now=moment(now, dated),
     )
     seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
-    courses = follow_rates(decisions)
+    findings = look(decisions, maturity, dated)
     return {
         "log": decisions.log.name,
         "columns": columns,
         "counts": counts,
         "prior": fit_prior(seen, rows),
         "effective_dimension": estimate_dimension(seen, rows, level=level),
-        "courses": courses,
+        "courses": findings.courses,
         "dated": dated,
         "maturity": maturity,
-        "warnings": cautions(decisions, courses),
+        "warnings": findings.warnings,
+        "checks": findings.checks,
+        "notes": findings.notes,
         "rewards": read_rewards(decisions),
         "direction": fit_log(decisions),
         "level": level,

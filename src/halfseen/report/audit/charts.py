@@ -174,12 +174,14 @@ def time_chart(found: Audit, name: str) -> Figure:
         for _ in range(j - i)
     ]
     scale = 1000.0 if found.dated else 1.0  # milliseconds, as browsers count
-    for start, n, k, level in zip(course.starts, course.rows, course.seen, levels, strict=True):
+    for start, n, share, level in zip(
+        course.starts, course.rows, course.shares, levels, strict=True
+    ):
         rows.append(
             {
                 "panel": "all",
                 "time": float(start) * scale,
-                "share": float(k / n),
+                "share": float(share),
                 "level": level,
                 "rows": int(n),
             }
@@ -209,8 +211,8 @@ def time_chart(found: Audit, name: str) -> Figure:
         ),
     ]
     note = (
-        "Dots: share of rewards seen among the decisions of each slice of time. Line: stretches of"
-        " constant rate, cut where the likelihood pays for a cut."
+        "Dots: share of rewards seen among the decisions of each slice of time, at the mix of arms"
+        " of the whole log. Line: stretches of constant rate."
     )
     return faceted("audit-time", ("Feedback over time", note, name), layers, rows, "audit-time")
 
