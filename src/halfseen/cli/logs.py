@@ -229,16 +229,18 @@ def window(
     action: Action,
     time: Annotated[str, typer.Option(help="Column: when was it decided?")],
     feedback_time: Annotated[str, typer.Option(help="Column: when did the reward come back?")],
-    reward: Reward = None,
+    reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
+    learns: Annotated[str, typer.Option(help="When is a reward used: on-arrival or when-settled?")],
     observed: Observed = None,
-    gap: Annotated[
-        float | None, typer.Option(help="How much worse a wrong arm is: names the best wait.")
+    now: Annotated[
+        str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
     ] = None,
-    noise: Annotated[float, typer.Option(help="Standard deviation of the rewards.")] = 1.0,
+    futures: Annotated[int, typer.Option(help="How many futures to simulate.")] = 60,
     table: TableName = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
-    """Tell how long to wait for feedback: waiting longer sees more and learns later."""
+    """Tell how long to wait for feedback, by simulating a learner that waits."""
     from halfseen.cli.console import print_found
     from halfseen.logs.window import feedback_window
 
@@ -248,10 +250,12 @@ def window(
         time=time,
         feedback_time=feedback_time,
         reward=reward,
+        learns=learns,
         observed=observed,
-        gap=gap,
-        noise=noise,
+        now=now,
+        futures=futures,
         table=table,
+        encoding=encoding,
     )
     print_found(found, as_json)
 
