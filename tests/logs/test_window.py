@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from halfseen import InvalidInput, feedback_window
-from halfseen.logs.window import LEVELS, simulate_waits
+from halfseen.logs.waits import LEVELS, simulate_waits
 from logs.test_best_arm import counted
 
 COLUMNS = {"action": "a", "time": "t", "feedback_time": "back", "reward": "r"}

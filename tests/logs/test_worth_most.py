@@ -50,6 +50,12 @@ def test_of_very_many_arms_the_same_one_is_found():
     assert (found.arm, found.sure) == ("17", True)
 
 
+def test_arms_that_are_seen_about_as_often_do_not_stand_out():
+    found = worth_most(("a", "b"), np.array([79_000, 81_000]), np.full(2, 100_000))
+    assert not found.sure
+    assert "All arms are seen about as often (79%)" in str(found)
+
+
 def test_a_single_arm_has_none():
     assert worth_most(("a",), np.array([1.0]), np.array([2.0])) is None
 

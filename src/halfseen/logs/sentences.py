@@ -89,7 +89,8 @@ def outlook_in_words(forecast: Plan) -> str:
         f" after about {decisions(mine)} decisions, with everything seen after {decisions(whole)}"
     )
     if math.isfinite(mine) and math.isfinite(whole):
-        words += f", {mine / whole:.2g} times as many"
+        times = f"{mine / whole:.2g}"
+        words += "" if times == "1" else f", {times} times as many"
     return (
         f"{words} (medians of {len(forecast.yours.days)} futures drawn from what the log leaves"
         " open)."

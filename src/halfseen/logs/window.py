@@ -10,27 +10,22 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.draws import stream_key
-from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, is_dated
-from halfseen.logs.counts import Counts, Decisions, read_decisions
-from halfseen.logs.delayed_loop import DelayedWork, DelayedWorld, play_delayed
+from halfseen.logs.counts import Decisions, read_decisions
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import Maturity, estimate_maturity
-from halfseen.logs.posterior import draw_means, spreads
+from halfseen.logs.posterior import draw_means
 from halfseen.logs.source import filled, open_log, text
 from halfseen.logs.time_bins import DAY
+from halfseen.logs.waits import delay_quantiles, simulate_waits
 from halfseen.logs.warnings.late_rewards import look_at_delays
-from halfseen.policies import UCB
-from halfseen.problems import ArmedBandit
 from halfseen.tables import Table, listed, show, table
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 LEARNS = ("on-arrival", "when-settled")
 FUTURES = 60
 ROUNDS = 50_000  # decisions of a future at most; of longer logs, one in several
-LEVELS = 1024  # of the inverse of a law of delays
 REVERSED = 3.0  # standard errors by which two arms change places
 
 
@@ -337,91 +332,3 @@ def _simulated(
         as_good=tuple(np.flatnonzero(near).tolist()),
         thinned=thinned,
     )
-
-
-def delay_quantiles(maturity: Maturity, arm: int) -> tuple[float, Vector]:
-    """Return the share of an arm's rewards that ever come, and their delays at even levels."""
-    cells = maturity.cells
-    last = int(np.searchsorted(cells.ends, maturity.windows[arm] * (1.0 + 1e-9), "right")) - 1
-    law = cells.law(arm).share[: max(last, 0) + 1]
-    top = float(law[-1])
-    levels = top * np.linspace(0.0, 1.0, LEVELS + 1)
-    if cells.exact:
-        place = np.searchsorted(law, levels * (1.0 - 1e-12))
-        return top, cells.ends[np.minimum(place, len(law) - 1)]
-    before = np.concatenate([[0.0], law])
-    times = np.concatenate([[0.0], cells.ends[: len(law)]])
-    rising = np.concatenate([[True], np.diff(before) > 0.0])
-    starts = np.concatenate([rising[1:], [True]])
-    keep = rising | starts
-    return top, np.interp(levels, before[keep], times[keep])
-
-
-def simulate_waits(
-    means: Vector,
-    arms: Counts,
-    share: Vector,
-    inverse: Vector,
-    waits: Vector,
-    *,
-    step: float,
-    rounds: int,
-    settled: bool,
-    seed: int = 0,
-) -> Vector:
-    """Return the regret of `UCB` for every future (row) and every wait (column).
-
-    Parameters
-    ----------
-    means
-        One row per future, one column per arm.
-    arms
-        Of which noise is taken.
-    share, inverse
-        What `delay_quantiles` returned, per arm.
-    waits
-        How long the learner waits.
-    step, rounds
-        Time between two decisions, and how many there are.
-    settled
-        True if a reward is used when the wait is over, False if when it comes.
-    seed
-        Of the random numbers.
-    """
-    policy, binary = UCB(), arms.binary
-    scale = np.maximum(spreads(arms), 1e-12)
-    kernels = policy.kernels()
-    play = compiled(play_delayed, kernels)
-    count = len(scale)
-    work = DelayedWork(
-        np.zeros((count, kernels.statistics)),
-        np.zeros(count),
-        np.zeros(count),
-        np.zeros(rounds, np.int64),
-        np.zeros(rounds, np.int64),
-        np.zeros(rounds, np.int64),
-        np.zeros(rounds),
-        np.zeros(1),
-    )
-    key = stream_key(seed, "waits")
-    found = np.zeros((len(means), len(waits)))
-    for i, row in enumerate(means):
-        law: dict[str, Any] = (
-            {"reward": "bernoulli"} if binary else {"noise": tuple(scale.tolist())}
-        )
-        problem = ArmedBandit(tuple(row.tolist()), **law)
-        world = DelayedWorld(
-            np.ascontiguousarray(row),
-            np.full(count, -1.0) if binary else scale,
-            share,
-            inverse,
-            np.ascontiguousarray(policy.table(problem.setting(rounds)), dtype=float),
-            key,
-            step,
-            0.0,
-            int(settled),
-        )
-        for j, wait in enumerate(waits.tolist()):
-            play(i, world._replace(waits=wait), work)
-            found[i, j] = work.regret[0]
-    return found

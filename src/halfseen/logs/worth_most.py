@@ -14,6 +14,7 @@ from halfseen.tables import brief
 
 DRAWS = 4000
 SURE = 0.8  # probability from which an arm is named as the one
+MATTERS = 1.1  # times a typical arm's worth, below which an arm is like any other
 CAPACITY = 1000  # arms that can have the lowest rate
 
 
@@ -44,9 +45,14 @@ class WorthMost:
     @property
     def sure(self) -> bool:
         """Whether it is likely enough to be named."""
-        return self.probability >= SURE
+        return self.probability >= SURE and self.times >= MATTERS
 
     def __str__(self) -> str:
+        if self.probability >= SURE and self.times < MATTERS:
+            return (
+                f"All arms are seen about as often ({100 * self.rate:.2g}%): no arm stands out as"
+                " the one where more feedback is worth most."
+            )
         name = f"“{brief(self.arm, 40)}”"
         chance = f"{self.probability:.0%}" if self.probability < 0.995 else "over 99%"
         if not self.sure:
@@ -58,8 +64,6 @@ class WorthMost:
             f"More feedback is worth most on {name} (probability {chance}): seen"
             f" {100 * self.rate:.2g}% of the time."
         )
-        if self.times < 1.1:
-            return words
         return (
             f"{words} One point more there is worth {self.times:.2g} times"
             f" ({self.times_low:.2g} to {self.times_high:.2g}) one on a typical arm."
