@@ -85,12 +85,61 @@ def test_plan_invest_and_window(monkeypatch, capsys, tmp_path):
     assert "from 11.11 to 4.444" in out
 
     path = tmp_path / "log.csv"
-    lines = [f"{i % 2},1,{i},{i + 1 + i % 5}" for i in range(50)]
+    lines = [f"{i % 2},{i % 3 % 2},{i},{i + 1 + i % 5}" for i in range(50)]
     path.write_text("a,r,t,b\n" + "\n".join(lines) + "\n")
     options = ("--action", "a", "--reward", "r", "--time", "t", "--feedback-time", "b")
-    code, out, _ = run(monkeypatch, capsys, "window", path, *options, "--gap", "1", "--json")
+    code, out, _ = run(
+        monkeypatch, capsys, "window", path, *options, "--learns", "on-arrival", "--json"
+    )
     assert code == 0
     assert json.loads(out)["best_wait"] > 0
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.csv"
+    path.write_text(
+        "a,r,s\n" + "".join(f"{i % 2},{'' if i % 3 else i % 7},é\n" for i in range(60)), "latin-1"
+    )
+    return ("--log", path, "--action", "a", "--reward", "r", "--encoding", "latin-1")
+
+
+def test_plan_and_invest_on_a_log_use_or_refuse_every_option(monkeypatch, capsys, small):
+    plan = ("plan", *small, "--traffic", "20", "--days", "10")
+    for more in (("--means", "1,0"), ("--observe", "1,1"), ("--binary",)):
+        code, out, err = run(monkeypatch, capsys, *plan, *more)
+        assert (code, out) == (2, "")
+        assert f"{more[0]}` must be left out with --log" in err
+    regrets = []
+    for more in ((), ("--noise", "0.01"), ("--noise", "0.01,0.02")):
+        code, out, _ = run(monkeypatch, capsys, *plan, *more, "--json")
+        assert code == 0
+        regrets.append(json.loads(out)["worlds"][0]["regret"])
+    assert regrets[1] < regrets[0]
+    invest = ("invest", *small, "--budget", "10", "--cost", "100")
+    spent = []
+    for more in ((), ("--noise", "0.001,5")):
+        code, out, _ = run(monkeypatch, capsys, *invest, *more, "--json")
+        assert code == 0
+        spent.append({arm["arm"]: arm["spend"] for arm in json.loads(out)["arms"]})
+    assert spent[1]["0"] == 0.0
+    assert spent[0]["0"] > 0.0
+    code, _, err = run(monkeypatch, capsys, *invest, "--observe", "1,1")
+    assert code == 2
+    assert "--observe` must be left out with --log" in err
+    code, _, err = run(
+        monkeypatch, capsys, *plan[:1], *plan[3:], "--means", "1,0", "--observe", "1,1"
+    )
+    assert code == 2
+    assert "--log` must be given" in err
+
+
+def test_the_goal_of_a_plan_can_be_chosen(monkeypatch, capsys):
+    options = ("--means", "1,0", "--observe", "0.5,0.5", "--traffic", "20", "--days", "10")
+    goal = ("--goal-share", "0.8", "--goal-days", "2", "--close", "0.1")
+    code, out, _ = run(monkeypatch, capsys, "plan", *options, *goal)
+    assert code == 0
+    assert "days d to d+1 at least 80% go to an arm within 0.1 of the best" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

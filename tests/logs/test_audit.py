@@ -37,7 +37,7 @@ def test_words(found):
     text = str(found)
     assert "You see 50% of outcomes (100 of 200, 2 arms)." in text
     assert "3.12 times as many decisions" in text
-    assert "“x”: seen 20% of the time, it makes 94% of the loss" in text
+    assert "More feedback is worth most on “x” (probability over 99%)" in text
     assert ASSUMPTION in text
 
 
@@ -77,7 +77,18 @@ def test_an_arm_never_seen_borrows_its_rate():
     found = audit({"a": [1] * 9 + [2], "r": [1.0] * 9 + [None]}, action="a", reward="r")
     assert found.observe[0] == 1.0
     assert 0 < found.observe[1] < 1
-    assert "no limit to what missing feedback can cost" in str(found)
+    assert "Of the arms that were seen nothing is missing." in str(found)
+    assert "Nothing was ever seen of “2”" in str(found)
+
+
+def test_an_arm_never_seen_does_not_void_the_headline():
+    rows = {"a": [1] * 40 + [2] * 40 + [3] * 2, "r": ([1.0, None] * 40) + [None] * 2}
+    found = audit(rows, action="a", reward="r")
+    assert "takes 2 times as many decisions of the arms that were seen" in found.answers[1]
+    assert "In the worst case over all problems" in found.answers[1]
+    assert "Nothing was ever seen of “3”" in found.answers[1]
+    assert found.to_dict()["effective_dimension"]["of_arms_seen"]["factor"] == 2.0
+    assert found.to_dict()["never_seen"] == ["3"]
 
 
 def test_relabelling_changes_nothing_and_more_rows_narrow():

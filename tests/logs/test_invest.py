@@ -60,14 +60,37 @@ def test_from_a_log():
     rows = {"a": ["x", "x", "y"], "r": [1, None, 1], "c": [4.0, 6.0, 10.0]}
     found = audit(rows, action="a", reward="r").invest(1, 10)
     assert found.names == ("x", "y")
-    assert found.after.tolist() == pytest.approx([0.6, 1.0])
+    assert found.after[1] == 1.0
+    assert found.spent.sum() == pytest.approx(1.0)
+
+
+def test_the_noise_of_the_log_decides_where_to_spend():
+    rng = np.random.default_rng(0)
+    arm = np.repeat([0, 1], 2000)
+    reward = np.where(arm == 0, rng.normal(0, 0.01, 4000), rng.normal(0, 5.0, 4000))
+    seen = rng.random(4000) < 0.5
+    known = audit({"a": arm, "r": np.where(seen, reward, np.nan)}, action="a", reward="r")
+    found = known.invest(30, 100)
+    assert found.spent.tolist() == pytest.approx([0.0, 30.0])
+    alike = known.invest(30, 100, noise=1.0)
+    assert alike.spent.tolist() == pytest.approx([15.0, 15.0], abs=4.0)
+
+
+def test_rates_of_a_log_are_drawn_towards_each_other():
+    rows = {
+        "a": [0] * 1000 + [1] * 1000 + [2] * 3,
+        "o": [True, False] * 1000 + [False, True, False],
+    }
+    found = audit(rows, action="a", observed="o").invest(1, 10)
+    assert 1 / 3 < found.before[2] < 0.5
 
 
 def test_from_the_costs_of_a_log():
     rows = {"a": ["x", "x", "y"], "r": [1, None, 1], "c": [4.0, 6.0, 10.0]}
     known = audit(rows, action="a", reward="r", cost="c")
     assert known.counts.cost.tolist() == [5.0, 10.0]
-    assert known.invest(1).after.tolist() == pytest.approx([0.6, 1.0])
+    assert known.invest(1).spent.sum() == pytest.approx(1.0)
+    np.testing.assert_array_equal(known.invest(1).after, known.invest(1, [10.0, 10.0]).after)
     with pytest.raises(InvalidInput, match="column of costs"):
         audit(rows, action="a", reward="r").invest(1)
 

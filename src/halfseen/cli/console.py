@@ -132,6 +132,7 @@ def print_audit(
     """Print the summary of an audit, whatever becomes of its report, and write the report."""
     from halfseen.logs.audit_export import MOST_ARMS
     from halfseen.logs.imputation import imputation_table
+    from halfseen.logs.sentences import forecast_in_words
 
     compared = None if imputations is None else imputation_table(imputations)
 
@@ -144,7 +145,8 @@ def print_audit(
         return found.to_dict(MOST_ARMS) | more
 
     def text() -> None:
-        print_text("\n\n".join(str(part) for part in (found, forecast, compared) if part) + "\n")
+        words = None if forecast is None else forecast_in_words(forecast)
+        print_text("\n\n".join(str(part) for part in (found, words, compared) if part) + "\n")
 
     def write() -> Path:
         return found.report(folder, forecast, imputations)

@@ -22,6 +22,8 @@ Reward = Annotated[str | None, typer.Option(help="Column of rewards, empty if mi
 Observed = Annotated[str | None, typer.Option(help="Column: was the reward seen?")]
 Time = Annotated[str | None, typer.Option(help="Column: when was it decided?")]
 FeedbackTime = Annotated[str | None, typer.Option(help="Column: when did the reward come back?")]
+Encoding = Annotated[str | None, typer.Option(help="Of a CSV file that is not UTF-8, as latin-1.")]
+Noise = Annotated[str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")]
 TableName = Annotated[str | None, typer.Option("--table", help="Table of a database.")]
 
 
@@ -54,10 +56,12 @@ def audit(
     empty_means: Annotated[
         float | None, typer.Option(help="The reward that an empty one stands for, as 0.")
     ] = None,
+    designed: Annotated[
+        bool,
+        typer.Option("--designed", help="Arms were drawn blindly and the log is looked at once."),
+    ] = False,
     table: TableName = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Of a CSV file that is not UTF-8, as latin-1.")
-    ] = None,
+    encoding: Encoding = None,
     traffic: Annotated[
         float | None, typer.Option(help="Decisions per day: adds a forecast to the report.")
     ] = None,
@@ -90,10 +94,11 @@ def audit(
         window=window,
         now=now,
         empty_means=empty_means,
+        designed=designed,
         table=table,
         encoding=encoding,
     )
-    forecast = None if traffic is None else found.plan(traffic)
+    forecast = found.outlook() if traffic is None else found.plan(traffic)
     compared = found.compare_imputations() if imputations else None
     print_audit(found, out, as_json, forecast, compared)
 
@@ -107,13 +112,18 @@ def plan(
     observe: Annotated[
         str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
     ] = None,
-    noise: Annotated[
-        str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")
-    ] = None,
+    noise: Noise = None,
     binary: Annotated[
         bool, typer.Option("--binary", help="Rewards are 0 or 1 and means their shares.")
     ] = False,
     days: Annotated[float, typer.Option(help="Length of the plan.")] = 365.0,
+    goal_share: Annotated[
+        float, typer.Option(help="Share of decisions that must go to a best arm.")
+    ] = 0.9,
+    goal_days: Annotated[int, typer.Option(help="Over how many days they must.")] = 7,
+    close: Annotated[
+        float, typer.Option(help="Arms within this much of the best count as best.")
+    ] = 0.0,
     target: Annotated[
         float | None,
         typer.Option(help="Reward lost per day to get under; else wait for the best arm."),
@@ -123,6 +133,7 @@ def plan(
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
     observed: Observed = None,
     table: TableName = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Forecast how many days a bandit needs, with this feedback and with all of it."""
@@ -130,18 +141,33 @@ def plan(
     from halfseen.logs.audit import audit as run
     from halfseen.logs.plan import plan as forecast
 
-    scales = numbers("noise", noise)
-    options: dict[str, Any] = {"traffic": traffic, "days": days, "target": target}
+    options: dict[str, Any] = {
+        "traffic": traffic,
+        "days": days,
+        "goal_share": goal_share,
+        "goal_days": goal_days,
+        "close": close,
+        "target": target,
+        "noise": _one_or_more("noise", noise),
+    }
     with progress_bar() as progress:
         if log is not None:
+            _not_with_log(means=means, observe=observe, binary=binary or None)
             arms, rewards = _given("action", action), _given("reward", reward)
-            known = run(log, action=arms, reward=rewards, observed=observed, table=table)
+            known = run(
+                log,
+                action=arms,
+                reward=rewards,
+                observed=observed,
+                table=table,
+                encoding=encoding,
+            )
             found = known.plan(**options, progress=progress)
         else:
+            _only_with_log(action, reward, observed, table, encoding)
             found = forecast(
                 numbers("means", _given("means", means)) or [],
                 numbers("observe", _given("observe", observe)) or [],
-                noise=scales[0] if scales is not None and len(scales) == 1 else scales,
                 reward="bernoulli" if binary else "gaussian",
                 progress=progress,
                 **options,
@@ -159,6 +185,7 @@ def invest(
     observe: Annotated[
         str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
     ] = None,
+    noise: Noise = None,
     log: Annotated[str | None, typer.Option(help="A log to take the rates from.")] = None,
     action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
@@ -167,6 +194,7 @@ def invest(
         str | None, typer.Option(help="Its column of what seeing a reward costs.")
     ] = None,
     table: TableName = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Split a budget for more feedback among the arms, so that it does most."""
@@ -174,9 +202,10 @@ def invest(
     from halfseen.logs.audit import audit as run
     from halfseen.logs.invest import invest as split
 
-    costs = numbers("cost", cost if log is not None else _given("cost", cost))
-    price = costs[0] if costs is not None and len(costs) == 1 else costs
+    scale = _one_or_more("noise", noise)
+    price = _one_or_more("cost", cost if log is not None else _given("cost", cost))
     if log is not None:
+        _not_with_log(observe=observe)
         found = run(
             log,
             action=_given("action", action),
@@ -184,11 +213,14 @@ def invest(
             observed=observed,
             cost=cost_column,
             table=table,
+            encoding=encoding,
         )
-        print_found(found.invest(budget, price), as_json)
+        print_found(found.invest(budget, price, noise=scale), as_json)
         return
+    _only_with_log(action, reward, observed, table, encoding, cost_column)
     rates = numbers("observe", _given("observe", observe)) or []
-    print_found(split(rates, [] if price is None else price, budget), as_json)
+    price = [] if price is None else price
+    print_found(split(rates, price, budget, noise=1.0 if scale is None else scale), as_json)
 
 
 @app.command()
@@ -197,16 +229,18 @@ def window(
     action: Action,
     time: Annotated[str, typer.Option(help="Column: when was it decided?")],
     feedback_time: Annotated[str, typer.Option(help="Column: when did the reward come back?")],
-    reward: Reward = None,
+    reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
+    learns: Annotated[str, typer.Option(help="When is a reward used: on-arrival or when-settled?")],
     observed: Observed = None,
-    gap: Annotated[
-        float | None, typer.Option(help="How much worse a wrong arm is: names the best wait.")
+    now: Annotated[
+        str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
     ] = None,
-    noise: Annotated[float, typer.Option(help="Standard deviation of the rewards.")] = 1.0,
+    futures: Annotated[int, typer.Option(help="How many futures to simulate.")] = 60,
     table: TableName = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
-    """Tell how long to wait for feedback: waiting longer sees more and learns later."""
+    """Tell how long to wait for feedback, by simulating a learner that waits."""
     from halfseen.cli.console import print_found
     from halfseen.logs.window import feedback_window
 
@@ -216,10 +250,12 @@ def window(
         time=time,
         feedback_time=feedback_time,
         reward=reward,
+        learns=learns,
         observed=observed,
-        gap=gap,
-        noise=noise,
+        now=now,
+        futures=futures,
         table=table,
+        encoding=encoding,
     )
     print_found(found, as_json)
 
@@ -228,3 +264,27 @@ def _given(field: str, text: str | None) -> str:
     if text is None:
         raise InvalidInput(f"--{field}", "must be given", None, "Or name a --log to take it from.")
     return text
+
+
+def _one_or_more(field: str, text: str | None) -> float | list[float] | None:
+    values = numbers(field, text)
+    return values[0] if values is not None and len(values) == 1 else values
+
+
+def _not_with_log(**given: Any) -> None:
+    """Refuse what a log says itself."""
+    for field, value in given.items():
+        if value is not None:
+            raise InvalidInput(
+                f"--{field}",
+                "must be left out with --log, which says it",
+                value,
+                "Leave out one of the two.",
+            )
+
+
+def _only_with_log(*given: str | None) -> None:
+    """Refuse columns of a log that was not named."""
+    named = [value for value in given if value is not None]
+    if named:
+        raise InvalidInput("--log", "must be given to read its columns", named, "Name the log.")

@@ -14,7 +14,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.logs.advice import Advice
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Counts
 from halfseen.logs.dimension import Dimension
@@ -24,21 +24,20 @@ from halfseen.logs.examine import examine
 from halfseen.logs.log_options import prepared
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.rates import RatePrior, shrunken_interval
-from halfseen.logs.sensitivity import Sensitivity
-from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
+from halfseen.logs.seen_rewards import SeenRewards
+from halfseen.logs.sentences import ASSUMPTION, answers, best_in_words
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.log_warning import Check, LogWarning, checks_in_words
-from halfseen.tables import Table, listed
+from halfseen.tables import Table
 from halfseen.theory.events import clopper_pearson
 
 if TYPE_CHECKING:
-    from halfseen.logs.invest import Investment
     from halfseen.logs.plan import Plan
     from halfseen.studies.result import Result
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Advice):
     """What a log says about its missing feedback.
 
     Attributes
@@ -65,12 +64,14 @@ class Audit:
         Everything that was looked for: found, not found, or why it cannot be looked for.
     notes
         What is true but changes little, or cannot be decided.
-    sensitivity
-        How far the best arm depends on what was not seen; None without rewards.
+    rewards
+        The rewards seen, by arm and value; None if the log has none.
     direction
         How feedback thins out along the features, if they were named.
     level
         Of every interval.
+    designed
+        True if arms were drawn without looking at rewards and the log is looked at once.
     """
 
     log: str
@@ -84,9 +85,10 @@ class Audit:
     warnings: tuple[LogWarning, ...]
     checks: tuple[Check, ...]
     notes: tuple[str, ...]
-    sensitivity: Sensitivity | None
+    rewards: SeenRewards | None
     direction: DirectionFit | None
     level: float
+    designed: bool = False
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -169,8 +171,7 @@ class Audit:
         parts += [f"Warning: {warning}" for warning in self.warnings if not warning.voids]
         parts.append(checks_in_words(self.checks))
         parts += ["\n".join(f"Note: {note}" for note in self.notes)] if self.notes else []
-        tips = self.sensitivity and tipping_in_words(self.sensitivity)
-        parts += [tips] if tips else []
+        parts += [" ".join(told)] if (told := best_in_words(self)) else []
         parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
         return "\n\n".join([*parts, ASSUMPTION])
 
@@ -211,73 +212,6 @@ class Audit:
 
         return write_audit(self, Path(folder), forecast, imputations)
 
-    def plan(self, traffic: float, **options: Any) -> Plan:
-        """Forecast how long a bandit needs with the means, noise and rates of this log.
-
-        Parameters
-        ----------
-        traffic
-            Decisions per day.
-        options
-            Those of `halfseen.logs.plan.plan`.
-        """
-        from halfseen.logs.plan import plan
-
-        return plan(self.means(), self.observe, traffic=traffic, **self._law(), **options)
-
-    def invest(self, budget: float, cost: float | Sequence[float] | None = None) -> Investment:
-        """Split a budget for more feedback among the arms of this log.
-
-        Parameters
-        ----------
-        budget
-            Money to spend.
-        cost
-            What seeing all of an arm instead of none of it would cost, one number or one per arm;
-            left out, the log's own costs for as many decisions as it holds.
-        """
-        from halfseen.logs.invest import invest
-
-        if cost is None:
-            cost = (self.counts.cost * self.counts.rows).tolist()
-            if self.columns.cost is None:
-                raise InvalidInput("cost", "must be given", None, "Or name a column of costs.")
-        return invest(self.observe, cost, budget, names=self.arms)
-
-    def compare_imputations(self, **options: Any) -> Result:
-        """Simulate five ways to treat missing rewards with this log's means, noise and rates.
-
-        Parameters
-        ----------
-        options
-            Those of `halfseen.compare_imputations`, such as ``horizon``.
-        """
-        from halfseen.logs.imputation import compare_imputations
-
-        return compare_imputations(self.means(), self.observe, **self._law(), **options)
-
-    def means(self) -> Vector:
-        """Return the mean reward of every arm, or say that some have none."""
-        if np.isnan(self.counts.mean).any():
-            unknown = [self.arms[i] for i in np.flatnonzero(np.isnan(self.counts.mean))]
-            raise InvalidInput(
-                "log",
-                "must hold a reward of every arm",
-                f"none of {listed(unknown)}",
-                "Name the column of rewards, or leave those arms out.",
-            )
-        return self.counts.mean
-
-    def noise(self) -> list[float]:
-        """Return the standard deviation of every arm's rewards; that of all where there is one."""
-        spread = np.sqrt(self.counts.variance)
-        known = spread[~np.isnan(spread)]
-        return np.where(np.isnan(spread), known.mean() if len(known) else 1.0, spread).tolist()
-
-    def _law(self) -> dict[str, Any]:
-        """Return how to simulate rewards like those seen."""
-        return {"reward": "bernoulli"} if self.counts.binary else {"noise": self.noise()}
-
     def to_dict(self, most: int | None = None) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None.
 
@@ -311,6 +245,7 @@ def audit(
     window: float | None = None,
     now: Any = None,
     empty_means: float | None = None,
+    designed: bool = False,
     table: str | None = None,
     encoding: str | None = None,
     level: float = 0.95,
@@ -353,6 +288,9 @@ def audit(
         moment in the log.
     empty_means
         The reward that an empty one stands for, such as 0 in a log that only keeps what happened.
+    designed
+        Say that arms were drawn without looking at rewards and that the log is looked at once: the
+        best arm is then named sooner.
     table
         The table of a database that has several.
     encoding
@@ -395,4 +333,5 @@ def audit(
     )
     source = open_log(log, table=table, encoding=encoding)
     source, notes = prepared(source, columns, window, now, empty_means)
-    return Audit(**examine(source, columns, level=level, window=window, now=now, notes=notes))
+    parts = examine(source, columns, level=level, window=window, now=now, notes=notes)
+    return Audit(**parts, designed=checks.yes_or_no("designed", designed))

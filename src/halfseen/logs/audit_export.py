@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen.logs.missing_bounds import bounds_as_dict
 from halfseen.logs.sentences import ASSUMPTION
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ AUDIT_FILE = "audit.json"  # its folder is an audit's
 
 def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     """Return everything JSON can hold; at most so many arms, those that cost most."""
-    whole = found.effective_dimension
+    whole, rest = found.effective_dimension, found.dimension_of_seen
     chosen = range(len(found.arms)) if most is None else found.costliest(most)
     content = {
         "log": found.log,
@@ -33,7 +34,9 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             "arms": whole.arms,
             "factor": whole.factor,
             "level": whole.level,
+            "of_arms_seen": None if rest is None else {"value": rest.value, "factor": rest.factor},
         },
+        "never_seen": list(found.never_seen[:MOST_ARMS]),
         "rates": [
             {
                 key.replace(" ", "_").replace("1%", "one_percent"): value
@@ -53,9 +56,9 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         "warnings": [vars(warning) for warning in found.warnings],
         "checks": [check.to_dict() for check in found.checks],
         "notes": list(found.notes),
-        "sensitivity": None
-        if found.sensitivity is None
-        else vars(found.sensitivity) | {"moves": found.sensitivity.moves.records()},
+        "best_arm": None if found.best is None else found.best.to_dict(),
+        "worth_most": None if found.worth_most is None else found.worth_most.to_dict(),
+        "missing_differ": None if found.rewards is None else bounds_as_dict(found.rewards, most),
         "direction": None if found.direction is None else found.direction.to_dict(),
         "assumption": ASSUMPTION,
     }

@@ -12,7 +12,7 @@ from halfseen.logs.direction import fit_log
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import estimate_maturity
 from halfseen.logs.rates import fit_prior
-from halfseen.logs.sensitivity import sensitivity
+from halfseen.logs.seen_rewards import read_rewards
 from halfseen.logs.source import Log
 from halfseen.logs.time_bins import DAY
 from halfseen.logs.warnings.find import look
@@ -63,7 +63,7 @@ def examine(
         "warnings": findings.warnings,
         "checks": findings.checks,
         "notes": (*notes, *findings.notes),
-        "sensitivity": sensitivity(counts),
+        "rewards": read_rewards(decisions),
         "direction": fit_log(decisions),
         "level": level,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,16 @@ from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.logs.futures import Futures, follow
+from halfseen.logs.goal import Goal, checked_goal
 from halfseen.policies import UCB, Policy
-from halfseen.problems import ArmedBandit
-from halfseen.studies.simulate import simulate
-from halfseen.studies.study import EVERYTHING_SEEN, Study
-from halfseen.tables import Table, table
+from halfseen.studies.study import EVERYTHING_SEEN
+from halfseen.tables import Table, listed, table
 from halfseen.theory import regret_bounds
 
-FOUND = 0.9  # share of decisions that must go to a best arm
-HELD = 0.2  # share of the plan for which that must hold to the end
-STEPS, DRAWN = 300, 50
-ROUNDS = 4e8  # simulated at most in each world, unless 20 replications take more
+FUTURES, FEWEST = 200, 50
+ROUNDS = 4e8  # simulated at most in each world, unless 50 futures take more
+DRAWN = 50  # points of a curve
 YOURS = "your feedback"
 LAWS = {"gaussian": "normal rewards", "bernoulli": "rewards of 0 or 1"}
 
@@ -37,13 +36,13 @@ class Forecast:
     name
         The world.
     days
-        Days until the goal is met for good, one number per replication; infinite if it is not.
+        The day on which the goal is met, one number per future; infinite if it is not.
     regret
-        Reward lost over the whole plan, one number per replication.
+        Reward lost over the whole plan, one number per future.
     bound
-        What that loss cannot exceed on average; None for a policy without a proved bound.
+        What that loss cannot exceed on average; None where nothing is proved or means are drawn.
     curve
-        Reward lost per day: the day, and quantiles 10%, 50% and 90% over replications.
+        Reward lost per day: the day, and quantiles 10%, 50% and 90% over futures.
     """
 
     name: str
@@ -53,8 +52,13 @@ class Forecast:
     curve: Vector
 
     def quantile(self, share: float) -> float:
-        """Return by which day the goal is met with that probability; infinite if never."""
+        """Return by which day that share of futures meets the goal; infinite if it never does."""
         return float(np.quantile(self.days, share, method="higher"))
+
+    @property
+    def never(self) -> float:
+        """The share of futures that do not meet the goal within the plan."""
+        return float(np.isinf(self.days).mean())
 
 
 @dataclass(frozen=True)
@@ -64,50 +68,98 @@ class Plan:
     Attributes
     ----------
     goal
-        What is waited for, in words.
+        What is waited for.
     traffic, length
         Decisions per day, and days.
     yours, everything
         The two worlds.
     reward
         The law of the rewards simulated.
+    drawn
+        True if every future has means and rates of its own, drawn from what a log leaves open.
+    left_out
+        Arms of the log that were never seen.
+    in_blocks
+        True if a "day" is but a block of decisions, as in `Audit.outlook`.
     """
 
-    goal: str
+    goal: Goal
     traffic: float
-    length: float
+    length: int
     yours: Forecast
     everything: Forecast
     reward: str = "gaussian"
+    drawn: bool = False
+    left_out: tuple[str, ...] = ()
+    in_blocks: bool = False
 
     @property
     def worlds(self) -> Table:
         """One row per world."""
+        proved = [world.bound for world in (self.yours, self.everything)]
         return table(
             [
                 {
                     "world": world.name,
-                    "median days": _days(world.quantile(0.5)),
-                    "90% of the time within": _days(world.quantile(0.9)),
+                    "1 in 10 by day": _day(world.quantile(0.1)),
+                    "half by day": _day(world.quantile(0.5)),
+                    "9 in 10 by day": _day(world.quantile(0.9)),
+                    "never": world.never,
                     "regret": float(world.regret.mean()),
-                    "proved at most": world.bound,
+                    **({} if None in proved else {"proved at most": world.bound}),
                 }
                 for world in (self.yours, self.everything)
             ]
         )
 
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The forecast in sentences."""
+        return tuple(
+            f"With {world.name}: {self._in_words(world)}."
+            for world in (self.yours, self.everything)
+        )
+
+    def _in_words(self, world: Forecast) -> str:
+        early, half = world.quantile(0.1), world.quantile(0.5)
+        if math.isinf(early):
+            return f"fewer than 1 in 10 futures get there within {self.length:,} days"
+        first = f"1 in 10 futures get there by day {early:,.0f}"
+        if math.isfinite(half):
+            first = f"half of the futures get there by day {half:,.0f}, 1 in 10 by day {early:,.0f}"
+        if world.never == 0.0:
+            return f"{first}, all within {self.length:,} days"
+        return f"{first}; {100 * world.never:.2g}% do not within {self.length:,} days"
+
+    @property
+    def factor(self) -> float:
+        """How many times as long the median future takes as with everything seen."""
+        mine, whole = self.yours.quantile(0.5), self.everything.quantile(0.5)
+        return math.nan if math.isinf(whole) else mine / whole
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; None where the goal is not met."""
         return {
-            "goal": self.goal,
+            "goal": str(self.goal),
+            "goal_share": self.goal.share,
+            "goal_days": self.goal.days,
+            "close": self.goal.close,
+            "target": self.goal.target,
             "traffic": self.traffic,
             "days": self.length,
+            "futures": len(self.yours.days),
+            "drawn_from_log": self.drawn,
+            "left_out": list(self.left_out),
             "reward": self.reward,
+            "factor": self.factor if math.isfinite(self.factor) else None,
+            "findings": list(self.findings),
             "worlds": [
                 {
                     "world": world.name,
-                    "median_days": _days(world.quantile(0.5)),
-                    "days_90_percent": _days(world.quantile(0.9)),
+                    "day_10_percent": _day(world.quantile(0.1)),
+                    "day_50_percent": _day(world.quantile(0.5)),
+                    "day_90_percent": _day(world.quantile(0.9)),
+                    "never": world.never,
                     "regret": float(world.regret.mean()),
                     "bound": world.bound,
                 }
@@ -115,12 +167,30 @@ class Plan:
             ],
         }
 
+    @property
+    def premises(self) -> str:
+        """The goal, and what the forecast rests on."""
+        count = len(self.yours.days)
+        own = (
+            ", each with means and rates of its own, drawn from what the log leaves open"
+            if self.drawn
+            else ""
+        )
+        fewer = f" (fewer than {FUTURES}, as the plan is long)" if count < FUTURES else ""
+        words = (
+            f"The goal is {self.goal}. Simulated: a learner that starts from nothing,"
+            f" {self.traffic:,.6g} decisions a day, {LAWS[self.reward]}, {count} futures{fewer}"
+            f"{own}."
+        )
+        if self.left_out:
+            words += f" Left out, as nothing is known of them: {listed(self.left_out)}."
+        return words
+
     def __str__(self) -> str:
         return (
-            f"Days until {self.goal}, with {self.traffic:,.6g} decisions a day for"
-            f" {self.length:,.6g} days:\n\n{self.worlds}\n\n{self.surprise}Empty: not within the"
-            f" plan. Simulated with {LAWS[self.reward]}. It assumes that, given the arm, what goes"
-            " missing does not depend on the reward."
+            f"{self.premises}\n\n" + "\n".join(self.findings) + f"\n\n{self.worlds}\n\n"
+            f"{self.surprise}Empty: not within {self.length:,} days. It assumes that, given the"
+            " arm, what goes missing does not depend on the reward."
         )
 
     @property
@@ -139,12 +209,15 @@ def plan(
     observe: Sequence[float] | Vector,
     *,
     traffic: float,
-    days: float = 365.0,
+    days: float = 365,
+    goal_share: float = 0.9,
+    goal_days: int = 7,
+    close: float = 0.0,
     target: float | None = None,
     noise: float | Sequence[float] | None = None,
     reward: str = "gaussian",
     policy: Policy | None = None,
-    replications: int | None = None,
+    futures: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Plan:
@@ -153,16 +226,20 @@ def plan(
     Parameters
     ----------
     means
-        Mean reward of each arm; with the best at 0, minus the gaps.
+        Mean reward of each arm; with the best at 0, minus the gaps. Or one row of them per future.
     observe
-        Probability that each arm's reward is seen.
+        Probability that each arm's reward is seen. Or one row per future.
     traffic
         Decisions per day.
     days
-        Length of the plan.
+        Length of the plan, in whole days.
+    goal_share, goal_days
+        The goal is met on the first day d such that of all decisions of the `goal_days` days from
+        d on at least `goal_share` go to a best arm.
+    close
+        Arms whose mean is at most this much below the best one count as best.
     target
-        Reward lost per day to get under, for good; left out, wait until 9 of 10 decisions go to
-        the best arm.
+        Reward lost per day to get under, over `goal_days` days, instead of that share.
     noise
         Standard deviation of the rewards, one number or one per arm; 1 if left out, and fixed by
         rewards of 0 or 1.
@@ -170,8 +247,8 @@ def plan(
         ``"gaussian"``, normal rewards, or ``"bernoulli"``, rewards of 0 or 1.
     policy
         Who decides; `UCB` if left out.
-    replications
-        How many futures to simulate; left out, up to 200, fewer if the plan is long.
+    futures
+        How many to simulate, one run each; left out, 200, or at least 50 if the plan is long.
     seed
         Of the simulation.
     progress
@@ -180,89 +257,101 @@ def plan(
     Returns
     -------
     Plan
-        Median and 90% of the days, regret, and what is proved.
+        On which day 10%, 50% and 90% of futures meet the goal, and how many never do.
 
     Notes
     -----
-    The goal is met "for good" when it holds from then to the end of the plan and for at least a
-    fifth of it, looked at at 300 moments that are evenly spread on a logarithmic scale: a goal that
-    is met in the last days only may be missed again.
+    The goal does not depend on the length of the plan, but for log T in `UCB`.
 
     Examples
     --------
-    >>> found = plan([0.6, 0.4], [0.2, 0.9], traffic=1000, days=30, noise=0.5, replications=20)
+    >>> found = plan([0.6, 0.4], [0.2, 0.9], traffic=1000, days=30, noise=0.5, futures=20)
     >>> found.yours.quantile(0.5) <= found.yours.quantile(0.9)
     True
     """
     flow = checks.number("traffic", traffic, above=0.0, fix="Use for example 1000.")
-    length = checks.number("days", days, above=0.0, fix="Use for example 365.")
-    if target is not None:
-        target = checks.number("target", target, above=0.0, fix="Give reward lost per day.")
-    horizon = round(min(flow * length, 2.0**41))
+    span = checks.number("days", days, at_least=1.0, fix="Use for example 365.")
+    goal = checked_goal(goal_share, goal_days, close, target)
+    length = int(span)
+    if length < goal.days:
+        raise InvalidInput(
+            "days",
+            f"must be at least goal_days, {goal.days}, for the goal to be seen",
+            days,
+            "Plan for longer, or lower goal_days.",
+        )
+    horizon = flow * length
     if not 2 <= horizon <= 2**40:
         raise InvalidInput(
             "days",
             f"times traffic must be at least 2 and at most {2**40:,} decisions",
-            flow * length,
+            horizon,
             "Plan for longer." if horizon < 2 else "Plan for less.",
         )
     reward = checks.one_of("reward", reward, tuple(LAWS))
-    problem = ArmedBandit(tuple(map(float, means)), noise, reward)
-    censorship = PerArm(tuple(map(float, observe)))
+    if futures is None:
+        futures = int(np.clip(ROUNDS / horizon, FEWEST, FUTURES))
+    futures = checks.whole("futures", futures, at_least=1, at_most=100_000)
+    world, drawn = _futures(means, observe, noise, reward, futures)
     chosen = UCB() if policy is None else policy
-    if replications is None:
-        replications = int(np.clip(ROUNDS / horizon, 20, 200))
-    study = Study(
-        problem,
-        {YOURS: censorship, EVERYTHING_SEEN: PerArm([1.0] * problem.arms)},
-        chosen,
-        horizon=horizon,
-        replications=replications,
-        seed=seed,
-        checkpoints=STEPS,
-        alphas=(),
-    )
-    tracks = simulate(study, progress=progress).tracks
-    if target is None:
-        goal = f"{FOUND:.0%} of decisions go to the best arm"
-    else:
-        goal = f"less than {target:,.6g} is lost per day"
     worlds = []
-    for j, (name, seen) in enumerate(study.censorships.items()):
-        regret = tracks["regret"][0, j, 0]
-        best = tracks["pulls"][0, j, 0][..., problem.gaps == 0.0].sum(axis=-1)
-        rounds = study.rounds_recorded.astype(float)
-        span = np.diff(rounds, prepend=0.0)
-        lost = np.diff(regret, axis=1, prepend=0.0) / span * flow
-        share = np.diff(best, axis=1, prepend=0) / span
-        met = share >= FOUND if target is None else lost < target
-        few = np.unique(np.append(np.arange(0, len(rounds), STEPS // DRAWN), len(rounds) - 1))
-        slow = np.diff(regret[:, few], axis=1, prepend=0.0)
-        slow *= flow / np.diff(rounds[few], prepend=0.0)
-        quantiles = np.quantile(slow, [0.1, 0.5, 0.9], axis=0)
-        bounds = regret_bounds(problem, seen, chosen, horizon) if isinstance(chosen, UCB) else None
+    done = 0
+    for name, each in ((YOURS, world), (EVERYTHING_SEEN, world.all_seen())):
+
+        def report(name: str = name) -> None:
+            nonlocal done
+            done += 1
+            if progress is not None:
+                progress(done, 2 * futures, name)
+
+        followed = follow(
+            each, chosen, traffic=flow, days=length, close=goal.close, seed=seed, report=report
+        )
+        bound = None
+        if isinstance(chosen, UCB) and not drawn:
+            seen = PerArm(tuple(each.observe[0].tolist()))
+            bound = regret_bounds(each.problem(0), seen, chosen, int(followed.decisions[-1]))
         worlds.append(
             Forecast(
                 name,
-                _met_for_good(met, rounds / flow),
-                regret[:, -1].astype(float),
-                bounds.smallest.value if bounds is not None else None,
-                np.vstack([rounds[few] / flow, quantiles]),
+                goal.first_day(followed),
+                followed.regret[:, -1],
+                None if bound is None else bound.smallest.value,
+                _curve(followed.regret),
             )
         )
-    return Plan(goal, flow, length, worlds[0], worlds[1], reward)
+    return Plan(goal, flow, length, worlds[0], worlds[1], reward, drawn)
 
 
-def _met_for_good(met: np.ndarray[Any, np.dtype[np.bool_]], days: Vector) -> Vector:
-    """Return, per row, the day after the last on which the goal was not met, if that is early."""
-    ends = np.concatenate([[0.0], days])
-    steps = met.shape[1]
-    last = steps - np.argmax(~met[:, ::-1], axis=1)  # one past the last failure
-    last[met.all(axis=1)] = 0
-    found = ends[last]
-    found[~met[:, -1] | (days[-1] - found < HELD * days[-1])] = math.inf
-    return found
+def _futures(means: Any, observe: Any, noise: Any, reward: str, count: int) -> tuple[Futures, bool]:
+    """Return the futures, and whether each has means of its own."""
+    scale = noise if noise is None or isinstance(noise, int | float) else tuple(map(float, noise))
+    rows, rates = np.array(means, dtype=float), np.array(observe, dtype=float)
+    drawn = rows.ndim == 2
+    if not drawn:
+        rows = np.tile(rows, (count, 1))
+    if rates.ndim == 1:
+        checks.observation_probabilities("observe", observe)
+        rates = np.tile(rates, (count, 1))
+    if rows.shape != rates.shape:
+        raise InvalidInput(
+            "observe",
+            f"must have {rows.shape[1]} entries, one per arm",
+            f"{rates.shape[1]}",
+            "Give as many means as probabilities.",
+        )
+    found = Futures(rows, rates, scale, reward)
+    found.problem(0)  # says what is wrong with the means or the noise
+    return replace(found, means=rows[:count], observe=rates[:count]), drawn
 
 
-def _days(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _curve(regret: Vector) -> Vector:
+    """Return reward lost per day over a few stretches of days, as quantiles over futures."""
+    days = regret.shape[1]
+    edges = np.unique(np.rint(np.geomspace(1.0, days, DRAWN)).astype(int))
+    lost = np.diff(regret[:, edges - 1], axis=1, prepend=0.0) / np.diff(edges, prepend=0)
+    return np.vstack([edges.astype(float), np.quantile(lost, [0.1, 0.5, 0.9], axis=0)])
+
+
+def _day(value: float) -> int | None:
+    return int(value) if math.isfinite(value) else None

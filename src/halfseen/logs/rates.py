@@ -33,7 +33,7 @@ class RatePrior:
         return first, self.worth * (1.0 - self.mean) + rows - seen
 
 
-def fit_prior(seen: NDArray[Any], rows: NDArray[Any]) -> RatePrior:
+def fit_prior(seen: NDArray[Any], rows: NDArray[Any], *, doubt: float = math.inf) -> RatePrior:
     r"""Fit the law of rates across arms by maximum likelihood.
 
     .. math:: \max_{m, s} \sum_a \log\frac{B(sm + k_a, s(1-m) + n_a - k_a)}{B(sm, s(1-m))}
@@ -42,6 +42,9 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any]) -> RatePrior:
     ----------
     seen, rows
         Rewards seen and decisions made, per arm.
+    doubt
+        Lets arms differ until the log says otherwise: a worth of s is a priori as likely as
+        1/(1 + s/doubt). Infinite, every worth is as likely.
 
     Returns
     -------
@@ -77,7 +80,8 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any]) -> RatePrior:
     def loss(place: Vector) -> float:
         mean, worth = float(expit(place[0])), math.exp(place[1])
         a, b = worth * mean, worth * (1.0 - mean)
-        return -float(times @ (betaln(a + hits, b + misses) - betaln(a, b)))
+        fit = float(times @ (betaln(a + hits, b + misses) - betaln(a, b)))
+        return math.log1p(worth / doubt) - fit
 
     most = math.log(max(float(rows.sum()), 2.0))
     limits = [(-25.0, 25.0), (math.log(1e-3), most)]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from halfseen.logs.sensitivity import Sensitivity
-from halfseen.tables import brief, percent, show
+from halfseen.tables import brief, listed, percent
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
+    from halfseen.logs.plan import Plan
 
 ASSUMPTION = (
     "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
@@ -29,31 +27,31 @@ def answers(found: Audit) -> list[str]:
         return [first, "Nothing can be learned from this log."]
     if found.seen == found.rows:
         return [first, "Missing feedback costs you nothing."]
-    return [first, _cost(found), *worth_most(found), *along_features(found)]
+    return [first, *_cost(found), *_where(found), *along_features(found)]
 
 
-def _cost(found: Audit) -> str:
-    whole = found.effective_dimension
+def _cost(found: Audit) -> list[str]:
+    whole = found.dimension_of_seen
+    assert whole is not None
     low, high = whole.factor_interval
-    sure = f"{found.level:.0%} interval"
-    if math.isinf(whole.value):
-        never = int((found.counts.seen == 0).sum())
-        return (
-            f"{never:,} of the arms {'was' if never == 1 else 'were'} never seen, so there is no"
-            f" limit to what missing feedback can cost: at least {low:.3g} times as many"
-            " decisions as if you saw everything."
-        )
     top = f"to {high:.3g}" if math.isfinite(high) else "and no upper end"
+    names = listed([shortened(name) for name in found.never_seen], 3)
+    never = f"Nothing was ever seen of {names}: no number here speaks of that."
+    if found.never_seen and whole.factor == 1.0:
+        return [f"Of the arms that were seen nothing is missing. {never}"]
+    some = " of the arms that were seen" if found.never_seen else ""
     words = (
-        f"To learn as surely as with all of them you need {whole.factor:.3g} times as many"
-        f" decisions ({sure} {low:.3g} {top})"
+        "In the worst case over all problems, learning as reliably as with complete feedback takes"
+        f" {whole.factor:.3g} times as many decisions{some} ({found.level:.0%} interval"
+        f" {low:.3g} {top})"
     )
-    if len(found.arms) == 1:
-        return f"{words}."
-    return (
-        f"{words}: {len(found.arms):,} arms are as hard to learn as {whole.value:,.1f} that are"
-        " always seen."
-    )
+    if whole.arms > 1:
+        words += (
+            f": {whole.arms:,} arms are as hard to learn as {whole.value:,.1f} that are always seen"
+        )
+    if not found.never_seen:
+        return [f"{words}."]
+    return [f"{words}. {never}"]
 
 
 def along_features(found: Audit) -> list[str]:
@@ -69,51 +67,77 @@ def along_features(found: Audit) -> list[str]:
     ]
 
 
-def worth_most(found: Audit) -> list[str]:
-    """Return where more feedback is worth most, in a sentence; none with a single arm."""
-    parts = 1.0 / found.observe
-    loss = parts - 1.0
-    worst = int(np.argmax(parts))
-    if len(parts) == 1 or loss.sum() == 0.0:
-        return []
-    sentence = (
-        f"More feedback is worth most on {shortened(found.arms[worst])}: seen"
-        f" {percent(found.observe[worst])} of the time, it makes"
-        f" {percent(loss[worst] / loss.sum())} of the loss."
+def _where(found: Audit) -> list[str]:
+    most = found.worth_most
+    return [] if most is None else [str(most)]
+
+
+def forecast_in_words(forecast: Plan) -> str:
+    """Return a forecast as text: in decisions if it was made in blocks of them, else in days."""
+    return outlook_in_words(forecast) if forecast.in_blocks else str(forecast)
+
+
+def outlook_in_words(forecast: Plan) -> str:
+    """Say how long learning takes on this log, in decisions."""
+    most = forecast.traffic * forecast.length
+
+    def decisions(day: float) -> str:
+        return f"{forecast.traffic * day:,.0f}" if math.isfinite(day) else f"over {most:,.0f}"
+
+    mine, whole = forecast.yours.quantile(0.5), forecast.everything.quantile(0.5)
+    words = (
+        "Forecast for this log: a learner that starts from nothing makes 9 of 10 decisions right"
+        f" after about {decisions(mine)} decisions, with everything seen after {decisions(whole)}"
     )
-    if found.counts.seen[worst] == 0:
-        return [
-            f"More feedback is worth most on {shortened(found.arms[worst])}, never seen so far."
-        ]
-    typical = float(np.median(parts**2))
-    ratio = float(parts[worst] ** 2) / typical
-    if ratio >= 1.5:
-        sentence += (
-            f" One point more there is worth {float(f'{ratio:.2g}'):,g} times one on a typical arm."
-        )
-    return [sentence]
+    if math.isfinite(mine) and math.isfinite(whole):
+        times = f"{mine / whole:.2g}"
+        words += "" if times == "1" else f", {times} times as many"
+    return (
+        f"{words} (medians of {len(forecast.yours.days)} futures drawn from what the log leaves"
+        " open)."
+    )
 
 
-def tipping_in_words(found: Sensitivity) -> str:
-    """Say what it takes to change which arm is best."""
-    scale = f" ({abs(found.tipping) / found.scale:.2g} standard deviations)" if found.scale else ""
-    if found.tipping == 0.0:
-        return (
-            f"Among rewards seen, {shortened(found.best)} and {shortened(str(found.rival))} are"
-            " equally good; the smallest difference between missing and seen ones decides."
+def best_in_words(found: Audit) -> list[str]:
+    """Say who is best as far as the log shows it, and what missing rewards could change."""
+    if found.best is None or found.best.arms < 2:
+        return []
+    return [str(found.best), *missing_in_words(found)]
+
+
+def missing_in_words(found: Audit) -> list[str]:
+    """Say what it takes until another arm may be best, and which arm is safest meanwhile."""
+    rewards, tipping = found.rewards, found.tipping
+    if rewards is None or tipping is None or len(rewards) < 2 or found.seen == found.rows:
+        return []
+    best = shortened(tipping.best)
+    first = ""
+    if math.isinf(tipping.gamma):
+        first = (
+            f"{best} keeps the largest mean however much the odds of being seen depend on the"
+            " reward."
         )
-    if math.isfinite(found.tipping):
-        return (
-            f"Among rewards seen, {shortened(found.best)} is best. If missing rewards differ from"
-            f" seen ones by {found.tipping:+.3g}{scale}, {shortened(str(found.rival))} is."
+    elif tipping.gamma > 1.0:
+        first = (
+            f"If the odds of being seen differ {tipping.gamma:,.2g}-fold between good and bad"
+            f" rewards, {shortened(str(tipping.rival))} may be as good as {best}."
         )
-    if math.isfinite(found.tipping_each):
-        return (
-            f"Among rewards seen, {shortened(found.best)} is best, and stays so for any difference"
-            " between missing and seen rewards that is the same for all arms. Differences of"
-            f" {show(found.tipping_each)}, up for one arm and down for another, can change it."
-        )
-    return ""
+    said = [first] if first else []
+    bounds = found.bounds(2.0)
+    place = bounds.names.index(bounds.safe)
+    second = (
+        f"If the odds of being seen differ at most twofold, {shortened(bounds.safe)} is the"
+        f" safest arm (a mean of at least {bounds.low[place]:.3g})"
+    )
+    if bounds.regret == 0.0:
+        return [*said, f"{second}, and no other arm is better."]
+    if bounds.least_regret == bounds.safe:
+        return [*said, f"{second}; another arm is better by at most {bounds.regret:.3g}."]
+    return [
+        *said,
+        f"{second}; least is risked with {shortened(bounds.least_regret)}, than which no arm is"
+        f" better by more than {bounds.regret:.3g}.",
+    ]
 
 
 def shortened(name: str) -> str:

@@ -1,9 +1,9 @@
-"""How long to wait for feedback: waiting longer sees more, and learns later."""
+"""How long to wait for feedback: waiting longer sees more, and may learn later."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,21 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, is_dated
-from halfseen.logs.counts import read_decisions
-from halfseen.logs.source import filled, open_log
+from halfseen.logs.counts import Decisions, read_decisions
+from halfseen.logs.log_options import moment
+from halfseen.logs.maturity import Maturity, estimate_maturity
+from halfseen.logs.posterior import draw_means
+from halfseen.logs.source import filled, open_log, text
 from halfseen.logs.time_bins import DAY
-from halfseen.tables import Table, table
+from halfseen.logs.waits import delay_quantiles, simulate_waits
+from halfseen.logs.warnings.late_rewards import look_at_delays
+from halfseen.tables import Table, listed, show, table
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+LEARNS = ("on-arrival", "when-settled")
+FUTURES = 60
+ROUNDS = 50_000  # decisions of a future at most; of longer logs, one in several
+REVERSED = 3.0  # standard errors by which two arms change places
 
 
 @dataclass(frozen=True)
@@ -26,68 +35,110 @@ class Window:
 
     Attributes
     ----------
+    learns
+        "on-arrival", a reward is used when it comes; "when-settled", when the wait is over.
     waits
         How long one waits, in days if the log has dates, else in its own unit.
-    share, dimension
-        The share of rewards seen by then, and the effective dimension that leaves.
-    open_decisions
-        How many decisions are made while one waits.
-    loss
-        What a wait costs in decisions' worth of the mean gap: see `feedback_window`.
-    best
-        The place of the wait with the smallest loss; None if no gap was given.
+    share
+        The share of rewards back by then.
+    regret, error
+        Reward lost over the log's decisions, the mean of simulated futures, and the standard error
+        of its difference to the smallest; None where nothing can be advised.
+    best, as_good
+        The place of the smallest regret, and the places no worse within noise and 2%.
     unit
         Of the waits.
+    left_out
+        Arms never seen.
+    thinned
+        One in so many decisions was simulated.
+    objection
+        Why no wait can be called best; empty otherwise.
     """
 
+    learns: str
     waits: Vector
     share: Vector
-    dimension: Vector
-    open_decisions: Vector
-    loss: Vector | None
+    regret: Vector | None
+    error: Vector | None
     best: int | None
+    as_good: tuple[int, ...]
     unit: str
+    left_out: tuple[str, ...] = ()
+    thinned: int = 1
+    objection: str = ""
 
     @property
     def table(self) -> Table:
         """One row per wait."""
         records = []
         for i, wait in enumerate(self.waits):
-            dimension = float(self.dimension[i])
             record: dict[str, Any] = {
                 f"wait ({self.unit})": float(wait),
                 "share seen": float(self.share[i]),
-                "effective dimension": dimension if math.isfinite(dimension) else None,
-                "decisions meanwhile": float(self.open_decisions[i]),
             }
-            if self.loss is not None:
-                loss = float(self.loss[i])
-                record["regret at most"] = loss if math.isfinite(loss) else None
-                record["best"] = "*" if i == self.best else ""
+            if self.regret is not None and self.error is not None:
+                record["regret"] = float(self.regret[i])
+                record["± to the best"] = float(self.error[i])
+                mark = "*" if i == self.best else "as good" if i in self.as_good else ""
+                record["best"] = mark
             records.append(record)
         return table(records)
 
+    @property
+    def advice(self) -> str:
+        """How long to wait, in a sentence, or why that cannot be said."""
+        if self.best is None:
+            return self.objection
+        waits = self.waits[list(self.as_good)]
+        if self.learns == "on-arrival":
+            return (
+                "A learner that uses rewards when they come: keep waiting as long as you can;"
+                f" beyond {show(float(waits.min()))} {self.unit} nothing is gained."
+            )
+        others = ""
+        if len(waits) > 1:
+            others = f" ({show(float(waits.min()))} to {show(float(waits.max()))} are as good)"
+        return (
+            "A learner that uses rewards when the wait is over: wait"
+            f" {show(float(self.waits[self.best]))} {self.unit}{others}."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        rows = [
-            {key.partition(" (")[0].replace(" ", "_"): value for key, value in record.items()}
-            for record in self.table
-        ]
-        best = None if self.best is None else float(self.waits[self.best])
-        return {"unit": self.unit, "best_wait": best, "waits": rows}
+        regret, error = (
+            [None] * len(self.waits) if v is None else v.tolist() for v in (self.regret, self.error)
+        )
+        return {
+            "unit": self.unit,
+            "learns": self.learns,
+            "advice": self.advice,
+            "best_wait": None if self.best is None else float(self.waits[self.best]),
+            "as_good": [float(self.waits[i]) for i in self.as_good],
+            "never_seen": list(self.left_out),
+            "one_in": self.thinned,
+            "waits": [
+                {
+                    "wait": float(wait),
+                    "share_seen": float(self.share[i]),
+                    "regret": regret[i],
+                    "error": error[i],
+                }
+                for i, wait in enumerate(self.waits)
+            ],
+        }
 
     def __str__(self) -> str:
-        first = ""
-        if self.best is not None:
-            wait = self.waits[self.best]
-            first = (
-                f"Wait {wait:.4g} {self.unit}: {self.share[self.best]:.0%} is seen by then, and"
-                " the bound on the regret is smallest (a bound, not a forecast).\n\n"
-            )
-        return (
-            f"{first}{self.table}\n\nEmpty: some arm is not seen by then. It assumes that, given"
-            " the arm, neither what goes missing nor when it comes depends on the reward."
+        more = []
+        if self.left_out:
+            more.append(f"Left out, as never seen: {listed(self.left_out)}.")
+        if self.thinned > 1:
+            more.append(f"Simulated with one in {self.thinned:,} decisions.")
+        more.append(
+            "It assumes that, given the arm, neither what goes missing nor when it comes depends"
+            " on the reward."
         )
+        return f"{self.advice}\n\n{self.table}\n\n{' '.join(more)}"
 
 
 def feedback_window(
@@ -96,92 +147,188 @@ def feedback_window(
     action: str,
     time: str,
     feedback_time: str,
-    reward: str | None = None,
+    reward: str,
+    learns: str,
     observed: str | None = None,
-    gap: float | None = None,
-    noise: float = 1.0,
+    now: Any = None,
+    futures: int = FUTURES,
+    seed: int = 0,
     table: str | None = None,
+    encoding: str | None = None,
 ) -> Window:
-    r"""Tell what waiting for feedback costs and brings.
-
-    .. math:: \text{regret}(w) = 4\sigma\sqrt{6\,d(w)\,T\log T} + \Delta\, m(w)
+    """Tell how long to wait for feedback, by simulating a learner that waits.
 
     Parameters
     ----------
-    log, action, time, feedback_time, reward, observed, table
+    log, action, time, feedback_time, reward, observed, now, table, encoding
         As in `halfseen.audit`.
-    gap
-        How much worse a wrong arm is, on average; without it no wait is called best.
-    noise
-        Standard deviation of the rewards.
+    learns
+        ``"on-arrival"`` if the learner uses a reward as soon as it comes, ``"when-settled"`` if
+        only when the wait is over, as one that is retrained on settled decisions.
+    futures
+        How many futures to simulate, each with means of its own.
+    seed
+        Of the simulation.
 
     Returns
     -------
     Window
-        For a range of waits, what is seen by then.
+        For a range of waits, what is seen by then and what a learner loses.
 
     Notes
     -----
-    d(w) is the effective dimension when rewards later than w count as missing, T the rows of the
-    log, and m(w) the number of decisions made while one waits, each of which may be wrong. The
-    first term is the leading one of the closed bound for `UCB`; the second is the price of delay.
-    Decisions made less than w before the end of the log have not had their time: not counted.
-
-    References
-    ----------
-    Joulani, György, Szepesvári (2013), Online learning under delayed feedback.
+    `UCB` plays as many decisions as the log has, at its rate. Delays follow each arm's Kaplan-Meier
+    law, means are drawn from what the log leaves open, and the n-th reward of an arm and its delay
+    are the same for every wait. First it is looked whether late rewards differ from early ones, or
+    the best arm among old decisions changes with the wait: then short waits see other rewards than
+    long ones and nothing can be advised.
     """
+    learns = checks.one_of("learns", learns, LEARNS)
+    futures = checks.whole("futures", futures, at_least=2, at_most=10_000)
     columns = Columns(action, reward, observed, time, feedback_time)
-    if gap is not None:
-        gap = checks.number("gap", gap, above=0.0, fix="Use the difference of two arms' means.")
-    noise = checks.number("noise", noise, above=0.0, fix="Use 1.")
-    decisions = read_decisions(open_log(log, table=table), columns)
+    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)
     bins = decisions.bins
     if bins is None or bins.first == bins.last:
         raise InvalidInput("time", "must hold at least two times", time, "Name another column.")
-    delays = decisions.log.query(
-        "SELECT unnest(quantile_cont(feedback_time - time, "
-        f"[{', '.join(map(str, SHARES))}])) AS wait, max(greatest(time, feedback_time)) AS last"
-        f" FROM {decisions.sql} WHERE seen AND feedback_time >= time"
-    )
-    waits = np.unique(filled(delays["wait"])) if len(delays["wait"]) else np.empty(0)
-    if not len(waits) or np.isnan(waits).any():
+    decisions, never_seen = _seen_arms(decisions)
+    dated = is_dated(decisions.log, time)
+    maturity = estimate_maturity(decisions, dated=dated, now=moment(now, dated))
+    if maturity is None or maturity.backwards == maturity.cells.back.sum():
         raise InvalidInput(
             "feedback_time",
             "must come after `time` in some row whose reward was seen",
             feedback_time,
             "Name another column.",
         )
-    end = max(float(filled(delays["last"])[0]), bins.last)
-    waits = waits[waits < end - bins.first]
-    asked = ", ".join(
-        f"count(*) FILTER (time <= {end - w!r}) AS n{i}, count(*) FILTER (time <= {end - w!r}"
-        f" AND seen AND feedback_time - time <= {w!r}) AS k{i}"
-        for i, w in enumerate(waits.tolist())
-    )
-    found = decisions.log.query(
-        f"SELECT {asked} FROM {decisions.sql} WHERE action IS NOT NULL GROUP BY action"
-    )
-    n = np.array([filled(found[f"n{i}"]) for i in range(len(waits))])
-    k = np.array([filled(found[f"k{i}"]) for i in range(len(waits))])
-    usable = (n > 0).all(axis=1)
-    waits, n, k = waits[usable], n[usable], k[usable]
-    with np.errstate(divide="ignore"):
-        dimension = (n / k).sum(axis=1)
-    rows = int(decisions.counts.rows.sum())
-    meanwhile = waits * rows / (bins.last - bins.first)
-    loss, best = None, None
-    if gap is not None:
-        length = math.log(max(rows, 2))
-        loss = 4.0 * noise * np.sqrt(6.0 * dimension * rows * length) + gap * meanwhile
-        best = int(np.argmin(loss))
-    dated = is_dated(decisions.log, time)
-    return Window(
-        waits=waits / DAY if dated else waits,
-        share=k.sum(axis=1) / n.sum(axis=1),
-        dimension=dimension,
-        open_decisions=meanwhile,
-        loss=loss,
-        best=best,
+    law, ends = maturity.pooled, maturity.cells.ends
+    top = maturity.share
+    places = [int(np.argmax(law.share >= share * top * (1.0 - 1e-12))) for share in SHARES]
+    chosen = np.unique(places)
+    waits = ends[chosen]
+    scale = DAY if dated else 1.0
+    found = Window(
+        learns=learns,
+        waits=waits / scale,
+        share=law.share[chosen],
+        regret=None,
+        error=None,
+        best=None,
+        as_good=(),
         unit="days" if dated else f"units of {time}",
+        left_out=never_seen,
+        objection=objection(decisions, maturity, waits, scale),
+    )
+    if found.objection:
+        return found
+    return _simulated(found, decisions, maturity, waits, futures, seed)
+
+
+def _seen_arms(decisions: Decisions) -> tuple[Decisions, tuple[str, ...]]:
+    """Return a log without the arms that were never seen, and their names."""
+    counts = decisions.counts
+    known = counts.seen > 0
+    if known.all() or not known.any():
+        return decisions, ()
+    never = tuple(counts.names[i] for i in np.flatnonzero(~known))
+    listed_names = ", ".join(map(text, never))
+    inside = f"CAST(action AS VARCHAR) NOT IN ({listed_names})"
+    sql = f"(SELECT * FROM {decisions.sql} WHERE {inside})"
+    return replace(decisions, sql=sql, counts=counts.part(known), binned=None), never
+
+
+def objection(decisions: Decisions, maturity: Maturity, waits: Vector, scale: float) -> str:
+    """Return why no wait can be advised: short waits see other rewards than long ones."""
+    means, errors = _means_by_wait(decisions, maturity, waits)
+    check = look_at_delays(decisions, maturity, None, 1.0)
+    unit = "days" if maturity.dated else "units of time"
+    names = decisions.counts.names
+    arm = int(np.argmax(decisions.counts.seen))
+    known = np.flatnonzero(~np.isnan(means[:, arm]))
+    if check.state == "found" and len(known):
+        first, last = known[0], known[-1]
+        return (
+            f"Short waits see other rewards than long ones (arm {names[arm]}:"
+            f" {means[first, arm]:.3g} within {show(waits[first] / scale)} {unit},"
+            f" {means[last, arm]:.3g} within {show(waits[last] / scale)}): which wait is best"
+            " cannot be said."
+        )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for b in range(len(names)):
+            gap = means - means[:, [b]]
+            z = gap / np.hypot(errors, errors[:, [b]])
+            swaps = np.flatnonzero(
+                (np.nanmax(np.where(np.isnan(z), -np.inf, z), axis=0) > REVERSED)
+                & (np.nanmin(np.where(np.isnan(z), np.inf, z), axis=0) < -REVERSED)
+            )
+            if len(swaps):
+                return (
+                    f"Which of {names[b]} and {names[swaps[0]]} is better changes with the wait:"
+                    " short waits see other rewards than long ones, so which wait is best cannot be"
+                    " said."
+                )
+    return ""
+
+
+def _means_by_wait(
+    decisions: Decisions, maturity: Maturity, waits: Vector
+) -> tuple[Vector, Vector]:
+    """Return the mean reward of old decisions seen within each wait, by arm, and its error."""
+    asked = []
+    for i, wait in enumerate(waits.tolist()):
+        old = (
+            f"FILTER (seen AND time <= '{maturity.end - wait!r}'::DOUBLE"
+            f" AND feedback_time - time <= '{wait * (1 + 1e-9)!r}'::DOUBLE)"
+        )
+        asked += [f"avg(reward) {old} AS m{i}", f"var_samp(reward) {old} AS v{i}"]
+        asked.append(f"count(*) {old} AS n{i}")
+    found = decisions.log.query(
+        f"SELECT {', '.join(asked)} FROM {decisions.sql} WHERE action IS NOT NULL"
+        " GROUP BY action ORDER BY action"
+    )
+    many = range(len(waits))
+    means = np.array([filled(found[f"m{i}"]) for i in many])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        errors = np.sqrt(np.array([filled(found[f"v{i}"]) / filled(found[f"n{i}"]) for i in many]))
+    return means, np.where(errors > 0.0, errors, np.nan)
+
+
+def _simulated(
+    found: Window,
+    decisions: Decisions,
+    maturity: Maturity,
+    waits: Vector,
+    futures: int,
+    seed: int,
+) -> Window:
+    """Return the regret of every wait, and which is best."""
+    bins = decisions.bins
+    assert bins is not None
+    arms = decisions.counts
+    rows = int(arms.rows.sum())
+    thinned = max(1, math.ceil(rows / ROUNDS))
+    rounds = max(2, rows // thinned)
+    laws = [delay_quantiles(maturity, arm) for arm in range(len(arms))]
+    regret = simulate_waits(
+        draw_means(arms, futures, np.random.default_rng(seed)),
+        arms,
+        np.array([share for share, _ in laws]),
+        np.array([inverse for _, inverse in laws]),
+        waits,
+        step=(bins.last - bins.first) / rounds,
+        rounds=rounds,
+        settled=found.learns == "when-settled",
+        seed=seed,
+    )
+    mean = regret.mean(axis=0)
+    best = int(np.argmin(mean))
+    apart = regret - regret[:, [best]]
+    error = apart.std(axis=0, ddof=1) / math.sqrt(futures)
+    near = mean - mean[best] <= 2.0 * error + 0.02 * mean[best]
+    return replace(
+        found,
+        regret=mean * thinned,
+        error=error * thinned,
+        best=best,
+        as_good=tuple(np.flatnonzero(near).tolist()),
+        thinned=thinned,
     )

@@ -19,7 +19,7 @@ def page(tmp_path_factory):
     frame = pd.DataFrame({"offer": names[a], "profit": np.where(seen, rewards, np.nan)})
     frame["when"] = pd.Timestamp("2025-01-01") + pd.to_timedelta(day, unit="D")
     found = audit(frame, action="offer", reward="profit", time="when")
-    forecast = found.plan(50, days=20, replications=20)
+    forecast = found.plan(50, days=20, futures=20)
     compared = found.compare_imputations(horizon=500, replications=5)
     return found.report(tmp_path_factory.mktemp("audit"), forecast, compared)
 

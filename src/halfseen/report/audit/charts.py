@@ -7,12 +7,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from halfseen.logs.sensitivity import shifted_means
+from halfseen.report.audit.bounds_chart import bounds_chart
 from halfseen.report.audit.delay_charts import delay_chart
 from halfseen.report.core.drawing import attempt
-from halfseen.report.core.panels import DASHES, FILL, MUTED, PALETTE, Figure, Rows, faceted
+from halfseen.report.core.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.core.scales import axis, axis_of_shares, decades
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 ARMS = 30  # drawn one by one
 STEP = 26
 ACCENT = PALETTE[1]
-DRAWN = "those named in the text, then those with the largest means"
 
 
 def audit_figures(found: Audit) -> dict[str, list[Figure]]:
@@ -53,8 +50,8 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
         "differ": one(
             "differ",
             "If missing rewards differ",
-            lambda: sensitivity_chart(found, name),
-            _tips(found),
+            lambda: bounds_chart(found, name),
+            found.rewards is not None and found.seen < found.rows,
         ),
         "direction": []
         if fit is None or len(fit.rates) == 1
@@ -231,78 +228,6 @@ def _within(found: Audit) -> str:
         return ""
     age = found.maturity.duration(found.maturity.settled)
     return f" Only decisions older than {age}; seen means back within {age}."
-
-
-def _tips(found: Audit) -> bool:
-    return found.sensitivity is not None and found.sensitivity.scale > 0.0 and len(found.arms) > 1
-
-
-def sensitivity_chart(found: Audit, name: str) -> Figure:
-    """Return every arm's mean as a line in the difference between missing and seen rewards."""
-    import altair as alt
-
-    assert found.sensitivity is not None
-    counts = found.counts
-    shifts = np.linspace(-1.0, 1.0, 81 if counts.binary else 3) * found.sensitivity.scale
-    drawn = arms_to_draw(found)
-    rows: Rows = [
-        {
-            "panel": "all",
-            "arm": counts.names[i],
-            "difference": shift,
-            "mean": float(mean),
-        }
-        for shift in shifts.tolist()
-        for i, mean in zip(drawn, shifted_means(counts.part(drawn), shift), strict=True)
-    ]
-    names = [counts.names[i] for i in drawn]
-    looks = [(PALETTE[i % len(PALETTE)], DASHES[i // len(PALETTE)]) for i in range(len(names))]
-    legend = alt.Legend(title=None, orient="top", symbolLimit=0, symbolType="stroke")
-    colour = alt.Color(
-        "arm:N",
-        sort=names,
-        scale=alt.Scale(domain=names, range=[shade for shade, _ in looks]),
-        legend=legend,
-    )
-    dashes = alt.Scale(domain=names, range=[list(dash) for _, dash in looks])
-    dash = alt.StrokeDash("arm:N", sort=names, scale=dashes, legend=legend)
-    base = alt.Chart()
-    layers = [
-        base.mark_rule(strokeDash=[4, 3], color=MUTED).encode(x=alt.datum(0)),
-        base.mark_line(strokeWidth=2).encode(
-            x=alt.X("difference:Q", title="missing rewards minus seen rewards", axis=axis()),
-            y=alt.Y("mean:Q", title="mean reward", axis=axis(), scale=alt.Scale(zero=False)),
-            color=colour,
-            strokeDash=dash,
-            tooltip=[alt.Tooltip("arm:N"), alt.Tooltip("mean:Q", format=".4~g")],
-        ),
-    ]
-    note = (
-        "Mean of each arm if its missing rewards differ from its seen ones by so much (one standard"
-        " deviation either way). Where lines cross, another arm is best."
-        + (" Means of rewards of 0 or 1 stay between these." if counts.binary else "")
-        + (f" {len(names)} of {len(counts):,} arms: {DRAWN}." if len(names) < len(counts) else "")
-    )
-    titles = ("If missing rewards differ", note, name)
-    return faceted(
-        "audit-differ", titles, layers, rows, "audit-differ", entries=names, widths=names
-    )
-
-
-def arms_to_draw(found: Audit) -> list[int]:
-    """Return the best arm, its rival and all that the table names; then the next best.
-
-    In the order of their means, the largest first.
-    """
-    assert found.sensitivity is not None
-    counts, told = found.counts, found.sensitivity
-    named = {told.best, told.rival, *(move["best arm"] for move in told.moves)}
-    ranked = sorted(np.flatnonzero(counts.seen > 0).tolist(), key=lambda i: -counts.mean[i])
-    chosen = [i for i in ranked if counts.names[i] in named]
-    others = [i for i in ranked if counts.names[i] not in named]
-    return sorted(
-        chosen + others[: max(len(PALETTE) - len(chosen), 0)], key=lambda i: -counts.mean[i]
-    )
 
 
 def forecast_chart(forecast: Plan, name: str) -> Figure:

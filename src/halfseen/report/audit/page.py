@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
@@ -36,6 +36,7 @@ CHAPTERS = {
     "imputations": "Made-up rewards",
     "how": "How it was computed",
 }
+MOST_BOUNDED = 30  # arms in the table of bounds
 
 
 def write_audit(
@@ -50,7 +51,7 @@ def write_audit(
     """
     before = read_json(folder / AUDIT_FILE) if is_marked(folder, AUDIT_FILE) else {}
     planned = audit_figures(found)
-    if forecast is not None:
+    if _by_day(forecast):
         planned["forecast"] = attempt(
             "audit-forecast", "Forecast", lambda: [forecast_chart(forecast, short(found.log))]
         )
@@ -91,14 +92,14 @@ def body(
 ) -> list[Html]:
     """Return the parts of the page."""
     sections = {
-        "answer": answer_section(found),
+        "answer": answer_section(found, forecast),
         "warnings": warnings_section(found),
         "rates": rates_section(found, drawn["rates"]),
         "delays": delays_section(found, drawn["delays"]) if found.maturity else None,
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
         "direction": direction_section(found, drawn["direction"]) if found.direction else None,
-        "forecast": forecast_section(forecast, drawn["forecast"]) if forecast else None,
+        "forecast": forecast_section(forecast, drawn["forecast"]) if _by_day(forecast) else None,
         "imputations": imputations_section(imputations, drawn["imputations"])
         if imputations
         else None,
@@ -124,34 +125,32 @@ def body(
     return [header, tag("main", NO_SCRIPT, *(part for part in sections.values() if part))]
 
 
-def answer_section(found: Audit) -> Html:
-    """Return the answer in three numbers."""
-    from halfseen.logs.sentences import ASSUMPTION, along_features, worth_most
+def answer_section(found: Audit, forecast: Plan | None) -> Html:
+    """Return the answer in a few numbers: what is seen, what it costs at worst, the forecast."""
+    from halfseen.logs.sentences import ASSUMPTION, along_features, best_in_words, outlook_in_words
 
-    whole = found.effective_dimension
-    low, high = whole.factor_interval
-    items = [
-        _item(f"{100 * found.seen / found.rows:.3g}%", "of outcomes are seen", found.answers[0])
-    ]
-    if len(found.answers) > 1:
-        factor = f"{whole.factor:.2f}×" if math.isfinite(whole.factor) else f"≥ {low:.2f}×"
-        items.append(_item(factor, "as many decisions are needed", found.answers[1]))
-        if math.isfinite(whole.factor):
-            root = math.sqrt(whole.factor)
-            ends = f"{math.sqrt(low):.2f} to " + (
-                f"{math.sqrt(high):.2f}" if math.isfinite(high) else "no upper end"
-            )
-            items.append(
-                _item(
-                    f"{root:.2f}×",
-                    "as much regret, in the worst case",
-                    f"For the same number of decisions: the root of the number above ({ends}). A"
-                    " given problem can be kinder; a small rate of the best arm even helps.",
-                )
-            )
+    whole = found.dimension_of_seen
+    share = f"{100 * found.seen / found.rows:.3g}%"
+    items = [_item(share, "of outcomes are seen", found.answers[0])]
+    if len(found.answers) > 1 and whole is not None:
+        title = "as many decisions, in the worst case over all problems"
+        text = (
+            f"{found.answers[1]} Regret over the same decisions grows by its root,"
+            f" {math.sqrt(whole.factor):.2f} times. Most problems are kinder."
+        )
+        items.append(_item(f"{whole.factor:.2f}×", title, text))
+    if forecast is not None and not math.isnan(forecast.factor):
+        times = f"{forecast.factor:.2g}×" if math.isfinite(forecast.factor) else "∞"
+        text = outlook_in_words(forecast)
+        if not forecast.in_blocks:
+            text = " ".join([*forecast.findings, f"The goal is {forecast.goal}."])
+        items.append(_item(times, "as long, forecast for this log", text))
+    if best := best_in_words(found):
+        items.append(_item("→", "The best arm", " ".join(best[:2])))
     if 0 < found.seen < found.rows:
+        worth = [] if found.worth_most is None else [str(found.worth_most)]
         more = {
-            "Where more feedback is worth most": worth_most(found),
+            "Where more feedback is worth most": worth,
             "Along the features": along_features(found),
         }
         items += [_item("→", title, text) for title, texts in more.items() for text in texts]
@@ -218,18 +217,37 @@ def time_section(found: Audit, drawn: list[Figure]) -> Html:
 
 
 def differ_section(found: Audit, drawn: list[Figure]) -> Html:
-    """Return how far the best arm depends on what was not seen."""
-    from halfseen.logs.sentences import tipping_in_words
+    """Return what the means can be if missing rewards differ from seen ones."""
+    from halfseen.logs.sentences import best_in_words
 
-    assert found.sensitivity is not None
-    moves = found.sensitivity.moves
-    rows = [(f"{m['missing minus seen']:+.3g}", m["best arm"], show(m["its mean"])) for m in moves]
+    levels = [found.bounds(gamma) for gamma in (1.0, 1.5, 2.0, 5.0, math.inf)]
+    order = sorted(range(len(levels[0].names)), key=lambda i: -levels[0].low[i])[:MOST_BOUNDED]
+    rows = [
+        (
+            levels[0].names[i],
+            f"{levels[0].low[i]:.3g} ± {levels[0].low_error[i]:.2g}",
+            *(f"{level.low[i]:.3g} to {level.high[i]:.3g}" for level in levels[1:]),
+        )
+        for i in order
+    ]
+    rows.append(("safest", *(level.safe for level in levels)))
+    rows.append(("least risked", *(level.least_regret for level in levels)))
+    rows.append(("better by at most", *(f"{level.regret:.3g}" for level in levels)))
+    names = ("arm", "seen mean ± error", "1.5-fold", "2-fold", "5-fold", "worst case")
     return section(
         "differ",
         "If missing rewards differ from seen ones",
-        tag("p", tipping_in_words(found.sensitivity)),
+        *(tag("p", sentence) for sentence in best_in_words(found)),
         *(figure_place(figure) for figure in drawn),
-        table(("missing minus seen", "best arm", "its mean"), rows, words=(1,)),
+        tag(
+            "p",
+            "What each arm’s mean can be if the odds of being seen differ so many times between"
+            " any two rewards. In the worst case a missing reward can be anything in the range of"
+            " rewards seen. “Safest” has the largest smallest mean; “least risked” is worse than"
+            " another arm by the least. Standard errors are in audit.json.",
+            class_="note",
+        ),
+        table(names, rows, words=(0, 1, 2, 3, 4, 5), label="Bounds"),
     )
 
 
@@ -252,25 +270,29 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
     )
 
 
+def _by_day(forecast: Plan | None) -> TypeGuard[Plan]:
+    return forecast is not None and not forecast.in_blocks
+
+
 def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
     """Return how long it takes, with this feedback and with all of it."""
-    from halfseen.logs.plan import LAWS
-
-    records = forecast.worlds.records()
     rows = [
-        (r["world"], *("–" if v is None else show(v) for k, v in r.items() if k != "world"))
-        for r in records
+        (
+            r["world"],
+            *(
+                "–" if v is None else f"{v:.0%}" if k == "never" else show(v)
+                for k, v in r.items()
+                if k != "world"
+            ),
+        )
+        for r in forecast.worlds
     ]
-    intro = (
-        f"Days until {forecast.goal}, with {forecast.traffic:,.6g} decisions a day for"
-        f" {forecast.length:,.6g} days and {LAWS[forecast.reward]}, if the means of those seen are"
-        " the true ones."
-    )
     return section(
         "forecast",
         "How long it takes",
-        tag("p", intro),
+        *(tag("p", sentence) for sentence in forecast.findings),
         table(forecast.worlds.columns, rows, label="Forecast"),
+        tag("p", forecast.premises, class_="note"),
         *([tag("p", forecast.surprise)] if forecast.surprise else []),
         *(figure_place(figure) for figure in drawn),
     )

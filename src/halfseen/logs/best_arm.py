@@ -1,0 +1,237 @@
+"""Which arm is best, as far as a log shows it, and how many more decisions it would take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.logs.counts import Counts
+from halfseen.logs.posterior import mean_beliefs, spreads
+from halfseen.tables import brief, listed
+from halfseen.theory import winner
+
+DRAWS = 500
+FURTHEST = 1e4  # times the log, beyond which "never" is said
+STEPS = 300
+RHO = 10.0
+BETA_RHO = 2.0 / math.pi  # at which the normal mixture pays as much as Jeffreys' beta law
+
+
+@dataclass(frozen=True)
+class BestArm:
+    """The best arm among rewards seen, and how sure that is.
+
+    Attributes
+    ----------
+    leaders
+        The arm with the largest seen mean; several if they are equal.
+    shown
+        True if the leader is shown to be best at `level`.
+    designed
+        True if the arms were drawn without looking at rewards and the log is looked at once; else
+        what is shown holds however arms were chosen and however often one looks.
+    level
+        Of what is shown.
+    open
+        Arms that cannot be told from the leader yet, the closest first.
+    probability
+        That the leader is best, arms being drawn towards each other as far as they are alike.
+    more
+        Decisions like these after which the leader is told from the closest other arm: 10%, 50%
+        and 90% of what may happen; infinite for never.
+    arms
+        How many arms were compared: those seen.
+    """
+
+    leaders: tuple[str, ...]
+    shown: bool
+    designed: bool
+    level: float
+    open: tuple[str, ...]
+    probability: float
+    more: tuple[float, float, float] | None
+    arms: int
+
+    def __str__(self) -> str:
+        if self.arms == 1:
+            return f"{_quoted(self.leaders[0])} is the only arm seen."
+        if self.shown:
+            how = "if looked at only once" if self.designed else "however often you look"
+            return (
+                f"{_quoted(self.leaders[0])} is best among what was seen (shown at"
+                f" {self.level:.0%}, {how})."
+            )
+        if len(self.leaders) > 1:
+            return f"Equally good among what was seen: {listed(self.leaders)}."
+        leader = _quoted(self.leaders[0])
+        if self.probability < 1.5 / self.arms:
+            return f"Cannot tell yet which of the {self.arms:,} arms is best." + self._more()
+        names = [_quoted(name) for name in self.open]
+        others = " and ".join(names) if len(names) < 3 else listed(names, 3)
+        return (
+            f"Cannot tell {leader} from {others} yet. {leader} is best with probability"
+            f" {_probability(self.probability)}.{self._more()}"
+        )
+
+    def _more(self) -> str:
+        if self.more is None:
+            return ""
+        low, middle, high = self.more
+        pair = f"{_quoted(self.leaders[0])} from {_quoted(self.open[0])}"
+        if math.isinf(low):
+            return f" More decisions like these would hardly ever tell {pair}."
+        ends = f"{_about(low)} to {'never' if math.isinf(high) else _about(high)}"
+        if math.isinf(middle):
+            return f" More decisions like these may never tell {pair} (8 in 10: {ends})."
+        return (
+            f" About {_about(middle)} more decisions like these would tell {pair}"
+            f" (8 in 10: {ends})."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; None for what is infinite."""
+        more = None if self.more is None else [v if math.isfinite(v) else None for v in self.more]
+        return {
+            "leaders": list(self.leaders),
+            "shown": self.shown,
+            "designed": self.designed,
+            "level": self.level,
+            "not_told_apart": list(self.open[:50]),
+            "probability": self.probability,
+            "more_decisions": more,
+            "sentence": str(self),
+        }
+
+
+def best_arm(counts: Counts, *, level: float = 0.95, designed: bool = False) -> BestArm | None:
+    r"""Tell which arm is best, as far as the rewards seen show it.
+
+    Parameters
+    ----------
+    counts
+        What the log says about each arm; arms never seen are left out.
+    level
+        How sure it must be.
+    designed
+        True if the arms were drawn without looking at rewards and the log is looked at once. Then
+        pairwise normal tests at :math:`(1-\text{level})/(K-1)` decide, which have more power.
+
+    Returns
+    -------
+    BestArm or None
+        None if no reward was seen.
+
+    Notes
+    -----
+    Unless the log was designed, the rule is `halfseen.theory.winner`'s "either": evidence or
+    confidence sequences, valid at every round at once.
+    """
+    level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
+    known = ~np.isnan(counts.mean)
+    if not known.any():
+        return None
+    total = int(counts.rows.sum())
+    arms = counts.part(known)
+    top = float(arms.mean.max())
+    leaders = np.flatnonzero(arms.mean == top)
+    if len(leaders) > 1 and arms.binary:  # equal shares count as equally good
+        leaders = np.flatnonzero(np.isclose(arms.mean, top, rtol=1e-12, atol=0.0))
+    names = tuple(arms.names[i] for i in leaders)
+    found = BestArm(names, False, designed, level, (), 1.0, None, len(arms))
+    if len(arms) == 1:
+        return found
+    leader = int(leaders[0])
+    told = _told_fixed(arms, leader, level) if designed else _told_anytime(arms, leader, level)
+    beliefs = mean_beliefs(arms)
+    found = replace(found, probability=beliefs.probability_best(leader))
+    if told.all():
+        return replace(found, shown=True)
+    gaps = top - arms.mean
+    errors = spreads(arms) / np.sqrt(arms.seen)
+    distance = gaps / np.maximum(np.hypot(errors, errors[leader]), 1e-300)
+    order = [int(i) for i in np.argsort(distance, kind="stable") if not told[i]]
+    names = tuple(arms.names[i] for i in order)
+    if len(leaders) > 1 or errors[[leader, order[0]]].max() == 0.0:
+        return replace(found, open=names)
+    more = _more_decisions(arms, leader, order[0], level, designed, total)
+    return replace(found, open=names, more=more)
+
+
+def _told_anytime(arms: Counts, leader: int, level: float) -> Any:
+    """Return which arms are told from the leader, the leader itself among them."""
+    spread = spreads(arms)
+    if not arms.binary and spread.max() == 0.0:
+        return np.arange(len(arms)) == leader
+    law: dict[str, Any] = (
+        {"rewards": "bernoulli"} if arms.binary else {"noise": np.maximum(spread, 1e-300)}
+    )
+    totals = arms.mean * arms.seen
+    totals = np.rint(totals) if arms.binary else totals
+    found = winner(arms.seen.astype(float), totals, level=level, rule="either", rho=RHO, **law)
+    if found.arm is not None:
+        return np.ones(len(arms), dtype=bool)
+    return np.asarray((found.evidence >= found.threshold) | (found.high < found.low))
+
+
+def _told_fixed(arms: Counts, leader: int, level: float) -> Any:
+    from scipy.special import ndtri
+
+    errors = spreads(arms) / np.sqrt(arms.seen)
+    needed = ndtri(1.0 - (1.0 - level) / (len(arms) - 1))
+    told = arms.mean[leader] - arms.mean > needed * np.hypot(errors, errors[leader])
+    told[leader] = True
+    return told
+
+
+def _more_decisions(
+    arms: Counts, leader: int, rival: int, level: float, designed: bool, rows: int
+) -> tuple[float, float, float]:
+    """Return how many more decisions tell two arms apart: 10%, 50% and 90% of simulated futures.
+
+    In each, the true gap is drawn given the log, and the log grown f-fold has the gap
+    (d + (f - 1) true + sqrt(f - 1) se xi) / f.
+    """
+    from scipy.special import ndtri
+
+    spread, n = spreads(arms)[[leader, rival]], arms.seen[[leader, rival]].astype(float)
+    gap = float(arms.mean[leader] - arms.mean[rival])
+    error = math.sqrt(float((spread**2 / n).sum()))
+    rng = np.random.default_rng(0)
+    truth, luck = gap + error * rng.standard_normal((1, DRAWS)), rng.standard_normal((1, DRAWS))
+    growth = np.geomspace(1.0, FURTHEST, STEPS)[:, None]
+    later = (gap + (growth - 1.0) * truth + np.sqrt(growth - 1.0) * error * luck) / growth
+    if designed:
+        reached = np.abs(later) * np.sqrt(growth) / error > ndtri(
+            1.0 - (1.0 - level) / (len(arms) - 1)
+        )
+    else:
+        size, rho = growth * n, BETA_RHO if arms.binary else RHO
+        variance = (spread**2 * (size + rho) / size**2).sum(axis=1, keepdims=True)
+        penalty = np.log1p(size / rho).sum(axis=1, keepdims=True) / 2.0
+        threshold = math.log(2.0 * (len(arms) - 1) / (1.0 - level))
+        reached = later**2 / (2.0 * variance) - penalty >= threshold
+    first: Vector = np.where(reached.any(axis=0), growth[np.argmax(reached, axis=0), 0], math.inf)
+    low, middle, high = np.quantile((first - 1.0) * rows, [0.1, 0.5, 0.9], method="higher")
+    return float(low), float(middle), float(high)
+
+
+def _quoted(name: str) -> str:
+    return f"“{brief(name, 40)}”"
+
+
+def _about(value: float) -> str:
+    """Write a number of decisions in two digits.
+
+    >>> _about(23456.0), _about(7.0)
+    ('23,000', '7')
+    """
+    return f"{float(f'{value:.2g}'):,.0f}"
+
+
+def _probability(value: float) -> str:
+    return f"{value:.0%}" if value < 0.995 else "over 99%"

@@ -1,0 +1,303 @@
+r"""What the mean of every arm can be if missing rewards differ from the ones seen.
+
+Two models. *Worst case* (Manski): a missing reward can be anything in the range of rewards. *Gamma
+model*: the odds of being seen differ at most Gamma-fold between any two rewards. Then the law of
+the missing rewards is that of the seen ones reweighted, no weight more than Gamma times another,
+and the sharp bounds of its mean are expectiles of the rewards seen.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.logs.seen_rewards import SeenRewards
+from halfseen.tables import Table, table
+
+HUGE = 1e12  # the largest Gamma looked at; the bounds beyond it are those of the worst case
+SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas of tables
+
+
+@dataclass(frozen=True)
+class MeanBounds:
+    """Bounds of every arm's mean reward, missing rewards included.
+
+    Attributes
+    ----------
+    gamma
+        How many times the odds of being seen differ at most between two rewards; infinite for the
+        worst case.
+    names
+        The arms.
+    low, high
+        The smallest and the largest mean the model allows.
+    low_error, high_error
+        Their standard errors.
+    """
+
+    gamma: float
+    names: tuple[str, ...]
+    low: Vector
+    high: Vector
+    low_error: Vector
+    high_error: Vector
+
+    @property
+    def safe(self) -> str:
+        """The arm whose smallest possible mean is largest."""
+        return self.names[int(np.argmax(self.low))]
+
+    @cached_property
+    def regrets(self) -> Vector:
+        """For every arm, how much worse than another arm it can be at most."""
+        if len(self.names) == 1:
+            return np.zeros(1)
+        first, second = np.argsort(-self.high, kind="stable")[:2]
+        others = np.full(len(self.names), self.high[first])
+        others[first] = self.high[second]
+        return np.maximum(others - self.low, 0.0)
+
+    @property
+    def least_regret(self) -> str:
+        """The arm that can be worse than another by the least."""
+        return self.names[int(np.argmin(self.regrets))]
+
+    @property
+    def regret(self) -> float:
+        """How much worse than another arm `least_regret` can be."""
+        return float(self.regrets.min())
+
+    @property
+    def table(self) -> Table:
+        """One row per arm."""
+        return table(
+            [
+                {
+                    "arm": name,
+                    "low": float(self.low[i]),
+                    "low error": float(self.low_error[i]),
+                    "high": float(self.high[i]),
+                    "high error": float(self.high_error[i]),
+                    "regret at most": float(self.regrets[i]),
+                }
+                for i, name in enumerate(self.names)
+            ]
+        )
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+
+@dataclass(frozen=True)
+class Tipping:
+    """What it takes until another arm may be best.
+
+    Attributes
+    ----------
+    best
+        The arm with the largest mean among rewards seen.
+    rival
+        The first arm that may be as good; None if none can.
+    gamma
+        The smallest Gamma at which it may; 1 for a tie, infinite if none can.
+    """
+
+    best: str
+    rival: str | None
+    gamma: float
+
+
+def expectile_bounds(rewards: SeenRewards, gamma: float) -> tuple[Vector, Vector]:
+    r"""Return the sharp bounds of the mean of each arm's missing rewards.
+
+    .. math:: \max_k \frac{\sum_{i \le k} r_i + \Gamma \sum_{i > k} r_i}{k + \Gamma (n - k)}
+
+    over the n sorted rewards seen; below, the minimum with :math:`1/\Gamma`.
+
+    Parameters
+    ----------
+    rewards
+        The rewards seen.
+    gamma
+        How many times the odds of being seen differ at most between two rewards.
+
+    Returns
+    -------
+    low, high
+        Per arm.
+    """
+    centre = rewards.mean
+    away = rewards.values - np.repeat(centre, rewards.sizes)
+    below, n = _running(rewards.counts, rewards)
+    under, total = _running(away * rewards.counts, rewards)
+    high = (under + gamma * (total - under)) / (below + gamma * (n - below))
+    low = (gamma * under + (total - under)) / (gamma * below + (n - below))
+    starts = rewards.starts
+    # A rounding error must not push a bound past the mean or the extremes seen.
+    last = np.append(starts[1:], len(away)) - 1
+    return (
+        centre + np.clip(np.minimum.reduceat(low, starts), away[starts], 0.0),
+        centre + np.clip(np.maximum.reduceat(high, starts), 0.0, away[last]),
+    )
+
+
+def _running(values: Vector, rewards: SeenRewards) -> tuple[Vector, Vector]:
+    """Return sums of each arm's cells up to each one, and each arm's total, cell by cell."""
+    sums = np.cumsum(values)
+    before = sums[rewards.starts] - values[rewards.starts]
+    totals = np.add.reduceat(values, rewards.starts)
+    return sums - np.repeat(before, rewards.sizes), np.repeat(totals, rewards.sizes)
+
+
+def mean_bounds(
+    rewards: SeenRewards, gamma: float = 2.0, between: tuple[float, float] | None = None
+) -> MeanBounds:
+    r"""Bound every arm's mean, with standard errors from influence functions.
+
+    .. math:: p\,\bar r + (1 - p)\,[e^-, e^+]
+
+    Parameters
+    ----------
+    rewards
+        The rewards seen.
+    gamma
+        How many times the odds of being seen differ at most between two rewards; infinite for the
+        worst case.
+    between
+        The range of a missing reward in the worst case; the range of those seen if left out.
+
+    Returns
+    -------
+    MeanBounds
+        Bounds of every arm.
+
+    Notes
+    -----
+    The influence function of the upper bound U is
+    :math:`O R + (1 - O) e^+ + O \frac{1-p}{p} \psi - U` with
+    :math:`\psi = (\Gamma (R-e^+)_+ - (e^+-R)_+) / (\Gamma P(R > e^+) + P(R \le e^+))`.
+    """
+    if gamma != math.inf:
+        gamma = checks.number("gamma", gamma, at_least=1.0, fix="Use 2, or infinity.")
+    if math.isinf(gamma):
+        least, most = (rewards.least, rewards.most) if between is None else between
+        low, high = np.full(len(rewards), least), np.full(len(rewards), most)
+    else:
+        low, high = expectile_bounds(rewards, gamma)
+    seen = rewards.seen / rewards.rows
+    ends, errors = [], []
+    for edge, weight in ((low, 1.0 / gamma), (high, gamma)):
+        ends.append(seen * rewards.mean + (1.0 - seen) * edge)
+        errors.append(_error(rewards, edge, ends[-1], weight))
+    return MeanBounds(gamma, rewards.names, ends[0], ends[1], errors[0], errors[1])
+
+
+def _error(rewards: SeenRewards, edge: Vector, bound: Vector, weight: float) -> Vector:
+    """Return the standard error of a bound: `edge` is the mean of the missing, `weight` Gamma."""
+    sizes, counts, starts = rewards.sizes, rewards.counts, rewards.starts
+    p = rewards.seen / rewards.rows
+    slope = np.zeros(len(rewards.values))  # of psi in R
+    away = rewards.values - np.repeat(edge, sizes)
+    if 0.0 < weight < math.inf:
+        over = np.add.reduceat(np.where(away > 0.0, counts, 0.0), starts) / rewards.seen
+        scale = weight * over + (1.0 - over)
+        slope = np.where(away > 0.0, weight, 1.0) / np.repeat(scale, sizes)
+    slope *= np.repeat((1.0 - p) / p, sizes)
+    influence = rewards.values + slope * away - np.repeat(bound, sizes)
+    spread = (1.0 + slope) ** 2 * rewards.within
+    squares = np.add.reduceat(counts * (influence**2 + spread), starts)
+    squares += (rewards.rows - rewards.seen) * (edge - bound) ** 2
+    return np.sqrt(squares) / rewards.rows
+
+
+def tipping_gamma(rewards: SeenRewards, best: int | None = None) -> Tipping:
+    """Return the smallest Gamma at which another arm may be as good as the best one.
+
+    Parameters
+    ----------
+    rewards
+        The rewards seen.
+    best
+        The place of the arm to defend; the one with the largest seen mean if left out.
+
+    Returns
+    -------
+    Tipping
+        The first rival, and Gamma.
+
+    Notes
+    -----
+    The best arm's lower bound falls in Gamma and every other upper bound rises, so one bisection
+    over log Gamma finds the first that meet. Arms that cannot be first are dropped as it narrows.
+    """
+    mean = rewards.mean
+    a = int(np.argmax(mean)) if best is None else best
+    defended, name = rewards.part([a]), rewards.names[a]
+    rivals = np.delete(np.arange(len(rewards)), a)
+    ahead = rivals[mean[rivals] >= mean[a]]
+    if len(ahead):
+        return Tipping(name, rewards.names[ahead[0]], 1.0)
+
+    def reached(gamma: float) -> NDArray[np.int64]:
+        floor = _ends(defended, gamma)[0][0]
+        return rivals[_ends(rewards.part(rivals), gamma)[1] >= floor]
+
+    rivals = reached(HUGE) if len(rivals) else rivals
+    if not len(rivals):
+        return Tipping(name, None, math.inf)
+    low, high = 0.0, math.log(HUGE)
+    while high - low > 1e-15 * high and (middle := (low + high) / 2.0) not in (low, high):
+        nearer = reached(math.exp(middle))
+        if len(nearer):
+            high, rivals = middle, nearer
+        else:
+            low = middle
+    return Tipping(name, rewards.names[rivals[0]], math.exp(high))
+
+
+def _ends(rewards: SeenRewards, gamma: float) -> tuple[Vector, Vector]:
+    seen = rewards.seen / rewards.rows
+    low, high = expectile_bounds(rewards, gamma)
+    known = seen * rewards.mean
+    return known + (1.0 - seen) * low, known + (1.0 - seen) * high
+
+
+def bounds_as_dict(rewards: SeenRewards, most: int | None = None) -> dict[str, Any]:
+    """Return the bounds at a few Gammas and in the worst case as plain values."""
+    tipping = tipping_gamma(rewards)
+    order = np.argsort(-rewards.mean, kind="stable")[:most].tolist()
+    levels = [mean_bounds(rewards, gamma) for gamma in (*SHOWN, math.inf)]
+    return {
+        "best_seen": tipping.best,
+        "rival": tipping.rival,
+        "tipping_gamma": tipping.gamma,
+        "never_seen": list(rewards.never_seen),
+        "arms_left_out": rewards.left_out,
+        "levels": [
+            {
+                "gamma": level.gamma,
+                "worst_case": math.isinf(level.gamma),
+                "safe_arm": level.safe,
+                "least_regret_arm": level.least_regret,
+                "regret": level.regret,
+                "arms": [
+                    {
+                        "arm": level.names[i],
+                        "low": level.low[i],
+                        "low_error": level.low_error[i],
+                        "high": level.high[i],
+                        "high_error": level.high_error[i],
+                    }
+                    for i in order
+                ],
+            }
+            for level in levels
+        ],
+    }

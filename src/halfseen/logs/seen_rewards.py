@@ -1,0 +1,170 @@
+"""The rewards seen of every arm as (value, count) cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.logs.counts import Counts, Decisions, Whole
+from halfseen.logs.source import filled, text, too_large
+
+EXACT = 1_000_000  # rewards up to which every distinct value is a cell of its own
+BINS = 1000  # cells of each arm beyond that
+ARMS = 2000  # arms at most, those seen most, unless rewards are 0 or 1
+LARGEST = 1e150  # its square is still a number
+HEAD = 100_000  # rewards that decide where bins lie
+
+
+@dataclass(frozen=True)
+class SeenRewards:
+    """The rewards seen of every arm, sorted, equal or similar ones counted together.
+
+    Attributes
+    ----------
+    names
+        The arms of which rewards were seen.
+    never_seen
+        The other arms.
+    left_out
+        How many arms are missing here because a log of real-valued rewards has very many.
+    rows, seen
+        Decisions and rewards seen, per arm.
+    starts
+        The first cell of each arm.
+    values, counts
+        The mean reward of each cell, ascending within an arm, and how often it was seen.
+    within
+        The variance of the rewards of each cell; 0 where all are the same.
+    least, most
+        The range of all rewards seen; 0 and 1 if all are one of these.
+    """
+
+    names: tuple[str, ...]
+    never_seen: tuple[str, ...]
+    left_out: int
+    rows: Whole
+    seen: Whole
+    starts: NDArray[np.int64]
+    values: Vector
+    counts: Vector
+    within: Vector
+    least: float
+    most: float
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of cells of each arm."""
+        return np.diff(self.starts, append=len(self.values))
+
+    @property
+    def mean(self) -> Vector:
+        """The mean of the rewards seen, per arm."""
+        return np.add.reduceat(self.values * self.counts, self.starts) / self.seen
+
+    def part(self, chosen: Any) -> SeenRewards:
+        """Return some of the arms."""
+        keep = np.arange(len(self))[chosen]
+        sizes = self.sizes[keep]
+        starts = np.cumsum(sizes) - sizes
+        cells = np.arange(sizes.sum()) + np.repeat(self.starts[keep] - starts, sizes)
+        return SeenRewards(
+            tuple(self.names[i] for i in keep),
+            self.never_seen,
+            self.left_out + len(self) - len(keep),
+            self.rows[keep],
+            self.seen[keep],
+            starts,
+            self.values[cells],
+            self.counts[cells],
+            self.within[cells],
+            self.least,
+            self.most,
+        )
+
+
+def read_rewards(decisions: Decisions) -> SeenRewards | None:
+    """Return the rewards seen of every arm; None if the log has none.
+
+    Notes
+    -----
+    Rewards of 0 or 1 come from the counts. Otherwise every distinct value is a cell, or, in a log
+    of more than a million rewards, each of 1,000 equal intervals between the 0.1% and the 99.9%
+    quantile, at the mean of its rewards: sums stay exact, and only the interval that holds a bound
+    is rounded, by less than its width.
+    """
+    counts = decisions.counts
+    known = counts.seen > 0
+    if decisions.columns.reward is None or not known.any():
+        return None
+    never = tuple(np.array(counts.names, dtype=object)[~known].tolist())
+    arms = counts.part(known)
+    if max(-arms.least.min(), arms.most.max()) > LARGEST:
+        raise too_large(decisions.log.name)
+    if counts.binary:
+        return _binary(arms, never)
+    left_out = max(len(arms) - ARMS, 0)
+    only = ""
+    if left_out:
+        arms = arms.part(np.sort(np.argsort(-arms.seen, kind="stable")[:ARMS]))
+        only = f" AND CAST(action AS VARCHAR) IN ({', '.join(map(text, arms.names))})"
+    rows = f"{decisions.sql} WHERE seen AND action IS NOT NULL{only}"
+    place = "reward" if arms.seen.sum() <= EXACT else _bin_sql(decisions, rows)
+    found = decisions.log.query(
+        "SELECT dense_rank() OVER (ORDER BY action) - 1 AS arm, value, count, within FROM"
+        f" (SELECT action, {place} AS place, avg(reward) AS value, count(*) AS count,"
+        f" var_pop(reward) AS within FROM {rows}"
+        " GROUP BY ALL) ORDER BY arm, place"
+    )
+    arm = np.asarray(found["arm"]).astype(np.int64)
+    return SeenRewards(
+        names=arms.names,
+        never_seen=never,
+        left_out=left_out,
+        rows=arms.rows,
+        seen=arms.seen,
+        starts=np.flatnonzero(np.diff(arm, prepend=-1)),
+        values=filled(found["value"]),
+        counts=filled(found["count"]),
+        within=filled(found["within"]),
+        least=float(arms.least.min()),
+        most=float(arms.most.max()),
+    )
+
+
+def _binary(arms: Counts, never: tuple[str, ...]) -> SeenRewards:
+    ones = np.rint(arms.mean * arms.seen)
+    counts = np.stack([arms.seen - ones, ones], axis=1).ravel()
+    return SeenRewards(
+        names=arms.names,
+        never_seen=never,
+        left_out=0,
+        rows=arms.rows,
+        seen=arms.seen,
+        starts=2 * np.arange(len(arms)),
+        values=np.tile([0.0, 1.0], len(arms)),
+        counts=counts,
+        within=np.zeros(len(counts)),
+        least=0.0,
+        most=1.0,
+    )
+
+
+def _bin_sql(decisions: Decisions, rows: str) -> str:
+    ends = decisions.log.query(
+        "SELECT unnest(quantile_cont(reward, [0.001, 0.999])) AS ends FROM"
+        f" (SELECT reward FROM {rows} LIMIT {HEAD})"
+    )["ends"]
+    low, high = filled(ends).tolist()
+    step = (high - low) / BINS
+    inside = f"floor((reward - '{low!r}'::DOUBLE) / '{step!r}'::DOUBLE)" if step > 0.0 else "0"
+    return (
+        f"CASE WHEN reward < '{low!r}'::DOUBLE THEN -1 WHEN reward > '{high!r}'::DOUBLE"
+        f" THEN {BINS + 1} ELSE {inside} END"
+    )

@@ -1,0 +1,116 @@
+"""On which arm more feedback is worth most, with the probability that it is so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.logs.posterior import DOUBT
+from halfseen.logs.rates import fit_prior
+from halfseen.tables import brief
+
+DRAWS = 4000
+SURE = 0.8  # probability from which an arm is named as the one
+MATTERS = 1.1  # times a typical arm's worth, below which an arm is like any other
+CAPACITY = 1000  # arms that can have the lowest rate
+
+
+@dataclass(frozen=True)
+class WorthMost:
+    """The arm likeliest to be seen least.
+
+    Attributes
+    ----------
+    arm
+        Its name.
+    probability
+        That it has the lowest rate of all, rates being drawn towards each other as far as arms are
+        alike.
+    rate
+        Its rate, so drawn.
+    times, times_low, times_high
+        What one point more there is worth, in points more on a typical arm: median, 5% and 95%.
+    """
+
+    arm: str
+    probability: float
+    rate: float
+    times: float
+    times_low: float
+    times_high: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is likely enough to be named."""
+        return self.probability >= SURE and self.times >= MATTERS
+
+    def __str__(self) -> str:
+        if self.probability >= SURE and self.times < MATTERS:
+            return (
+                f"All arms are seen about as often ({100 * self.rate:.2g}%): no arm stands out as"
+                " the one where more feedback is worth most."
+            )
+        name = f"“{brief(self.arm, 40)}”"
+        chance = f"{self.probability:.0%}" if self.probability < 0.995 else "over 99%"
+        if not self.sure:
+            return (
+                f"No arm stands out as the one where more feedback is worth most: {name} is the"
+                f" likeliest to be seen least, with probability {chance}."
+            )
+        words = (
+            f"More feedback is worth most on {name} (probability {chance}): seen"
+            f" {100 * self.rate:.2g}% of the time."
+        )
+        return (
+            f"{words} One point more there is worth {self.times:.2g} times"
+            f" ({self.times_low:.2g} to {self.times_high:.2g}) one on a typical arm."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return vars(self) | {"sure": self.sure}
+
+
+def worth_most(
+    names: tuple[str, ...], seen: NDArray[Any], rows: NDArray[Any], *, seed: int = 0
+) -> WorthMost | None:
+    """Return on which arm more feedback is worth most.
+
+    Parameters
+    ----------
+    names
+        The arms.
+    seen, rows
+        Rewards seen and decisions made, per arm, effective ones where some are still waiting.
+    seed
+        Of the draws.
+
+    Returns
+    -------
+    WorthMost or None
+        None for a single arm.
+    """
+    if len(names) < 2:
+        return None
+    prior = fit_prior(seen, rows, doubt=DOUBT)
+    a, b = prior.posterior(seen, rows)
+    mean = a / (a + b)
+    low = mean - 4.0 * np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
+    some = np.sort(np.argsort(low, kind="stable")[:CAPACITY])
+    rng = np.random.default_rng(seed)
+    rates = np.maximum(rng.beta(a[some], b[some], size=(DRAWS, len(some))), 1e-12)
+    wins = np.bincount(np.argmin(rates, axis=1), minlength=len(some))
+    first = int(np.argmax(wins))
+    typical = np.median(rates, axis=1) if len(some) == len(names) else np.median(mean)
+    times = np.quantile((typical / rates[:, first]) ** 2, [0.05, 0.5, 0.95]).tolist()
+    return WorthMost(
+        arm=names[some[first]],
+        probability=float(wins[first]) / DRAWS,
+        rate=float(mean[some[first]]),
+        times=times[1],
+        times_low=times[0],
+        times_high=times[2],
+    )

@@ -1,0 +1,224 @@
+"""The best arm is named only as far as the rewards seen show it."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from halfseen import audit
+from halfseen.logs.best_arm import best_arm
+from halfseen.logs.counts import Counts
+from halfseen.logs.posterior import mean_beliefs
+from halfseen.theory import winner
+
+
+def made(means, rows, seed, observe=0.7, noise=None):
+    """Return a log with arms drawn evenly; rewards of 0 or 1 unless there is noise."""
+    rng = np.random.default_rng(seed)
+    arm = rng.integers(0, len(means), rows)
+    mu = np.array(means)[arm]
+    reward = rng.random(rows) < mu if noise is None else mu + noise * rng.standard_normal(rows)
+    return {"a": arm, "r": np.where(rng.random(rows) < observe, reward, np.nan)}
+
+
+def greedy(means, rows, seed, observe=0.7):
+    """Return a log of a learner that mostly plays what looks best."""
+    rng = np.random.default_rng(seed)
+    n, s = np.zeros(len(means)), np.zeros(len(means))
+    log = {"a": [], "r": []}
+    for _ in range(rows):
+        best = int(np.argmax((s + 0.5) / (n + 1)))
+        arm = best if rng.random() < 0.9 else int(rng.integers(len(means)))
+        reward = float(rng.random() < means[arm])
+        seen = rng.random() < observe
+        log["a"].append(arm)
+        log["r"].append(reward if seen else None)
+        n[arm] += seen
+        s[arm] += reward * seen
+    return log
+
+
+def read(rows, **options):
+    return audit(rows, action="a", reward="r", **options)
+
+
+def counted(rows):
+    """Return the counts of a log of 0 and 1 without reading it as one."""
+    arm, reward = np.asarray(rows["a"]), np.asarray(rows["r"], dtype=float)
+    arms = int(arm.max()) + 1
+    seen = np.bincount(arm[~np.isnan(reward)], minlength=arms)
+    ones = np.bincount(arm, np.nan_to_num(reward), arms)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = ones / seen
+        variance = mean * (1 - mean) * seen / (seen - 1.0)
+    nothing, unknown = np.zeros(arms, dtype=np.int64), np.full(arms, np.nan)
+    return Counts(
+        names=tuple(map(str, range(arms))),
+        rows=np.bincount(arm, minlength=arms),
+        seen=seen,
+        mean=mean,
+        variance=variance,
+        least=np.zeros(arms),
+        most=np.ones(arms),
+        zeros=nothing,
+        hidden=nothing,
+        hidden_mean=unknown,
+        contradicting=nothing,
+        propensity=unknown,
+        impossible=nothing,
+        cost=unknown,
+        unnamed=0,
+    )
+
+
+def judged(rows, **options):
+    return best_arm(counted(rows), **options)
+
+
+def test_counts_made_for_these_tests_are_those_of_the_log():
+    rows = made([0.5, 0.3, 0.2], 300, 0)
+    ours, theirs = judged(rows), read(rows).best
+    assert ours == theirs
+
+
+def test_noise_is_not_called_best():
+    named = [judged(made([0.5, 0.49, 0.48], 600, seed)).shown for seed in range(40)]
+    assert not any(named)
+    text = str(read(made([0.5, 0.49, 0.48], 600, 0)))
+    assert "is best among what was seen" not in text
+    assert "Cannot tell" in text
+
+
+def test_a_clear_winner_is_named_in_text_and_dictionary():
+    found = read(made([0.8, 0.3, 0.3], 2000, 0))
+    assert found.best.shown
+    assert found.best.leaders == ("0",)
+    assert "“0” is best among what was seen (shown at 95%, however often you look)." in str(found)
+    assert found.to_dict()["best_arm"]["shown"]
+    assert found.winner(0.99).shown
+
+
+def test_shown_is_the_theory_of_anytime_valid_evidence():
+    for seed in range(6):
+        counts = counted(made([0.6, 0.45, 0.4], 1500, seed))
+        theirs = winner(
+            counts.seen, np.rint(counts.mean * counts.seen), rewards="bernoulli", level=0.95
+        )
+        assert best_arm(counts).shown == (theirs.arm is not None)
+
+
+def test_a_designed_log_needs_fewer_rows():
+    names = [
+        [judged(made([0.6, 0.4, 0.4], 600, seed), designed=designed).shown for seed in range(30)]
+        for designed in (False, True)
+    ]
+    assert sum(names[1]) >= sum(names[0]) + 12
+    found = read(made([0.7, 0.3], 600, 0), designed=True)
+    assert "is best among what was seen (shown at 95%, if looked at only once)" in str(found)
+
+
+def test_equal_means_are_a_tie_and_both_are_named():
+    rows = {"a": ["x"] * 4 + ["y"] * 5, "r": [1, 0, 1, 0, 1, 0, None, None, None]}
+    found = read(rows)
+    assert found.best.leaders == ("x", "y")
+    assert "Equally good among what was seen: x, y." in str(found)
+
+
+def test_an_arm_no_likelier_than_chance_is_not_named():
+    found = replace(judged(made([0.5] * 12, 240, 3)), probability=0.1)
+    assert "Cannot tell yet which of the 12 arms is best." in str(found)
+    assert "with probability" not in str(found)
+    assert "with probability 20%" in str(replace(found, probability=0.2))
+
+
+def test_arms_never_seen_are_left_out():
+    rows = made([0.8, 0.3], 2000, 0)
+    rows = {"a": [*rows["a"], 7, 7], "r": [*rows["r"], None, None]}
+    assert read(rows).best.shown
+
+
+def test_one_arm_no_rewards_and_all_rewards_equal():
+    assert "only arm seen" in str(read({"a": [1, 1], "r": [0.0, None]}).best)
+    assert audit({"a": [1], "o": [True]}, action="a", observed="o").best is None
+    same = read({"a": [1] * 20 + [2] * 20, "r": [3.5] * 40})
+    assert not same.best.shown
+
+
+def test_the_probability_of_being_best_by_monte_carlo():
+    counts = counted(made([0.5, 0.45, 0.42, 0.3], 400, 5))
+    beliefs = mean_beliefs(counts)
+    draws = np.random.default_rng(0).normal(beliefs.mean, beliefs.deviation, (200_000, 4))
+    wins = np.bincount(np.argmax(draws, axis=1), minlength=4) / 200_000
+    ours = [beliefs.probability_best(arm) for arm in range(4)]
+    assert ours == pytest.approx(wins.tolist(), abs=0.005)
+    assert sum(ours) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_two_arms_are_not_drawn_together():
+    counts = counted(made([0.5, 0.3], 200, 1))
+    assert mean_beliefs(counts).mean == pytest.approx(counts.mean)
+
+
+def test_how_many_more_decisions_falls_with_the_gap():
+    near, far = (judged(made(means, 600, 2)).more for means in ([0.5, 0.45], [0.55, 0.4]))
+    assert far[1] < near[1]
+    assert all(low <= middle <= high for low, middle, high in (near, far))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [made, greedy])
+def test_a_wrong_arm_is_never_named_however_often_one_looks(make):
+    wrong = 0
+    for seed in range(60):
+        rows = make([0.5, 0.49, 0.49], 600, seed)
+        for end in range(100, 601, 100):
+            best = judged({k: v[:end] for k, v in rows.items()})
+            if best.shown and best.leaders != ("0",):
+                wrong += 1
+                break
+    assert wrong <= 3
+
+
+@pytest.mark.slow
+def test_claimed_probabilities_of_being_best_are_right():
+    rng = np.random.default_rng(11)
+    claimed, right = [], []
+    for seed in range(400):
+        arms = int(rng.integers(2, 8))
+        means = 0.5 + 0.08 * rng.standard_normal(arms)
+        best = judged(made(means, 150 * arms, seed))
+        claimed.append(best.probability)
+        right.append(best.leaders[0] == str(int(np.argmax(means))))
+    claimed, right = np.array(claimed), np.array(right)
+    for low, high in ((0.0, 0.5), (0.5, 0.75), (0.75, 0.95), (0.95, 1.01)):
+        some = (claimed >= low) & (claimed < high)
+        error = math.sqrt(0.25 / max(some.sum(), 1))
+        assert abs(right[some].mean() - claimed[some].mean()) < 3 * error + 0.03
+
+
+@pytest.mark.slow
+def test_the_decisions_it_takes_to_tell_lie_in_the_interval_8_times_in_10():
+    rng = np.random.default_rng(4)
+    inside = []
+    for _ in range(100):
+        means = 0.5 + 0.1 * rng.standard_normal(2)
+        n = np.array([300, 300])
+        hits = rng.binomial(n, np.clip(means, 0.01, 0.99))
+        ones = np.concatenate([np.arange(300) < hits[0], np.arange(300) < hits[1]])
+        rows = {"a": np.repeat([0, 1], n), "r": ones}
+        found = judged(rows)
+        if found.shown or found.more is None:
+            continue
+        total, grown = 600, math.inf
+        while total < 600 * 1e4:
+            add = max(10, int(0.02 * total))
+            hits = hits + rng.binomial(add, np.clip(means, 0.01, 0.99))
+            n, total = n + add, total + 2 * add
+            if winner(n, hits, rewards="bernoulli").arm is not None:
+                grown = total - 600.0
+                break
+        low, _, high = found.more
+        inside.append(0.95 * low <= grown <= 1.05 * high)
+    assert len(inside) > 50
+    assert np.mean(inside) >= 0.7
