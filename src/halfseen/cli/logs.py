@@ -22,6 +22,13 @@ Reward = Annotated[str | None, typer.Option(help="Column of rewards, empty if mi
 Observed = Annotated[str | None, typer.Option(help="Column: was the reward seen?")]
 Time = Annotated[str | None, typer.Option(help="Column: when was it decided?")]
 FeedbackTime = Annotated[str | None, typer.Option(help="Column: when did the reward come back?")]
+Where = Annotated[
+    str | None, typer.Option(help="Use only rows for which this SQL condition holds.")
+]
+Since = Annotated[str | None, typer.Option(help="Leave out rows before this time.")]
+Until = Annotated[str | None, typer.Option(help="Leave out rows from this time on.")]
+DropArms = Annotated[str | None, typer.Option(help="Leave out these arms, as a,b.")]
+Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as latin-1.")]
 TableName = Annotated[str | None, typer.Option("--table", help="Table of a database.")]
 
 
@@ -44,42 +51,56 @@ def audit(
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers that describe the action, as x,y,z.")
     ] = None,
-    table: TableName = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Of a CSV file that is not UTF-8, as latin-1.")
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
+    by: Annotated[
+        str | None, typer.Option(help="Column: audit each of its values by itself.")
     ] = None,
+    table: TableName = None,
+    encoding: Encoding = None,
     traffic: Annotated[
         float | None, typer.Option(help="Decisions per day: adds a forecast to the report.")
     ] = None,
     imputations: Annotated[
         bool, typer.Option(help="Also simulate what made-up rewards would cost.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("audit"),
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a report; nothing is written without it.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Tell what the missing feedback in a log of decisions costs."""
-    from halfseen.cli.console import print_audit
+    from halfseen.cli.audit_console import print_audit, print_segments
     from halfseen.logs.audit import audit as run
     from halfseen.logs.audit_export import AUDIT_FILE
     from halfseen.studies.storage import is_marked
 
-    check_folder(out)
-    is_marked(out, AUDIT_FILE)  # before a long log is read
-    found = run(
-        log,
-        action=action,
-        reward=reward,
-        observed=observed,
-        time=time,
-        feedback_time=feedback_time,
-        propensity=propensity,
-        context=context,
-        unit=unit,
-        id=id,
-        features=() if features is None else features.split(","),
-        table=table,
-        encoding=encoding,
-    )
+    if out is not None:
+        check_folder(out)
+        is_marked(out, AUDIT_FILE)  # before a long log is read
+    options: dict[str, Any] = {
+        "action": action,
+        "reward": reward,
+        "observed": observed,
+        "time": time,
+        "feedback_time": feedback_time,
+        "propensity": propensity,
+        "context": context,
+        "unit": unit,
+        "id": id,
+        "features": () if features is None else features.split(","),
+        "table": table,
+        "encoding": encoding,
+    } | _rows(where, since, until, drop_arms)
+    if by is not None:
+        from halfseen.logs.segments import audit_by
+
+        _alone("by", traffic=traffic, imputations=imputations)
+        print_segments(audit_by(log, by, **options), out, as_json)
+        return
+    found = run(log, **options)
     forecast = None if traffic is None else found.plan(traffic)
     compared = found.compare_imputations() if imputations else None
     print_audit(found, out, as_json, forecast, compared)
@@ -109,20 +130,30 @@ def plan(
     action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
     observed: Observed = None,
+    time: Time = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
     table: TableName = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Forecast how many days a bandit needs, with this feedback and with all of it."""
-    from halfseen.cli.console import print_found, progress_bar
+    from halfseen.cli.audit_console import print_found
+    from halfseen.cli.console import progress_bar
     from halfseen.logs.audit import audit as run
     from halfseen.logs.plan import plan as forecast
 
+    rows = _rows(where, since, until, drop_arms) | {"table": table, "encoding": encoding}
+    left_out = None
     scales = numbers("noise", noise)
     options: dict[str, Any] = {"traffic": traffic, "days": days, "target": target}
     with progress_bar() as progress:
         if log is not None:
             arms, rewards = _given("action", action), _given("reward", reward)
-            known = run(log, action=arms, reward=rewards, observed=observed, table=table)
+            known = run(log, action=arms, reward=rewards, observed=observed, time=time, **rows)
+            left_out = known.left_out
             found = known.plan(**options, progress=progress)
         else:
             found = forecast(
@@ -133,7 +164,7 @@ def plan(
                 progress=progress,
                 **options,
             )
-    print_found(found, as_json)
+    print_found(found, as_json, left_out)
 
 
 @app.command()
@@ -150,14 +181,20 @@ def invest(
     action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
     observed: Observed = None,
+    time: Time = None,
     cost_column: Annotated[
         str | None, typer.Option(help="Its column of what seeing a reward costs.")
     ] = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
     table: TableName = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Split a budget for more feedback among the arms, so that it does most."""
-    from halfseen.cli.console import print_found
+    from halfseen.cli.audit_console import print_found
     from halfseen.logs.audit import audit as run
     from halfseen.logs.invest import invest as split
 
@@ -169,10 +206,13 @@ def invest(
             action=_given("action", action),
             reward=reward,
             observed=observed,
+            time=time,
             cost=cost_column,
             table=table,
+            encoding=encoding,
+            **_rows(where, since, until, drop_arms),
         )
-        print_found(found.invest(budget, price), as_json)
+        print_found(found.invest(budget, price), as_json, found.left_out)
         return
     rates = numbers("observe", _given("observe", observe)) or []
     print_found(split(rates, [] if price is None else price, budget), as_json)
@@ -190,11 +230,16 @@ def window(
         float | None, typer.Option(help="How much worse a wrong arm is: names the best wait.")
     ] = None,
     noise: Annotated[float, typer.Option(help="Standard deviation of the rewards.")] = 1.0,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
     table: TableName = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Tell how long to wait for feedback: waiting longer sees more and learns later."""
-    from halfseen.cli.console import print_found
+    from halfseen.cli.audit_console import print_found
     from halfseen.logs.window import feedback_window
 
     found = feedback_window(
@@ -207,8 +252,26 @@ def window(
         gap=gap,
         noise=noise,
         table=table,
+        encoding=encoding,
+        **_rows(where, since, until, drop_arms),
     )
     print_found(found, as_json)
+
+
+def _rows(
+    where: str | None, since: str | None, until: str | None, drop_arms: str | None
+) -> dict[str, Any]:
+    """Return the options that choose rows, as `halfseen.audit` takes them."""
+    arms = () if drop_arms is None else tuple(drop_arms.split(","))
+    return {"where": where, "since": since, "until": until, "drop_arms": arms}
+
+
+def _alone(option: str, **others: Any) -> None:
+    """Refuse options that mean nothing together with another."""
+    for name, value in others.items():
+        if value:
+            fix = "Give one or the other."
+            raise InvalidInput(f"--{name}", f"cannot come with --{option}", value, fix)
 
 
 def _given(field: str, text: str | None) -> str:

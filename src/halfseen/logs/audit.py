@@ -16,12 +16,13 @@ from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, is_dated
-from halfseen.logs.counts import Counts, read_decisions
+from halfseen.logs.counts import Counts, Decisions, read_decisions
 from halfseen.logs.dimension import Dimension, estimate_dimension
 from halfseen.logs.direction import fit_log
 from halfseen.logs.direction_fit import DirectionFit
 from halfseen.logs.drift import Course, follow_rates
 from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
+from halfseen.logs.row_filter import LeftOut, as_filter
 from halfseen.logs.sensitivity import Sensitivity, sensitivity
 from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
 from halfseen.logs.source import open_log
@@ -63,6 +64,8 @@ class Audit:
         How feedback thins out along the features, if they were named.
     level
         Of every interval.
+    left_out
+        Rows that ``where``, ``since``, ``until`` and ``drop_arms`` left out, and the filter.
     """
 
     log: str
@@ -76,6 +79,7 @@ class Audit:
     sensitivity: Sensitivity | None
     direction: DirectionFit | None
     level: float
+    left_out: LeftOut | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -142,6 +146,7 @@ class Audit:
     def summary(self) -> str:
         """Return the answer, the rates and the warnings as text."""
         parts = ["\n".join(self.answers), str(self._shown())]
+        parts[1:1] = [] if self.left_out is None else [str(self.left_out)]
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
         for caution in self.warnings:
@@ -285,6 +290,10 @@ def audit(
     unit: str | None = None,
     id: str | None = None,
     features: Sequence[str] = (),
+    where: str | None = None,
+    since: Any = None,
+    until: Any = None,
+    drop_arms: Sequence[str] = (),
     table: str | None = None,
     encoding: str | None = None,
     level: float = 0.95,
@@ -318,6 +327,12 @@ def audit(
     features
         Columns of numbers that describe the action: how feedback thins out along them is fitted.
         With them, the action need not be named.
+    where
+        An SQL condition on the log's columns; other rows are left out, and the audit says so.
+    since, until
+        The first time that counts and the first that no longer does, as the log writes times.
+    drop_arms
+        Arms to leave out.
     table
         The table of a database that has several.
     encoding
@@ -358,12 +373,18 @@ def audit(
         id,
         tuple(features),
     )
-    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)
-    counts = decisions.counts
+    rows = as_filter(where, since, until, drop_arms)
+    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns, rows)
+    return audit_decisions(decisions, level)
+
+
+def audit_decisions(decisions: Decisions, level: float) -> Audit:
+    """Return the audit of a log whose rows are counted."""
+    counts, time = decisions.counts, decisions.columns.time
     courses = follow_rates(decisions)
     return Audit(
         log=decisions.log.name,
-        columns=columns,
+        columns=decisions.columns,
         counts=counts,
         prior=fit_prior(counts.seen, counts.rows),
         effective_dimension=estimate_dimension(counts.seen, counts.rows, level=level),
@@ -373,4 +394,5 @@ def audit(
         sensitivity=sensitivity(counts),
         direction=fit_log(decisions),
         level=level,
+        left_out=decisions.left_out,
     )

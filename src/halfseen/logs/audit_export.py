@@ -25,6 +25,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         "log": found.log,
         "rows": found.rows,
         "seen": found.seen,
+        "left_out": None if found.left_out is None else found.left_out.to_dict(),
         "answers": list(found.answers),
         "effective_dimension": {
             "value": whole.value,

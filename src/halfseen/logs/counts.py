@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, WrongType, decisions_sql
-from halfseen.logs.source import Log, filled, too_large
+from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, as_filter, filter_rows
+from halfseen.logs.source import Log, filled, open_log, too_large
 from halfseen.logs.time_bins import Bins, find_bins
 
 Whole = NDArray[np.int64]
@@ -109,6 +111,8 @@ class Decisions:
         Its time, if it has one.
     binned
         Counts by arm and bin, unless there are very many arms.
+    left_out
+        Rows that a filter left out, if there is one.
     """
 
     log: Log
@@ -117,9 +121,10 @@ class Decisions:
     counts: Counts
     bins: Bins | None
     binned: Binned | None
+    left_out: LeftOut | None = None
 
 
-def read_decisions(log: Log, columns: Columns) -> Decisions:
+def read_decisions(log: Log, columns: Columns, rows: RowFilter = EVERY_ROW) -> Decisions:
     """Count decisions and rewards seen, arm by arm, in one pass.
 
     Parameters
@@ -128,6 +133,8 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
         An open log.
     columns
         Which column means what.
+    rows
+        Which rows to count.
 
     Returns
     -------
@@ -145,11 +152,11 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
 
     columns.check(log)
     try:
-        return _counted(log, columns)
+        return _filtered(log, columns, rows)
     except WrongType:
         if log.plain is None:
             raise
-        return _counted(log.as_text(), columns)
+        return _filtered(log.as_text(), columns, rows)
     except (duckdb.ConversionException, duckdb.TypeMismatchException) as error:
         if log.plain is None:
             raise InvalidInput(
@@ -158,7 +165,30 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
                 str(error).splitlines()[0],
                 "Correct those cells or read the log as text.",
             )
-        return _counted(log.as_text(), columns)
+        return _filtered(log.as_text(), columns, rows)
+
+
+def count_log(
+    log: Any,
+    *,
+    features: Sequence[str] = (),
+    where: str | None = None,
+    since: Any = None,
+    until: Any = None,
+    drop_arms: Sequence[str] = (),
+    table: str | None = None,
+    encoding: str | None = None,
+    **named: Any,
+) -> Decisions:
+    """Open a log and count its rows; the options are those of `audit`."""
+    columns = Columns(features=tuple(features), **{"action": None} | named)
+    opened = open_log(log, table=table, encoding=encoding)
+    return read_decisions(opened, columns, as_filter(where, since, until, drop_arms))
+
+
+def _filtered(log: Log, columns: Columns, rows: RowFilter) -> Decisions:
+    narrow, left_out = filter_rows(log, columns, rows)
+    return replace(_counted(narrow, columns), left_out=left_out)
 
 
 def _counted(log: Log, columns: Columns) -> Decisions:

@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,6 +95,11 @@ class Log:
             self.connection.execute("SET sqlite_all_varchar = true")
         columns = dict.fromkeys(self.columns, "VARCHAR")
         return Log(self.name, self.plain, columns, self.connection)
+
+    def narrowed(self, condition: str) -> Log:
+        """Return the rows for which a condition in SQL holds."""
+        narrow = f"(SELECT * FROM {self.relation} WHERE {condition})"
+        return replace(self, relation=narrow, plain=None)
 
 
 def open_log(

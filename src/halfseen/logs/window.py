@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import read_decisions
+from halfseen.logs.row_filter import LeftOut, as_filter
 from halfseen.logs.source import filled, open_log
 from halfseen.logs.time_bins import DAY
 from halfseen.tables import Table, table
@@ -38,6 +40,8 @@ class Window:
         The place of the wait with the smallest loss; None if no gap was given.
     unit
         Of the waits.
+    left_out
+        Rows that a filter left out.
     """
 
     waits: Vector
@@ -47,6 +51,7 @@ class Window:
     loss: Vector | None
     best: int | None
     unit: str
+    left_out: LeftOut | None = None
 
     @property
     def table(self) -> Table:
@@ -74,7 +79,8 @@ class Window:
             for record in self.table
         ]
         best = None if self.best is None else float(self.waits[self.best])
-        return {"unit": self.unit, "best_wait": best, "waits": rows}
+        left_out = None if self.left_out is None else self.left_out.to_dict()
+        return {"unit": self.unit, "best_wait": best, "waits": rows, "left_out": left_out}
 
     def __str__(self) -> str:
         first = ""
@@ -84,6 +90,8 @@ class Window:
                 f"Wait {wait:.4g} {self.unit}: {self.share[self.best]:.0%} is seen by then, and"
                 " the bound on the regret is smallest (a bound, not a forecast).\n\n"
             )
+        if self.left_out is not None:
+            first = f"{self.left_out}\n\n{first}"
         return (
             f"{first}{self.table}\n\nEmpty: some arm is not seen by then. It assumes that, given"
             " the arm, neither what goes missing nor when it comes depends on the reward."
@@ -100,7 +108,12 @@ def feedback_window(
     observed: str | None = None,
     gap: float | None = None,
     noise: float = 1.0,
+    where: str | None = None,
+    since: Any = None,
+    until: Any = None,
+    drop_arms: Sequence[str] = (),
     table: str | None = None,
+    encoding: str | None = None,
 ) -> Window:
     r"""Tell what waiting for feedback costs and brings.
 
@@ -108,7 +121,9 @@ def feedback_window(
 
     Parameters
     ----------
-    log, action, time, feedback_time, reward, observed, table
+    log, action, time, feedback_time, reward, observed, table, encoding
+        As in `halfseen.audit`.
+    where, since, until, drop_arms
         As in `halfseen.audit`.
     gap
         How much worse a wrong arm is, on average; without it no wait is called best.
@@ -135,7 +150,8 @@ def feedback_window(
     if gap is not None:
         gap = checks.number("gap", gap, above=0.0, fix="Use the difference of two arms' means.")
     noise = checks.number("noise", noise, above=0.0, fix="Use 1.")
-    decisions = read_decisions(open_log(log, table=table), columns)
+    kept = as_filter(where, since, until, drop_arms)
+    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns, kept)
     bins = decisions.bins
     if bins is None or bins.first == bins.last:
         raise InvalidInput("time", "must hold at least two times", time, "Name another column.")
@@ -184,4 +200,5 @@ def feedback_window(
         loss=loss,
         best=best,
         unit="days" if dated else f"units of {time}",
+        left_out=decisions.left_out,
     )
