@@ -13,8 +13,9 @@ from halfseen.errors import InvalidInput
 Log = Annotated[
     str,
     typer.Argument(
-        help="A CSV or Parquet file, a pattern or folder of them, a DuckDB or SQLite database,"
-        " postgresql://user@host/base or mysql://user@host/base."
+        help="A CSV, JSON Lines, Parquet, Feather or Excel file (.gz and .zst too), a pattern or"
+        " folder of them, - for standard input, a DuckDB or SQLite database,"
+        " postgresql://user@host/base, mysql://user@host/base, https:// or s3://."
     ),
 ]
 Action = Annotated[str, typer.Option(help="Column that names the arm.")]
@@ -29,7 +30,10 @@ Since = Annotated[str | None, typer.Option(help="Leave out rows before this time
 Until = Annotated[str | None, typer.Option(help="Leave out rows from this time on.")]
 DropArms = Annotated[str | None, typer.Option(help="Leave out these arms, as a,b.")]
 Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as latin-1.")]
-TableName = Annotated[str | None, typer.Option("--table", help="Table of a database.")]
+Decimal = Annotated[str, typer.Option(help="A comma if 0,5 means a half in a text file.")]
+TableName = Annotated[
+    str | None, typer.Option("--table", help="Table of a database, or sheet of an Excel file.")
+]
 
 
 @app.command()
@@ -60,6 +64,7 @@ def audit(
     ] = None,
     table: TableName = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     traffic: Annotated[
         float | None, typer.Option(help="Decisions per day: adds a forecast to the report.")
     ] = None,
@@ -93,6 +98,7 @@ def audit(
         "features": () if features is None else features.split(","),
         "table": table,
         "encoding": encoding,
+        "decimal": decimal,
     } | _rows(where, since, until, drop_arms)
     if by is not None:
         from halfseen.logs.segments import audit_by
@@ -137,6 +143,7 @@ def plan(
     drop_arms: DropArms = None,
     table: TableName = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
     """Forecast how many days a bandit needs, with this feedback and with all of it."""
@@ -145,7 +152,11 @@ def plan(
     from halfseen.logs.audit import audit as run
     from halfseen.logs.plan import plan as forecast
 
-    rows = _rows(where, since, until, drop_arms) | {"table": table, "encoding": encoding}
+    rows = _rows(where, since, until, drop_arms) | {
+        "table": table,
+        "encoding": encoding,
+        "decimal": decimal,
+    }
     left_out = None
     scales = numbers("noise", noise)
     options: dict[str, Any] = {"traffic": traffic, "days": days, "target": target}
@@ -191,6 +202,7 @@ def invest(
     drop_arms: DropArms = None,
     table: TableName = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
     """Split a budget for more feedback among the arms, so that it does most."""
@@ -210,6 +222,7 @@ def invest(
             cost=cost_column,
             table=table,
             encoding=encoding,
+            decimal=decimal,
             **_rows(where, since, until, drop_arms),
         )
         print_found(found.invest(budget, price), as_json, found.left_out)
@@ -236,6 +249,7 @@ def window(
     drop_arms: DropArms = None,
     table: TableName = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
     """Tell how long to wait for feedback: waiting longer sees more and learns later."""
@@ -253,6 +267,7 @@ def window(
         noise=noise,
         table=table,
         encoding=encoding,
+        decimal=decimal,
         **_rows(where, since, until, drop_arms),
     )
     print_found(found, as_json)

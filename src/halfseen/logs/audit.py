@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,13 +14,14 @@ from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.logs.audit_export import rates_table
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import Counts, Decisions, read_decisions
 from halfseen.logs.dimension import Dimension, estimate_dimension
 from halfseen.logs.direction import fit_log
 from halfseen.logs.direction_fit import DirectionFit
 from halfseen.logs.drift import Course, follow_rates
-from halfseen.logs.rates import RatePrior, exact_interval, fit_prior, shrunken_interval
+from halfseen.logs.rates import RatePrior, fit_prior, shrunken_interval
 from halfseen.logs.row_filter import LeftOut, as_filter
 from halfseen.logs.sensitivity import Sensitivity, sensitivity
 from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
@@ -115,28 +115,7 @@ class Audit:
         ``contributes`` is 1/p, the arm's part in the effective dimension, and ``worth of 1% more``
         is how much of it goes away when 1 in 100 more of its rewards are seen.
         """
-        counts = self.counts
-        low, high = exact_interval(counts.seen, counts.rows, self.level)
-        rate, shrunk_low, shrunk_high = shrunken_interval(
-            counts.seen, counts.rows, self.prior, self.level
-        )
-        with np.errstate(divide="ignore"):
-            parts = counts.rows / counts.seen
-        columns: dict[str, list[Any]] = {
-            "arm": list(counts.names),
-            "rows": counts.rows.tolist(),
-            "seen": counts.seen.tolist(),
-            "rate": (counts.seen / counts.rows).tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "shrunken": rate.tolist(),
-            "shrunken low": shrunk_low.tolist(),
-            "shrunken high": shrunk_high.tolist(),
-            "mean reward": [None if math.isnan(m) else m for m in counts.mean.tolist()],
-            "contributes": parts.tolist(),
-            "worth of 1% more": (parts**2 / 100.0).tolist(),
-        }
-        return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+        return rates_table(self)
 
     @cached_property
     def answers(self) -> tuple[str, ...]:
@@ -160,16 +139,16 @@ class Audit:
         return self.summary()
 
     def costliest(self, most: int) -> list[int]:
-        """Return the places of the arms that cost most, in the order of the log."""
+        """Return the places of the arms that cost most, the costliest first."""
         with np.errstate(divide="ignore"):
             parts = self.counts.rows / self.counts.seen
-        return sorted(np.argsort(-parts, kind="stable")[:most].tolist())
+        return np.argsort(-parts, kind="stable")[:most].tolist()
 
     def _shown(self) -> Table:
         keep = ("arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more")
-        places = [self.rates.columns.index(name) for name in keep]
-        rows = [self.rates.rows[i] for i in self.costliest(SHOWN)]
-        return Table(keep, tuple(tuple(row[i] for i in places) for row in rows))
+        found = rates_table(self, self.costliest(SHOWN))
+        places = [found.columns.index(name) for name in keep]
+        return Table(keep, tuple(tuple(row[i] for i in places) for row in found.rows))
 
     def report(
         self,
@@ -296,6 +275,7 @@ def audit(
     drop_arms: Sequence[str] = (),
     table: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
     level: float = 0.95,
 ) -> Audit:
     """Tell what the missing feedback in a log costs.
@@ -303,9 +283,10 @@ def audit(
     Parameters
     ----------
     log
-        A CSV or Parquet file, a pattern or folder of them, a DuckDB or SQLite database, the address
-        of a server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated
-        where it is; nothing is loaded whole.
+        A CSV, JSON Lines, Parquet, Feather or Excel file, a pattern or folder of them, a DuckDB or
+        SQLite database, an address (``postgresql://...``, ``https://...``), a pandas, polars or
+        Arrow table, a dictionary of columns or a list of dictionaries. It is aggregated where it
+        is; nothing is loaded whole.
     action
         The column that names the arm; without it, all rows are one arm.
     reward
@@ -335,8 +316,8 @@ def audit(
         Arms to leave out.
     table
         The table of a database that has several.
-    encoding
-        Of a CSV file that is not UTF-8.
+    encoding, decimal
+        Of a text file that is not UTF-8; and ``","`` if 0,5 means a half in it.
     level
         Of the intervals.
 
@@ -374,7 +355,9 @@ def audit(
         tuple(features),
     )
     rows = as_filter(where, since, until, drop_arms)
-    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns, rows)
+    decisions = read_decisions(
+        open_log(log, table=table, encoding=encoding, decimal=decimal), columns, rows
+    )
     return audit_decisions(decisions, level)
 
 

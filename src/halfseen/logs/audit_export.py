@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen.logs.rates import exact_interval, shrunken_interval
 from halfseen.logs.sentences import ASSUMPTION
+from halfseen.tables import Table
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -20,7 +22,7 @@ AUDIT_FILE = "audit.json"  # its folder is an audit's
 def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     """Return everything JSON can hold; at most so many arms, those that cost most."""
     whole = found.effective_dimension
-    chosen = range(len(found.arms)) if most is None else found.costliest(most)
+    chosen = None if most is None else found.costliest(most)
     content = {
         "log": found.log,
         "rows": found.rows,
@@ -36,11 +38,8 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             "level": whole.level,
         },
         "rates": [
-            {
-                key.replace(" ", "_").replace("1%", "one_percent"): value
-                for key, value in zip(found.rates.columns, found.rates.rows[i], strict=True)
-            }
-            for i in chosen
+            {snake_case(key): value for key, value in record.items()}
+            for record in rates_table(found, chosen)
         ],
         "drift": [
             {
@@ -59,6 +58,49 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     }
     values: dict[str, Any] = plain(content)
     return values
+
+
+def rates_table(found: Audit, places: list[int] | None = None) -> Table:
+    """Return one row per arm, of all arms in the log's order or of some.
+
+    Parameters
+    ----------
+    found
+        The audit.
+    places
+        The arms to give; left out, all.
+    """
+    counts = found.counts if places is None else found.counts.part(places)
+    low, high = exact_interval(counts.seen, counts.rows, found.level)
+    rate, shrunk_low, shrunk_high = shrunken_interval(
+        counts.seen, counts.rows, found.prior, found.level
+    )
+    with np.errstate(divide="ignore"):
+        parts = counts.rows / counts.seen
+    columns: dict[str, list[Any]] = {
+        "arm": list(counts.names),
+        "rows": counts.rows.tolist(),
+        "seen": counts.seen.tolist(),
+        "rate": (counts.seen / counts.rows).tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "shrunken": rate.tolist(),
+        "shrunken low": shrunk_low.tolist(),
+        "shrunken high": shrunk_high.tolist(),
+        "mean reward": [None if math.isnan(m) else m for m in counts.mean.tolist()],
+        "contributes": parts.tolist(),
+        "worth of 1% more": (parts**2 / 100.0).tolist(),
+    }
+    return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+
+def snake_case(name: str) -> str:
+    """Return a column's title as a key.
+
+    >>> snake_case("worth of 1% more")
+    'worth_of_one_percent_more'
+    """
+    return name.replace("1%", "one percent").replace(" ", "_")
 
 
 def plain(value: Any) -> Any:

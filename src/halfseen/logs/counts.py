@@ -13,7 +13,7 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, WrongType, decisions_sql
 from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, as_filter, filter_rows
-from halfseen.logs.source import Log, filled, open_log, too_large
+from halfseen.logs.source import Log, filled, identifier, open_log, too_large
 from halfseen.logs.time_bins import Bins, find_bins
 
 Whole = NDArray[np.int64]
@@ -178,11 +178,12 @@ def count_log(
     drop_arms: Sequence[str] = (),
     table: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
     **named: Any,
 ) -> Decisions:
     """Open a log and count its rows; the options are those of `audit`."""
     columns = Columns(features=tuple(features), **{"action": None} | named)
-    opened = open_log(log, table=table, encoding=encoding)
+    opened = open_log(log, table=table, encoding=encoding, decimal=decimal)
     return read_decisions(opened, columns, as_filter(where, since, until, drop_arms))
 
 
@@ -235,13 +236,23 @@ def _counted(log: Log, columns: Columns) -> Decisions:
                 field,
                 f"must hold {wanted} or nothing",
                 f"{int(found[f'bad_{i}'].sum()):,} other cells in column {column}",
-                "Correct them, or empty them where they stand for missing.",
+                _hint(log, column),
             )
     counts = _counts(log.name, _merged(found))
     extremes = np.concatenate([counts.least, counts.most, counts.variance])
     if np.isinf(extremes).any():
         raise too_large(log.name)
     return Decisions(log, columns, sql, counts, bins, _binned(found) if by_time else None)
+
+
+def _hint(log: Log, column: str) -> str:
+    """Return what to do about cells that cannot be read."""
+    cell = f"trim(CAST({identifier(column)} AS VARCHAR))"
+    comma = f"regexp_full_match({cell}, '[+-]?[0-9.]*,[0-9]+')"
+    found = log.query(f"SELECT count(*) AS n FROM {log.relation} WHERE {comma}")["n"][0]
+    if found and log.decimal == ".":
+        return "If 0,5 means a half in them, say --decimal , (or decimal=',')."
+    return "Correct them, or empty them where they stand for missing."
 
 
 def _few_arms(log: Log, sql: str) -> bool:

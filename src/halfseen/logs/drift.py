@@ -68,7 +68,7 @@ def _moment(starts: Vector, place: int, dated: bool) -> str:
         with contextlib.suppress(OverflowError):
             moment = datetime(1970, 1, 1) + timedelta(seconds=float(starts[place]))
             return f"{moment:%Y-%m-%d}" if step > 43_200.0 else f"{moment:%Y-%m-%d %H:%M}"
-    return f"{starts[place]:.6g}"
+    return f"{starts[place]:.12g}"
 
 
 def follow_rates(decisions: Decisions) -> tuple[Course, ...]:

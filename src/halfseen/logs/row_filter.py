@@ -6,12 +6,13 @@ import difflib
 import json
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
 from halfseen.errors import InvalidInput, one_line, shorten
-from halfseen.logs.columns import Columns, is_dated, time_sql
+from halfseen.logs.columns import Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.source import Log, identifier, text
 from halfseen.tables import brief, listed
 
@@ -181,9 +182,9 @@ def _conditions(log: Log, columns: Columns, rows: RowFilter) -> Iterator[tuple[s
         if columns.time is None:
             raise InvalidInput("since and until", "need the column of times", None, "Name `time`.")
         time, _ = time_sql(log, "time", columns.time)
-        dated = is_dated(log, columns.time)
+        dated, scale = is_dated(log, columns.time), epoch_scale(log, columns.time) or 1.0
         since, until = (
-            None if value is None else _moment(field, value, dated)
+            None if value is None else _moment(field, value, dated, scale)
             for field, value in (("since", rows.since), ("until", rows.until))
         )
         if since is not None and until is not None and since >= until:
@@ -203,16 +204,17 @@ def _conditions(log: Log, columns: Columns, rows: RowFilter) -> Iterator[tuple[s
         yield f"({action} IS NULL OR {action} NOT IN ({names}))", f"of {listed(rows.drop_arms)}"
 
 
-def _moment(field: str, value: Any, dated: bool) -> float:
+def _moment(field: str, value: Any, dated: bool, scale: float) -> float:
     """Return a time as the seconds or the number that the log's times are read as."""
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
+    if dated and isinstance(value, str):
+        with suppress(ValueError):
+            return _moment(field, datetime.fromisoformat(value.strip()), dated, scale)
     try:
-        if dated and isinstance(value, str):
-            return _moment(field, datetime.fromisoformat(value.strip()), dated)
-        found = float(value)
+        found = float(value) * scale
     except (TypeError, ValueError):
         found = math.nan
     if not math.isfinite(found):

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.columns import WHOLE, Columns, time_sql
+from halfseen.logs.columns import WHOLE, Columns, epoch_scale, time_sql
 from halfseen.logs.source import Log, filled, identifier
 
 BINS = 128
@@ -87,5 +87,5 @@ def find_bins(log: Log, columns: Columns) -> Bins | None:
         value = f"epoch_us({raw})"
         place = f"({value} - ({math.floor(1e6 * first)})) // {ticks}"
     inside = f"CASE WHEN ({value}) IS NOT NULL THEN greatest(least({place}, {BINS - 1}), 0) END"
-    unit = DAY if kind == "DATE" else float(kind in WHOLE)
+    unit = DAY if kind == "DATE" else float(kind in WHOLE) * (epoch_scale(log, columns.time) or 1.0)
     return Bins(first, last, step, inside if step > 0.0 else "0", unit)

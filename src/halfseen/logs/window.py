@@ -114,6 +114,7 @@ def feedback_window(
     drop_arms: Sequence[str] = (),
     table: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
 ) -> Window:
     r"""Tell what waiting for feedback costs and brings.
 
@@ -121,7 +122,7 @@ def feedback_window(
 
     Parameters
     ----------
-    log, action, time, feedback_time, reward, observed, table, encoding
+    log, action, time, feedback_time, reward, observed, table, encoding, decimal
         As in `halfseen.audit`.
     where, since, until, drop_arms
         As in `halfseen.audit`.
@@ -151,7 +152,9 @@ def feedback_window(
         gap = checks.number("gap", gap, above=0.0, fix="Use the difference of two arms' means.")
     noise = checks.number("noise", noise, above=0.0, fix="Use 1.")
     kept = as_filter(where, since, until, drop_arms)
-    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns, kept)
+    decisions = read_decisions(
+        open_log(log, table=table, encoding=encoding, decimal=decimal), columns, kept
+    )
     bins = decisions.bins
     if bins is None or bins.first == bins.last:
         raise InvalidInput("time", "must hold at least two times", time, "Name another column.")

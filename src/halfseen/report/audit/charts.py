@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen.logs.audit_export import rates_table
 from halfseen.logs.sensitivity import shifted_means
 from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import DASHES, FILL, MUTED, PALETTE, Figure, Rows, faceted
@@ -62,10 +63,9 @@ def short(log: str) -> str:
 
 
 def arm_rows(found: Audit) -> Rows:
-    """Return a row per arm: the arms that cost most, in the order of the log."""
+    """Return a row per arm: the arms that cost most, the costliest first."""
     rows = []
-    for i in found.costliest(ARMS):
-        record = dict(zip(found.rates.columns, found.rates.rows[i], strict=True))
+    for record in rates_table(found, found.costliest(ARMS)):
         seen = math.isfinite(record["contributes"])
         rows.append(
             {

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
+from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS, rates_table
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, aligned, table, tag
@@ -175,8 +175,7 @@ def warnings_section(found: Audit) -> Html:
 
 def rates_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return rates, parts and worth, drawn and as numbers."""
-    chosen = [found.rates.rows[i] for i in found.costliest(250)]
-    records = [dict(zip(found.rates.columns, row, strict=True)) for row in chosen]
+    records = rates_table(found, found.costliest(250)).records()
     percents = ("rate", "low", "high", "shrunken", "shrunken low", "shrunken high")
     columns = {
         "arm": [r["arm"] for r in records],
