@@ -55,6 +55,16 @@ def audit(
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers that describe the action, as x,y,z.")
     ] = None,
+    window: Annotated[
+        float | None,
+        typer.Option(help="Count rewards that came back within so many days; leave out the rest."),
+    ] = None,
+    now: Annotated[
+        str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
+    ] = None,
+    empty_means: Annotated[
+        float | None, typer.Option(help="The reward that an empty one stands for, as 0.")
+    ] = None,
     where: Where = None,
     since: Since = None,
     until: Until = None,
@@ -96,6 +106,9 @@ def audit(
         "unit": unit,
         "id": id,
         "features": () if features is None else features.split(","),
+        "window": window,
+        "now": now,
+        "empty_means": empty_means,
         "table": table,
         "encoding": encoding,
         "decimal": decimal,

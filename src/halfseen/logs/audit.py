@@ -15,18 +15,19 @@ from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.audit_export import rates_table
-from halfseen.logs.columns import Columns, is_dated
-from halfseen.logs.counts import Counts, Decisions, read_decisions
-from halfseen.logs.dimension import Dimension, estimate_dimension
-from halfseen.logs.direction import fit_log
+from halfseen.logs.columns import Columns
+from halfseen.logs.counts import Counts
+from halfseen.logs.dimension import Dimension
 from halfseen.logs.direction_fit import DirectionFit
-from halfseen.logs.drift import Course, follow_rates
-from halfseen.logs.rates import RatePrior, fit_prior, shrunken_interval
+from halfseen.logs.drift import Course
+from halfseen.logs.examine import examine
+from halfseen.logs.log_options import prepared
+from halfseen.logs.maturity import Maturity
+from halfseen.logs.rates import RatePrior, shrunken_interval
 from halfseen.logs.row_filter import LeftOut, as_filter
-from halfseen.logs.sensitivity import Sensitivity, sensitivity
+from halfseen.logs.sensitivity import Sensitivity
 from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
 from halfseen.logs.source import open_log
-from halfseen.logs.warnings.find import cautions
 from halfseen.logs.warnings.log_warning import Caution
 from halfseen.tables import Table, listed
 
@@ -56,6 +57,8 @@ class Audit:
         Rates over time, if the log has times: all arms first, then the largest ones.
     dated
         Whether those times count seconds since 1970.
+    maturity
+        Which rewards are still on their way; None without times of feedback.
     warnings
         What would change the conclusions, the gravest first.
     sensitivity
@@ -75,6 +78,7 @@ class Audit:
     effective_dimension: Dimension
     courses: tuple[Course, ...]
     dated: bool
+    maturity: Maturity | None
     warnings: tuple[Caution, ...]
     sensitivity: Sensitivity | None
     direction: DirectionFit | None
@@ -96,12 +100,22 @@ class Audit:
         """How many of their rewards were seen."""
         return int(self.counts.seen.sum())
 
+    @property
+    def effective_rows(self) -> Vector:
+        """How many decisions of known outcome each arm's rate is worth: its rows if none wait."""
+        return self.counts.rows.astype(float) if self.maturity is None else self.maturity.rows
+
+    @property
+    def effective_seen(self) -> Vector:
+        """How many of those were seen; over `effective_rows`, the rate within the window."""
+        return self.counts.seen.astype(float) if self.maturity is None else self.maturity.seen
+
     @cached_property
     def observe(self) -> Vector:
         """The share of rewards seen, per arm; of an arm never seen, borrowed from the others."""
-        rate = self.counts.seen / self.counts.rows
-        borrowed = shrunken_interval(self.counts.seen, self.counts.rows, self.prior)[0]
-        return np.where(self.counts.seen > 0, rate, np.maximum(borrowed, 1e-12))
+        seen, rows = self.effective_seen, self.effective_rows
+        borrowed = shrunken_interval(seen, rows, self.prior)[0]
+        return np.where(seen > 0.0, seen / rows, np.maximum(borrowed, 1e-12))
 
     @property
     def censorship(self) -> PerArm:
@@ -128,6 +142,8 @@ class Audit:
         parts[1:1] = [] if self.left_out is None else [str(self.left_out)]
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
+        if self.maturity is not None:
+            parts.append("\n".join([*self.maturity.findings, self.maturity.assumption]))
         for caution in self.warnings:
             parts.append(f"Warning: {caution}")
         tips = self.sensitivity and tipping_in_words(self.sensitivity)
@@ -141,7 +157,7 @@ class Audit:
     def costliest(self, most: int) -> list[int]:
         """Return the places of the arms that cost most, the costliest first."""
         with np.errstate(divide="ignore"):
-            parts = self.counts.rows / self.counts.seen
+            parts = self.effective_rows / self.effective_seen
         return np.argsort(-parts, kind="stable")[:most].tolist()
 
     def _shown(self) -> Table:
@@ -273,6 +289,9 @@ def audit(
     since: Any = None,
     until: Any = None,
     drop_arms: Sequence[str] = (),
+    window: float | None = None,
+    now: Any = None,
+    empty_means: float | None = None,
     table: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
@@ -314,6 +333,15 @@ def audit(
         The first time that counts and the first that no longer does, as the log writes times.
     drop_arms
         Arms to leave out.
+    window
+        Count a reward as seen if it came back within so long, in days if times are dates, else in
+        their own unit. With ``feedback_time``, rates are then shares back within it; without,
+        decisions younger than it are left out.
+    now
+        Until when rewards were waited for, as the column of times writes it; left out, the last
+        moment in the log.
+    empty_means
+        The reward that an empty one stands for, such as 0 in a log that only keeps what happened.
     table
         The table of a database that has several.
     encoding, decimal
@@ -354,28 +382,7 @@ def audit(
         id,
         tuple(features),
     )
+    source = open_log(log, table=table, encoding=encoding, decimal=decimal)
+    source = prepared(source, columns, window, now, empty_means)
     rows = as_filter(where, since, until, drop_arms)
-    decisions = read_decisions(
-        open_log(log, table=table, encoding=encoding, decimal=decimal), columns, rows
-    )
-    return audit_decisions(decisions, level)
-
-
-def audit_decisions(decisions: Decisions, level: float) -> Audit:
-    """Return the audit of a log whose rows are counted."""
-    counts, time = decisions.counts, decisions.columns.time
-    courses = follow_rates(decisions)
-    return Audit(
-        log=decisions.log.name,
-        columns=decisions.columns,
-        counts=counts,
-        prior=fit_prior(counts.seen, counts.rows),
-        effective_dimension=estimate_dimension(counts.seen, counts.rows, level=level),
-        courses=courses,
-        dated=time is not None and is_dated(decisions.log, time),
-        warnings=cautions(decisions, courses),
-        sensitivity=sensitivity(counts),
-        direction=fit_log(decisions),
-        level=level,
-        left_out=decisions.left_out,
-    )
+    return Audit(**examine(source, columns, rows, level=level, window=window, now=now))

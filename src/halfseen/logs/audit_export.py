@@ -49,6 +49,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             }
             for course in found.courses
         ],
+        "maturity": None if found.maturity is None else found.maturity.to_dict(),
         "warnings": [vars(caution) for caution in found.warnings],
         "sensitivity": None
         if found.sensitivity is None
@@ -70,18 +71,18 @@ def rates_table(found: Audit, places: list[int] | None = None) -> Table:
     places
         The arms to give; left out, all.
     """
+    keep = slice(None) if places is None else places
     counts = found.counts if places is None else found.counts.part(places)
-    low, high = exact_interval(counts.seen, counts.rows, found.level)
-    rate, shrunk_low, shrunk_high = shrunken_interval(
-        counts.seen, counts.rows, found.prior, found.level
-    )
+    seen, rows = found.effective_seen[keep], found.effective_rows[keep]
+    low, high = exact_interval(seen, rows, found.level)
+    rate, shrunk_low, shrunk_high = shrunken_interval(seen, rows, found.prior, found.level)
     with np.errstate(divide="ignore"):
-        parts = counts.rows / counts.seen
+        parts = rows / seen
     columns: dict[str, list[Any]] = {
         "arm": list(counts.names),
         "rows": counts.rows.tolist(),
         "seen": counts.seen.tolist(),
-        "rate": (counts.seen / counts.rows).tolist(),
+        "rate": (seen / rows).tolist(),
         "low": low.tolist(),
         "high": high.tolist(),
         "shrunken": rate.tolist(),

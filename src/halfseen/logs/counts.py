@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +11,8 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, WrongType, decisions_sql
-from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, as_filter, filter_rows
-from halfseen.logs.source import Log, filled, identifier, open_log, too_large
+from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, filter_rows
+from halfseen.logs.source import Log, filled, identifier, too_large
 from halfseen.logs.time_bins import Bins, find_bins
 
 Whole = NDArray[np.int64]
@@ -166,25 +165,6 @@ def read_decisions(log: Log, columns: Columns, rows: RowFilter = EVERY_ROW) -> D
                 "Correct those cells or read the log as text.",
             )
         return _filtered(log.as_text(), columns, rows)
-
-
-def count_log(
-    log: Any,
-    *,
-    features: Sequence[str] = (),
-    where: str | None = None,
-    since: Any = None,
-    until: Any = None,
-    drop_arms: Sequence[str] = (),
-    table: str | None = None,
-    encoding: str | None = None,
-    decimal: str = ".",
-    **named: Any,
-) -> Decisions:
-    """Open a log and count its rows; the options are those of `audit`."""
-    columns = Columns(features=tuple(features), **{"action": None} | named)
-    opened = open_log(log, table=table, encoding=encoding, decimal=decimal)
-    return read_decisions(opened, columns, as_filter(where, since, until, drop_arms))
 
 
 def _filtered(log: Log, columns: Columns, rows: RowFilter) -> Decisions:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import datetime
 from typing import Any
 
 from halfseen.errors import InvalidInput, one_line, shorten
 from halfseen.logs.columns import Columns, epoch_scale, is_dated, time_sql
+from halfseen.logs.log_options import moment
 from halfseen.logs.source import Log, identifier, text
 from halfseen.tables import brief, listed
 
@@ -182,9 +181,9 @@ def _conditions(log: Log, columns: Columns, rows: RowFilter) -> Iterator[tuple[s
         if columns.time is None:
             raise InvalidInput("since and until", "need the column of times", None, "Name `time`.")
         time, _ = time_sql(log, "time", columns.time)
-        dated, scale = is_dated(log, columns.time), epoch_scale(log, columns.time) or 1.0
+        dated, scale = is_dated(log, columns.time), epoch_scale(log, columns.time)
         since, until = (
-            None if value is None else _moment(field, value, dated, scale)
+            moment(value, dated, field=field, scale=scale)
             for field, value in (("since", rows.since), ("until", rows.until))
         )
         if since is not None and until is not None and since >= until:
@@ -202,25 +201,6 @@ def _conditions(log: Log, columns: Columns, rows: RowFilter) -> Iterator[tuple[s
         action = f"CAST({identifier(columns.action)} AS VARCHAR)"
         names = ", ".join(text(name) for name in rows.drop_arms)
         yield f"({action} IS NULL OR {action} NOT IN ({names}))", f"of {listed(rows.drop_arms)}"
-
-
-def _moment(field: str, value: Any, dated: bool, scale: float) -> float:
-    """Return a time as the seconds or the number that the log's times are read as."""
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp()
-    if dated and isinstance(value, str):
-        with suppress(ValueError):
-            return _moment(field, datetime.fromisoformat(value.strip()), dated, scale)
-    try:
-        found = float(value) * scale
-    except (TypeError, ValueError):
-        found = math.nan
-    if not math.isfinite(found):
-        wanted = "a date such as 2024-03-01 or 2024-03-01 12:00" if dated else "a number"
-        raise InvalidInput(field, f"must be {wanted}, like the log's times", value, "Correct it.")
-    return found
 
 
 def _written(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,12 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from halfseen import checks
 from halfseen.errors import InvalidInput
-from halfseen.logs.audit import Audit, audit_decisions
-from halfseen.logs.counts import count_log, read_decisions
+from halfseen.logs.audit import Audit
+from halfseen.logs.columns import Columns
+from halfseen.logs.counts import read_decisions
+from halfseen.logs.examine import examine
+from halfseen.logs.log_options import prepared
+from halfseen.logs.row_filter import as_filter
 from halfseen.logs.sentences import ASSUMPTION
-from halfseen.logs.source import identifier, text
-from halfseen.tables import Table, brief, table
+from halfseen.logs.source import identifier, open_log, text
+from halfseen.tables import Table, brief
+from halfseen.tables import table as as_table
 
 MOST_SEGMENTS = 200
 
@@ -43,7 +50,7 @@ class SegmentedAudit:
         """One row per segment, the costliest first, after one for all rows."""
         factors = {name: found.effective_dimension.factor for name, found in self.segments.items()}
         order = sorted(factors, key=lambda name: -factors[name])
-        return table(
+        return as_table(
             [
                 _record(self.by, name, found)
                 for name, found in [("(all)", self.whole), *((n, self.segments[n]) for n in order)]
@@ -91,7 +98,23 @@ class SegmentedAudit:
         return write_segments(self, Path(folder))
 
 
-def audit_by(log: Any, by: str, *, level: float = 0.95, **options: Any) -> SegmentedAudit:
+def audit_by(
+    log: Any,
+    by: str,
+    *,
+    where: str | None = None,
+    since: Any = None,
+    until: Any = None,
+    drop_arms: Sequence[str] = (),
+    window: float | None = None,
+    now: Any = None,
+    empty_means: float | None = None,
+    table: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+    level: float = 0.95,
+    **columns: Any,
+) -> SegmentedAudit:
     """Audit every segment of a log.
 
     Parameters
@@ -100,10 +123,10 @@ def audit_by(log: Any, by: str, *, level: float = 0.95, **options: Any) -> Segme
         As in `halfseen.audit`.
     by
         The column whose values are the segments.
-    level
-        Of the intervals.
-    options
-        Those of `halfseen.audit`.
+    where, since, until, drop_arms, window, now, empty_means, table, encoding, decimal, level
+        As in `halfseen.audit`.
+    columns
+        Which column means what, as in `halfseen.audit`.
 
     Returns
     -------
@@ -117,8 +140,15 @@ def audit_by(log: Any, by: str, *, level: float = 0.95, **options: Any) -> Segme
     >>> found.segments["x"].effective_dimension.factor
     1.0
     """
-    decisions = count_log(log, **options)
-    opened, columns = decisions.log, decisions.columns
+    level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
+    named = Columns(
+        **{"action": None} | columns | {"features": tuple(columns.get("features") or ())}
+    )
+    source = open_log(log, table=table, encoding=encoding, decimal=decimal)
+    source = prepared(source, named, window, now, empty_means)
+    rows = as_filter(where, since, until, drop_arms)
+    options: dict[str, Any] = {"level": level, "window": window, "now": now}
+    opened = read_decisions(source, named, rows).log
     column = identifier(opened.column("by", by))
     value = f"CAST({column} AS VARCHAR)"
     found = opened.query(
@@ -136,9 +166,9 @@ def audit_by(log: Any, by: str, *, level: float = 0.95, **options: Any) -> Segme
     segments = {}
     for name, none in zip(np.asarray(found), missing, strict=True):
         condition = f"{value} IS NULL" if none else f"{value} = {text(str(name))}"
-        part = read_decisions(opened.narrowed(condition), columns)
-        segments["(none)" if none else str(name)] = audit_decisions(part, level)
-    return SegmentedAudit(by, audit_decisions(decisions, level), segments)
+        found_here = examine(opened.narrowed(condition), named, **options)
+        segments["(none)" if none else str(name)] = Audit(**found_here)
+    return SegmentedAudit(by, Audit(**examine(source, named, rows, **options)), segments)
 
 
 def _record(by: str, name: str, found: Audit) -> dict[str, Any]:

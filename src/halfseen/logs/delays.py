@@ -1,0 +1,231 @@
+"""The law of delays of each arm, from decisions that may still be waiting for their reward."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.logs.counts import Decisions
+from halfseen.logs.source import filled
+from halfseen.logs.time_bins import DAY
+
+CELLS = 8192  # of delay, at most
+ENTRIES = 8_000_000  # cells of all arms together, roughly
+EXACT_MEDIAN = 2_000_000  # rows; of longer logs the median is taken from a part
+
+
+class DelayLaw(NamedTuple):
+    """The estimated share of rewards that are back within each delay.
+
+    Attributes
+    ----------
+    share
+        Kaplan-Meier's estimate.
+    variance
+        Greenwood's variance of it.
+    at_risk
+        Decisions that had not come back before the delay and were old enough to.
+    """
+
+    share: NDArray[Any]
+    variance: NDArray[Any]
+    at_risk: NDArray[Any]
+
+
+def kaplan_meier(back: NDArray[Any], waiting: NDArray[Any], *, grouped: bool = False) -> DelayLaw:
+    r"""Estimate the law of delays when some decisions are too young to have come back.
+
+    .. math:: F_j = 1 - \prod_{i \le j} \Big(1 - \frac{e_i}{r_i}\Big), \qquad
+              \operatorname{var} F_j = (1-F_j)^2 \sum_{i \le j} \frac{e_i}{r_i (r_i - e_i)}
+
+    Parameters
+    ----------
+    back
+        Rewards that came back with each delay, the delays ascending along the last axis.
+    waiting
+        Decisions whose reward is not back, by their age.
+    grouped
+        True if an entry stands for an interval of delays: half of the decisions that stop being
+        followed inside it then count as at risk. False if it stands for one delay.
+
+    Returns
+    -------
+    DelayLaw
+        The estimate at the end of each entry.
+
+    References
+    ----------
+    Kaplan, Meier (1958), Nonparametric estimation from incomplete observations. Greenwood (1926).
+
+    Examples
+    --------
+    >>> law = kaplan_meier(np.array([3, 1, 0, 2]), np.array([1, 0, 1, 0]))
+    >>> law.share.round(4).tolist()
+    [0.375, 0.5417, 0.5417, 1.0]
+    """
+    e, c = np.asarray(back, dtype=float), np.asarray(waiting, dtype=float)
+    total = e + c
+    risk = np.flip(np.cumsum(np.flip(total, -1), axis=-1), -1) - (0.5 * c if grouped else 0.0)
+    risk = np.maximum(risk, e)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = np.where(risk > 0.0, 1.0 - e / risk, 1.0)
+        terms = np.where(e > 0.0, e / (risk * (risk - e)), 0.0)
+        survival = np.cumprod(left, axis=-1)
+        variance = np.where(survival > 0.0, survival**2 * np.cumsum(terms, axis=-1), 0.0)
+    return DelayLaw(1.0 - survival, variance, risk)
+
+
+@dataclass(frozen=True)
+class DelayCells:
+    """Decisions by arm and delay, or age where the reward is not back: one entry per pair.
+
+    Attributes
+    ----------
+    arm, cell
+        The arm's place and the number of the cell.
+    back, waiting
+        Rewards that came back in the cell, and decisions of that age not back yet.
+    tick
+        The length of a cell, in seconds or the log's own unit.
+    exact
+        True if a cell stands for one delay, a whole number of ticks.
+    arms
+        How many arms there are.
+    """
+
+    arm: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    back: NDArray[np.int64]
+    waiting: NDArray[np.int64]
+    tick: float
+    exact: bool
+    arms: int
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return int(self.cell.max()) + 1 if len(self.cell) else 1
+
+    @property
+    def ends(self) -> Vector:
+        """The longest delay of each cell."""
+        return np.asarray(self.tick * (np.arange(self.size) + (0.0 if self.exact else 1.0)))
+
+    def tables(self, first: int, last: int) -> tuple[Vector, Vector]:
+        """Return what is back and what is waiting by cell, of the arms from first to last."""
+        inside = (self.arm >= first) & (self.arm < last)
+        place = (self.arm[inside] - first) * self.size + self.cell[inside]
+        shape = (last - first, self.size)
+        back, waiting = (
+            np.bincount(place, values[inside], shape[0] * shape[1]).astype(float).reshape(shape)
+            for values in (self.back, self.waiting)
+        )
+        return back, waiting
+
+    def pooled(self) -> tuple[Vector, Vector]:
+        """Return what is back and what is waiting by cell, of all arms together."""
+        back, waiting = (
+            np.bincount(self.cell, v, self.size).astype(float) for v in (self.back, self.waiting)
+        )
+        return back, waiting
+
+    def law(self, arm: int) -> DelayLaw:
+        """Return the law of delays of one arm, at the `ends` of the cells."""
+        back, waiting = self.tables(arm, arm + 1)
+        return kaplan_meier(back[0], waiting[0], grouped=not self.exact)
+
+
+class Ends(NamedTuple):
+    """What a log says of its delays as a whole; times in seconds or the log's own unit.
+
+    Attributes
+    ----------
+    last
+        The last moment in the log.
+    median, median_time
+        The median delay, and the median moment of decision.
+    longest
+        The longest delay.
+    seen, undated, backwards
+        Rewards seen, those among them without a time, and those that came before the decision.
+    unit
+        A day or 1 if every delay is a whole number of them, else 0.
+    """
+
+    last: float
+    median: float
+    median_time: float
+    longest: float
+    seen: int
+    undated: int
+    backwards: int
+    unit: float
+
+
+def find_ends(decisions: Decisions) -> Ends:
+    """Return the ends of a log's delays."""
+    rows = int(decisions.counts.rows.sum())
+    part = max(1, rows // EXACT_MEDIAN)
+    chosen = f" AND hash(time) % {part} = 0" if part > 1 else ""
+    found = decisions.log.query(
+        "SELECT greatest(max(time), max(feedback_time) FILTER (seen)) AS last,"
+        f" median(feedback_time - time) FILTER (seen AND feedback_time >= time{chosen}) AS median,"
+        f" median(time) FILTER (time IS NOT NULL{chosen}) AS median_time,"
+        " max(feedback_time - time) FILTER (seen) AS longest,"
+        " count(*) FILTER (seen) AS seen,"
+        " count(*) FILTER (seen AND (feedback_time IS NULL OR time IS NULL)) AS undated,"
+        " count(*) FILTER (seen AND feedback_time < time) AS backwards,"
+        " coalesce(bool_and((feedback_time - time) % 1 = 0) FILTER (seen), false) AS whole,"
+        f" coalesce(bool_and((feedback_time - time) % {DAY} = 0) FILTER (seen), false) AS daily"
+        f" FROM {decisions.sql} WHERE action IS NOT NULL"
+    )
+    last, median, median_time, longest = (float(filled(found[n])[0]) for n in Ends._fields[:4])
+    seen, undated, backwards = (int(found[name][0]) for name in Ends._fields[4:7])
+    unit = DAY if found["daily"][0] and longest >= DAY else float(found["whole"][0])
+    return Ends(last, median, median_time, longest, seen, undated, backwards, unit)
+
+
+def count_delays(decisions: Decisions, ends: Ends, end: float, window: float | None) -> DelayCells:
+    """Count decisions by arm and cell of delay or age, in one pass.
+
+    Parameters
+    ----------
+    decisions
+        A log with times of decision and of feedback.
+    ends
+        What `find_ends` returned.
+    end
+        The moment at which decisions not back are that old.
+    window
+        A delay at which a cell must end, if one was asked for.
+    """
+    bins, counts = decisions.bins, decisions.counts
+    assert bins is not None
+    span = max(end - bins.first, ends.longest, 0.0)
+    most = int(np.clip(ENTRIES // len(counts), 64, CELLS))
+    tick = max(ends.median / 20.0, span / most)
+    exact = tick <= ends.unit
+    if exact:
+        tick = ends.unit
+    elif window is not None:
+        tick = window / max(1, math.floor(window / tick)) if tick > 0.0 else window
+    tick = tick if tick > 0.0 else 1.0
+    gone = f"CASE WHEN seen THEN feedback_time ELSE '{end!r}'::DOUBLE END - time"
+    cell = f"CAST(floor(greatest({gone}, 0) / '{tick!r}'::DOUBLE + '1e-9'::DOUBLE) AS INTEGER)"
+    found = decisions.log.query(
+        "SELECT CAST(action AS VARCHAR) AS name, cell, count(*) FILTER (seen) AS back,"
+        f" count(*) FILTER (NOT seen) AS waiting FROM (SELECT action, seen, {cell} AS cell FROM"
+        f" {decisions.sql} WHERE action IS NOT NULL AND time IS NOT NULL"
+        " AND (NOT seen OR feedback_time IS NOT NULL)) GROUP BY action, cell"
+    )
+    place = {name: i for i, name in enumerate(counts.names)}
+    arm = np.array([place[str(name)] for name in found["name"]], dtype=np.int64)
+    cells, back, waiting = (
+        np.asarray(found[c]).astype(np.int64) for c in ("cell", "back", "waiting")
+    )
+    return DelayCells(arm, cells, back, waiting, tick, exact, len(counts))

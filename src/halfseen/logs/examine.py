@@ -1,0 +1,69 @@
+"""Everything an audit asks of a log, in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from halfseen.logs.columns import Columns, is_dated
+from halfseen.logs.counts import read_decisions
+from halfseen.logs.dimension import estimate_dimension
+from halfseen.logs.direction import fit_log
+from halfseen.logs.drift import follow_rates
+from halfseen.logs.log_options import moment
+from halfseen.logs.maturity import estimate_maturity
+from halfseen.logs.rates import fit_prior
+from halfseen.logs.row_filter import EVERY_ROW, RowFilter
+from halfseen.logs.sensitivity import sensitivity
+from halfseen.logs.source import Log
+from halfseen.logs.time_bins import DAY
+from halfseen.logs.warnings.find import cautions
+
+
+def examine(
+    log: Log,
+    columns: Columns,
+    chosen: RowFilter = EVERY_ROW,
+    *,
+    level: float,
+    window: float | None,
+    now: Any,
+) -> dict[str, Any]:
+    """Return the parts of an `Audit`.
+
+    Parameters
+    ----------
+    log
+        The log as its reader wants it counted.
+    columns
+        Which column means what.
+    chosen
+        Which rows to count.
+    level, window, now
+        As in `halfseen.audit`.
+    """
+    decisions = read_decisions(log, columns, chosen)
+    counts = decisions.counts
+    dated = columns.time is not None and is_dated(decisions.log, columns.time)
+    maturity = estimate_maturity(
+        decisions,
+        dated=dated,
+        window=None if window is None else window * (DAY if dated else 1.0),
+        now=moment(now, dated),
+    )
+    seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
+    courses = follow_rates(decisions)
+    return {
+        "log": decisions.log.name,
+        "columns": columns,
+        "counts": counts,
+        "prior": fit_prior(seen, rows),
+        "effective_dimension": estimate_dimension(seen, rows, level=level),
+        "courses": courses,
+        "dated": dated,
+        "maturity": maturity,
+        "warnings": cautions(decisions, courses),
+        "sensitivity": sensitivity(counts),
+        "direction": fit_log(decisions),
+        "level": level,
+        "left_out": decisions.left_out,
+    }

@@ -1,0 +1,311 @@
+"""How often each arm's reward comes back in the end, though recent decisions are still waiting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.logs.counts import Decisions
+from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
+from halfseen.logs.time_bins import DAY
+from halfseen.tables import listed
+
+RISK, SHARE_AT_RISK, ARM_RISK = 20.0, 0.005, 10.0  # rows at risk below which a law is not followed
+REACHED = 0.03  # what may come later still, as a share of what has come
+SETTLED = 0.9  # of what comes at all: by then a row is old enough to be tested
+CHUNK = 2_000_000  # cells handled at once
+
+
+@dataclass(frozen=True)
+class Maturity:
+    """Which rewards are still on their way, and how many come back within a window.
+
+    Times are in seconds if the log has dates, else in its own unit.
+
+    Attributes
+    ----------
+    end
+        The moment up to which the log was followed.
+    window
+        W: rates are shares of rewards back within so long.
+    stated
+        True if the window was asked for, False if it was chosen.
+    settled
+        The age from which rows enter tests, with "seen" meaning "seen within that age".
+    seen, rows
+        Effective counts per arm: ``seen / rows`` is the rate within the window, and Clopper and
+        Pearson's interval of them is its interval.
+    windows
+        Up to where each arm could be followed: W, or less for arms that are too young.
+    pending
+        Expected number of rewards still to come within the window, per arm.
+    later
+        An estimate of the share of rewards that come after the window, erring upwards.
+    cells
+        Decisions by arm and delay; its ``law(arm)`` is an arm's law of delays at its ``ends``.
+    unseen, undated, backwards
+        Rewards not seen; those seen without a time; those that came before the decision.
+    dated
+        True if times count seconds.
+    """
+
+    end: float
+    window: float
+    stated: bool
+    settled: float
+    seen: Vector
+    rows: Vector
+    windows: Vector
+    pending: Vector
+    later: float
+    cells: DelayCells
+    unseen: int
+    undated: int
+    backwards: int
+    dated: bool
+    names: tuple[str, ...]
+
+    @property
+    def pooled(self) -> DelayLaw:
+        """The law of delays of all arms together, at the ends of the cells."""
+        return kaplan_meier(*self.cells.pooled(), grouped=not self.cells.exact)
+
+    @property
+    def share(self) -> float:
+        """The share of all rewards that is back within the window."""
+        return _at(self.pooled.share, self.cells.ends, self.window)
+
+    @property
+    def reached(self) -> bool:
+        """Whether next to nothing comes after the window."""
+        return self.later <= REACHED * self.share
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What is still on its way, in sentences."""
+        wait, pending = self.duration(self.window), float(self.pending.sum())
+        said = []
+        if self.unseen and pending >= 0.5:
+            never = "" if self.reached else f" within {wait}"
+            said.append(
+                f"Of {self.unseen:,} rewards not seen, about {_rounded(pending)} are still on their"
+                f" way and {_rounded(max(self.unseen - pending, 0.0))} will not come{never}."
+            )
+        elif self.unseen:
+            said.append(
+                f"None of the {self.unseen:,} rewards not seen is still expected: every decision"
+                " is old enough."
+            )
+        rate = f"Within {wait}, {self.share:.0%} of rewards come back"
+        if self.reached:
+            said.append(f"{rate}; next to nothing comes later.")
+        else:
+            said.append(
+                f"{rate}. Some come later still, perhaps {100 * self.later:.2g} points more, so"
+                " rates here are lower ends and what they cost is an upper end."
+            )
+        young = [self.names[i] for i in np.flatnonzero(self.windows < 0.999 * self.window)]
+        if young:
+            said.append(
+                f"Too young to be followed that long, so their rates are within less time and too"
+                f" low: {listed(young)}."
+            )
+        if self.undated > 0.01 * (self.undated + float(self.cells.back.sum())):
+            said.append(
+                f"{self.undated:,} rewards were seen but have no time of feedback: they are left"
+                " out of the rates, which are too low for it."
+            )
+        if self.backwards:
+            said.append(
+                f"{self.backwards:,} rewards came before their decision: counted as back at once."
+            )
+        return tuple(said)
+
+    @property
+    def assumption(self) -> str:
+        """What the rates within a window rest on."""
+        return (
+            "Rates within a window assume that, within an arm, rate and delays do not change over"
+            " time and delay does not depend on the reward."
+        )
+
+    def duration(self, length: float) -> str:
+        """Write a length of time in words."""
+        return duration_in_words(length, self.dated)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; times in days if the log has dates."""
+        scale = DAY if self.dated else 1.0
+        return {
+            "unit": "days" if self.dated else "units of time",
+            "window": self.window / scale,
+            "stated": self.stated,
+            "share": self.share,
+            "reached": self.reached,
+            "later": self.later,
+            "mature_age": self.settled / scale,
+            "pending": float(self.pending.sum()),
+            "not_seen": self.unseen,
+            "without_feedback_time": self.undated,
+            "findings": list(self.findings),
+        }
+
+
+def duration_in_words(length: float, dated: bool) -> str:
+    """Write a length of time.
+
+    >>> duration_in_words(16.2 * 86400, True), duration_in_words(5400, True)
+    ('16 days', '1.5 hours')
+    >>> duration_in_words(120.0, False)
+    '120 units of time'
+    """
+    if not dated:
+        return f"{length:.4g} units of time"
+    for name, size in (("day", DAY), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0)):
+        if length >= 0.9995 * size:
+            number = f"{length / size:.2g}" if length < 99.5 * size else f"{length / size:,.0f}"
+            return f"{number} {name}{'' if number == '1' else 's'}"
+    return f"{length:.2g} seconds"
+
+
+def _rounded(value: float) -> str:
+    return f"{float(f'{value:.2g}') if value >= 10 else round(value):,.0f}"
+
+
+def _at(share: Vector, ends: Vector, when: float) -> float:
+    """Return the share that is back at a time."""
+    place = int(np.searchsorted(ends, when * (1.0 + 1e-9), side="right")) - 1
+    return float(share[place]) if place >= 0 else 0.0
+
+
+def estimate_maturity(
+    decisions: Decisions, *, dated: bool, window: float | None = None, now: float | None = None
+) -> Maturity | None:
+    """Estimate how often rewards come back within a window, from young decisions too.
+
+    Parameters
+    ----------
+    decisions
+        A log with its columns named.
+    dated
+        Whether its times count seconds.
+    window
+        The window, in seconds if dated; left out, as long as enough decisions could be followed.
+    now
+        The moment up to which the log was followed; left out, the last one in it.
+
+    Returns
+    -------
+    Maturity or None
+        None without times of decision and feedback, or if nothing came back.
+    """
+    columns, counts = decisions.columns, decisions.counts
+    if columns.time is None or columns.feedback_time is None or decisions.bins is None:
+        return None
+    ends = find_ends(decisions)
+    if ends.seen == ends.undated or not np.isfinite([ends.last, ends.longest, ends.median]).all():
+        return None
+    if now is not None and now < ends.last:
+        raise InvalidInput(
+            "now", "must not be before the last time in the log", now, "Give a later moment."
+        )
+    end = ends.last if now is None else now
+    cells = count_delays(decisions, ends, end, window)
+    law, last = _followed(cells, window)
+    chosen = _effective(cells, last, decisions)
+    settled_cell = int(np.argmax(law.share >= SETTLED * law.share[last] * (1.0 - 1e-12)))
+    settled = min(float(cells.ends[settled_cell]), max(end - ends.median_time, 0.0))
+    return Maturity(
+        end=end,
+        window=float(cells.ends[last]) if window is None else window,
+        stated=window is not None,
+        settled=settled,
+        later=_later(law.share, last),
+        cells=cells,
+        unseen=int(counts.rows.sum() - counts.seen.sum()),
+        undated=ends.undated,
+        backwards=ends.backwards,
+        dated=dated,
+        names=counts.names,
+        **chosen,
+    )
+
+
+def _followed(cells: DelayCells, window: float | None) -> tuple[DelayLaw, int]:
+    """Return the pooled law of delays and the last cell up to which it is followed."""
+    back, waiting = cells.pooled()
+    law = kaplan_meier(back, waiting, grouped=not cells.exact)
+    if window is not None:
+        inside = np.flatnonzero(cells.ends <= window * (1.0 + 1e-9))
+        return law, int(inside[-1]) if len(inside) else 0
+    rows = float((back + waiting).sum())
+    enough = min(max(RISK, SHARE_AT_RISK * rows), rows / 4.0)
+    return law, _last_cell(law.at_risk, waiting, enough, cells.exact)
+
+
+def _last_cell(risk: Vector, waiting: Vector, enough: Any, exact: bool) -> Any:
+    """Return the last cell with enough decisions at risk, or before which none was lost sight of.
+
+    Where no decision is younger than a delay, the share that is back by then is a plain count and
+    needs no minimum.
+    """
+    lost = np.cumsum(waiting, axis=-1) - (waiting if exact else 0.0)
+    usable = (risk >= enough) | (lost == 0.0)
+    return np.maximum(usable.sum(axis=-1) - 1, 0)
+
+
+def _effective(cells: DelayCells, last: int, decisions: Decisions) -> dict[str, Vector]:
+    """Return rates as effective counts, windows and rewards still to come, arm by arm."""
+    counts = decisions.counts
+    seen, rows = counts.seen.astype(float), counts.rows.astype(float)
+    windows, pending = np.empty(len(counts)), np.zeros(len(counts))
+    step = max(1, CHUNK // cells.size)
+    for first in range(0, len(counts), step):
+        some = slice(first, min(first + step, len(counts)))
+        back, waiting = cells.tables(some.start, some.stop)
+        law = kaplan_meier(back, waiting, grouped=not cells.exact)
+        n = (back + waiting).sum(axis=1)
+        enough = np.minimum(ARM_RISK, n / 4.0)[:, None]
+        place = np.minimum(_last_cell(law.at_risk, waiting, enough, cells.exact), last)
+        arms = np.arange(len(n))
+        p, variance = law.share[arms, place], law.variance[arms, place]
+        ordinal = np.arange(cells.size)
+        events = np.where((back > 0.0) & (ordinal <= place[:, None]), ordinal, 0)
+        final = events.max(axis=1)  # the last reward back within the window
+        lost = np.cumsum(waiting, axis=1)[arms, final]
+        lost -= waiting[arms, final] if cells.exact else 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.where(variance > 0.0, np.minimum(n, p * (1.0 - p) / variance), n)
+            size = np.where(size > 0.0, size, n)
+        plain = lost == 0.0  # no decision is younger than that: a plain count
+        hits = np.cumsum(back, axis=1)[arms, place]
+        timed = n > 0.0
+        rows[some] = np.where(timed, np.where(plain, n, size), rows[some])
+        seen[some] = np.where(timed, np.where(plain, hits, p * size), seen[some])
+        windows[some] = cells.ends[place]
+        pending[some] = _pending(law.share, waiting, place, cells.exact)
+    return {"seen": seen, "rows": rows, "windows": windows, "pending": pending}
+
+
+def _pending(share: Vector, waiting: Vector, place: Any, exact: bool) -> Vector:
+    """Return how many of the waiting decisions are expected back within the window."""
+    top = share[np.arange(len(share)), place][:, None]
+    before = np.concatenate([np.zeros((len(share), 1)), share[:, :-1]], axis=1)
+    now = share if exact else (share + before) / 2.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = np.where(now < 1.0, (top - now) / (1.0 - now), 0.0)
+    return np.asarray((waiting * np.clip(chance, 0.0, 1.0)).sum(axis=1))
+
+
+def _later(share: Vector, last: int) -> float:
+    """Return what may come after the window, continued as a power law."""
+    whole, half, quarter = (float(share[last // k]) for k in (1, 2, 4))
+    recent, before = whole - half, half - quarter
+    if recent <= 0.0:
+        return 0.0
+    ratio = min(recent / before, 0.9) if before > 0.0 else 0.9
+    return min(recent * ratio / (1.0 - ratio), 1.0 - whole)

@@ -1,0 +1,147 @@
+"""Rewards still on their way are told from rewards that will not come."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from halfseen import InvalidInput, audit
+from halfseen.logs.delays import kaplan_meier
+from halfseen.logs.maturity import duration_in_words
+
+DAY = pd.Timedelta(days=1)
+
+
+def delayed(seed, rows=4000, days=60.0, rates=(0.8, 0.8, 0.8), scale=7.0):
+    """Return a log that ends now: what is not back yet is empty."""
+    rng = np.random.default_rng(seed)
+    arm = rng.integers(0, len(rates), rows)
+    when = rng.random(rows) * days
+    delay = rng.exponential(scale, rows)
+    back = (rng.random(rows) < np.asarray(rates)[arm]) & (when + delay <= days)
+    start = pd.Timestamp("2026-01-01")
+    return pd.DataFrame(
+        {
+            "arm": arm,
+            "reward": np.where(back, rng.normal(size=rows), np.nan),
+            "time": start + pd.to_timedelta(when, unit="D"),
+            "back": (start + pd.to_timedelta(when + delay, unit="D")).where(back),
+        }
+    )
+
+
+NAMES = {"action": "arm", "reward": "reward", "time": "time", "feedback_time": "back"}
+NOW = "2026-03-02"
+
+
+def test_kaplan_meier_equals_lifelines():
+    delays = [0, 3, None, 1, None, 0, 3, None, 0, None]
+    ages = range(9, -1, -1)
+    back = np.bincount([d for d in delays if d is not None], minlength=10)
+    waiting = np.bincount([a for d, a in zip(delays, ages, strict=True) if d is None], minlength=10)
+    law = kaplan_meier(back, waiting)
+    assert law.at_risk[[0, 1, 3]].tolist() == [10, 6, 4]
+    assert law.share[[0, 1, 3]] == pytest.approx([0.3, 0.416666666667, 0.708333333333], abs=1e-12)
+    errors = np.sqrt(law.variance[[0, 1, 3]])
+    assert errors == pytest.approx([0.144913767462, 0.161015297180, 0.166579838494], abs=1e-12)
+
+
+def test_the_audit_of_whole_delays_equals_lifelines():
+    delays = np.array([0, 3, np.nan, 1, np.nan, 0, 3, np.nan, 0, np.nan])
+    log = pd.DataFrame({"a": 1, "t": np.arange(10), "b": np.arange(10) + delays})
+    log["r"] = np.where(np.isnan(delays), np.nan, np.arange(10.0))
+    found = audit(log, action="a", reward="r", time="t", feedback_time="b", window=3)
+    assert found.maturity.cells.exact
+    assert found.observe[0] == pytest.approx(0.708333333333, abs=1e-12)
+    size = 0.708333333333 * (1 - 0.708333333333) / 0.166579838494**2
+    assert found.effective_rows[0] == pytest.approx(size, abs=1e-9)
+
+
+def test_a_log_that_ends_now_has_the_eventual_rate():
+    log = delayed(0, rows=8000)
+    naive = audit(log, action="arm", reward="reward").effective_dimension
+    assert naive.factor_interval[0] > 1.3  # what the truth, 1.25, is missed by
+    found = audit(log, **NAMES, now=NOW)
+    low, high = found.effective_dimension.factor_interval
+    assert low < 1.25 < high
+    assert found.maturity.reached
+    said = str(found)
+    assert "are still on their way and" in said
+    assert "Within 5" in said
+
+
+def test_how_many_are_on_their_way():
+    rng = np.random.default_rng(4)
+    when, delay = rng.random(8000) * 60, rng.exponential(7.0, 8000)
+    comes, back = rng.random(8000) < 0.8, when + delay <= 60
+    start = pd.Timestamp("2026-01-01")
+    log = pd.DataFrame({"arm": 0, "time": start + pd.to_timedelta(when, unit="D")})
+    log["seen"] = comes & back
+    log["back"] = (log.time + pd.to_timedelta(delay, unit="D")).where(log.seen)
+    found = audit(log, action="arm", observed="seen", time="time", feedback_time="back", now=NOW)
+    truth = (comes & ~back).sum()
+    assert found.maturity.pending.sum() == pytest.approx(truth, abs=3 * np.sqrt(truth))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_old_rows_give_the_rates_of_a_plain_count(missing):
+    rng = np.random.default_rng(7)
+    n = 3000
+    log = pd.DataFrame({"a": rng.integers(0, 3, n), "t": rng.random(n)})
+    log["r"] = np.where(rng.random(n) < 1 - missing, rng.random(n), np.nan)
+    log["b"] = (log.t + rng.exponential(0.1, n)).where(log.r.notna())
+    plain = audit(log, action="a", reward="r")
+    timed = audit(log, action="a", reward="r", time="t", feedback_time="b", now=9.0)
+    for one, other in zip(plain.rates, timed.rates, strict=True):
+        assert list(other.values())[1:] == pytest.approx(list(one.values())[1:], rel=1e-12)
+    a, b = plain.effective_dimension, timed.effective_dimension
+    assert (b.value, b.low, b.high) == pytest.approx((a.value, a.low, a.high), rel=1e-12)
+    assert timed.prior.mean == pytest.approx(plain.prior.mean, rel=1e-9)
+    assert timed.maturity.pending.sum() < 0.5
+
+
+def test_a_stated_window_is_the_window():
+    log = delayed(1)
+    found = audit(log, **NAMES, now=NOW, window=7)
+    assert found.maturity.window == 7 * 86400
+    assert found.observe == pytest.approx(0.8 * (1 - np.exp(-1)), abs=0.04)
+    assert "Within 7 days" in str(found)
+
+
+def test_heavy_delays_are_rates_within_a_window():
+    found = audit(delayed(2, scale=60.0), **NAMES, now=NOW).maturity
+    assert not found.reached
+    assert found.later > 0.05
+    assert "Some come later still" in " ".join(found.findings)
+
+
+def test_young_rows_are_left_out_without_feedback_times():
+    log = delayed(3).drop(columns="back")
+    names = {"action": "arm", "reward": "reward", "time": "time"}
+    found = audit(log, **names, window=30, now=NOW)
+    assert found.rows == (log.time <= pd.Timestamp(NOW) - 30 * DAY).sum()
+    assert found.observe == pytest.approx(0.8, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"window": 0}, "window"),
+        ({"now": "yesterday"}, "`now` must be a date"),
+        ({"now": "2026-01-05"}, "`now` must not be before the last time"),
+    ],
+)
+def test_bad_options_are_refused(options, said):
+    with pytest.raises(InvalidInput, match=said):
+        audit(delayed(0, rows=200), **NAMES, **options)
+
+
+def test_options_that_need_a_time():
+    for option in ({"window": 3}, {"now": 3}):
+        with pytest.raises(InvalidInput, match="needs `time`"):
+            audit({"a": [1], "r": [1.0]}, action="a", reward="r", **option)
+
+
+def test_durations():
+    assert duration_in_words(86400.0, True) == "1 day"
+    assert duration_in_words(30.0, True) == "30 seconds"
+    assert duration_in_words(200 * 86400.0, True) == "200 days"
