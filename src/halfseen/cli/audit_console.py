@@ -9,6 +9,7 @@ from halfseen.cli.streams import answer_first, print_json, print_text
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
+    from halfseen.logs.comparison import Comparison
     from halfseen.logs.plan import Plan
     from halfseen.logs.row_filter import LeftOut
     from halfseen.logs.segments import SegmentedAudit
@@ -35,9 +36,10 @@ def print_audit(
     as_json: bool,
     forecast: Plan | None = None,
     imputations: Result | None = None,
+    changes: Comparison | None = None,
 ) -> None:
     """Print the summary of an audit, whatever becomes of its report, and write the report."""
-    from halfseen.logs.audit_export import MOST_ARMS
+    from halfseen.logs.audit_export import MOST_ARMS, snake_keys
     from halfseen.logs.imputation import imputation_table
 
     compared = None if imputations is None else imputation_table(imputations)
@@ -47,11 +49,15 @@ def print_audit(
         if forecast is not None:
             more["forecast"] = forecast.to_dict()
         if compared is not None:
-            more["imputations"] = compared.records()
+            more["imputations"] = snake_keys(compared.records())
+        if changes is not None:
+            more["changes"] = changes.to_dict()
         return found.to_dict(MOST_ARMS) | more
 
     def text() -> None:
-        print_text("\n\n".join(str(part) for part in (found, forecast, compared) if part) + "\n")
+        print_text(
+            "\n\n".join(str(part) for part in (changes, found, forecast, compared) if part) + "\n"
+        )
 
     def write() -> Path | None:
         return None if folder is None else found.report(folder, forecast, imputations)

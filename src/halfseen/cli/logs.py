@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app, check_folder, numbers
+from halfseen.cli import Json, app, check_folder, check_new_file, numbers
 from halfseen.errors import InvalidInput
 
+CROSSED = 3  # exit code where --fail-if holds
 Log = Annotated[
     str,
     typer.Argument(
@@ -81,6 +83,16 @@ def audit(
     imputations: Annotated[
         bool, typer.Option(help="Also simulate what made-up rewards would cost.")
     ] = False,
+    compare: Annotated[
+        Path | None, typer.Option(help="An earlier audit's JSON: say what changed beyond chance.")
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(help='End with exit code 3 if so, as "factor>2"; repeat for several.'),
+    ] = None,
+    study: Annotated[
+        Path | None, typer.Option(help="TOML file to write: a study with this log's arms.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for a report; nothing is written without it.")
     ] = None,
@@ -90,11 +102,19 @@ def audit(
     from halfseen.cli.audit_console import print_audit, print_segments
     from halfseen.logs.audit import audit as run
     from halfseen.logs.audit_export import AUDIT_FILE
-    from halfseen.studies.storage import is_marked
+    from halfseen.logs.comparison import compare as compare_audits
+    from halfseen.logs.comparison import read_audit
+    from halfseen.logs.fail_if import read_threshold
+    from halfseen.logs.log_study import study_toml
+    from halfseen.studies.storage import is_marked, write_text
 
     if out is not None:
         check_folder(out)
         is_marked(out, AUDIT_FILE)  # before a long log is read
+    limits = [read_threshold(text, compare is not None) for text in fail_if or ()]
+    before = None if compare is None else read_audit(compare)
+    if study is not None:
+        check_new_file("study", study)
     options: dict[str, Any] = {
         "action": action,
         "reward": reward,
@@ -116,13 +136,22 @@ def audit(
     if by is not None:
         from halfseen.logs.segments import audit_by
 
-        _alone("by", traffic=traffic, imputations=imputations)
+        others = {"traffic": traffic, "imputations": imputations, "compare": compare}
+        _alone("by", **others, study=study, fail_if=fail_if)
         print_segments(audit_by(log, by, **options), out, as_json)
         return
     found = run(log, **options)
     forecast = None if traffic is None else found.plan(traffic)
-    compared = found.compare_imputations() if imputations else None
-    print_audit(found, out, as_json, forecast, compared)
+    imputed = found.compare_imputations() if imputations else None
+    compared = None if before is None else compare_audits(found, before)
+    if study is not None:
+        write_text(study, study_toml(found))
+    print_audit(found, out, as_json, forecast, imputed, compared)
+    crossed = [said for limit in limits if (said := limit.crossed(found, compared))]
+    for said in crossed:
+        print(f"halfseen: {said}", file=sys.stderr)
+    if crossed:
+        raise typer.Exit(CROSSED)
 
 
 @app.command()
@@ -299,7 +328,9 @@ def _alone(option: str, **others: Any) -> None:
     for name, value in others.items():
         if value:
             fix = "Give one or the other."
-            raise InvalidInput(f"--{name}", f"cannot come with --{option}", value, fix)
+            raise InvalidInput(
+                f"--{name.replace('_', '-')}", f"cannot come with --{option}", value, fix
+            )
 
 
 def _given(field: str, text: str | None) -> str:

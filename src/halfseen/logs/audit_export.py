@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
 
 
+SCHEMA_VERSION = 1  # of the JSON: raised when a key goes or changes its meaning
 MOST_ARMS = 10_000  # in a file or a printout
 AUDIT_FILE = "audit.json"  # its folder is an audit's
 
@@ -24,6 +28,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     whole = found.effective_dimension
     chosen = None if most is None else found.costliest(most)
     content = {
+        "schema_version": SCHEMA_VERSION,
         "log": found.log,
         "rows": found.rows,
         "seen": found.seen,
@@ -57,8 +62,21 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         "direction": None if found.direction is None else found.direction.to_dict(),
         "assumption": ASSUMPTION,
     }
-    values: dict[str, Any] = plain(content)
+    values: dict[str, Any] = plain(snake_keys(content))
     return values
+
+
+def audit_schema() -> dict[str, Any]:
+    """Return the JSON Schema that every audit's JSON keeps to.
+
+    Examples
+    --------
+    >>> audit_schema()["properties"]["schema_version"]["const"] == SCHEMA_VERSION
+    True
+    """
+    text = files("halfseen.logs").joinpath("audit.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 def rates_table(found: Audit, places: list[int] | None = None) -> Table:
@@ -101,7 +119,23 @@ def snake_case(name: str) -> str:
     >>> snake_case("worth of 1% more")
     'worth_of_one_percent_more'
     """
-    return name.replace("1%", "one percent").replace(" ", "_")
+    for sign, word in (
+        ("1%", "one percent"),
+        ("± 95%", "half width"),
+        ("%", " percent"),
+        ("'", ""),
+    ):
+        name = name.replace(sign, word)
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def snake_keys(value: Any) -> Any:
+    """Return a value whose dictionaries, inner ones too, have keys in snake_case."""
+    if isinstance(value, dict):
+        return {snake_case(key): snake_keys(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [snake_keys(entry) for entry in value]
+    return value
 
 
 def plain(value: Any) -> Any:
