@@ -239,10 +239,10 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return how feedback thins out along the features."""
     fit = found.direction
     assert fit is not None
-    weights = zip(found.columns.features, fit.direction.tolist(), strict=True)
+    weights = [(n, f"{w:+.3f}", show(raw)) for n, w, raw in fit.weights.rows]
     regions = fit.regions
     cells = [tuple("–" if v is None else show(v) for v in row) for row in regions.rows]
-    steps: list[object] = [table(("feature", "weight"), [(n, f"{w:+.3f}") for n, w in weights])]
+    steps: list[object] = [table(fit.weights.columns, weights, label="Weights")]
     steps += [figure_place(figure) for figure in drawn]
     steps += [table(regions.columns, cells, words=(), label="Regions")]
     return section(
@@ -250,7 +250,7 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
         "Along a direction",
         *(tag("p", fact) for fact in fit.findings),
         *(steps if len(fit.rates) > 1 else []),
-        table(("how hard a linear bandit is", ""), [(k, show(v)) for k, v in fit.hardness.items()]),
+        table(("effective dimension", ""), [(k, show(v)) for k, v in fit.hardness.items()]),
     )
 
 
