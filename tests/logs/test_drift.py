@@ -1,58 +1,127 @@
-"""Changes of rate are found where they are, and not where there are none."""
-
-import itertools
-import math
+"""Changes of rate at a fixed mix are found where they are, and not where there are none."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import xlogy
+from scipy.special import expit, logit
+from scipy.stats import norm
 
 from halfseen import audit
-from halfseen.logs.drift import Course, change_points
+from halfseen.logs.drift import (
+    Course,
+    Strata,
+    find_changes,
+    levels_at_fixed_mix,
+    merged,
+    moment_in_words,
+    overdispersion,
+    score_over_time,
+)
 
 
-def objective(seen, rows, cuts):
-    edges = (0, *cuts, len(rows))
-    total = -2 * math.log(len(rows)) * len(cuts)
-    for i, j in itertools.pairwise(edges):
-        k, n = seen[i:j].sum(), rows[i:j].sum()
-        total += xlogy(k, k / n) + xlogy(n - k, 1 - k / n)
-    return total
+def one_arm(rows, seen):
+    bins = np.arange(len(rows))
+    return Strata(np.zeros(len(rows), int), bins, np.asarray(rows, float), np.asarray(seen, float))
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_cut_is_the_best_of_all(seed):
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(5, 60, 8)
-    seen = rng.binomial(rows, rng.choice([0.1, 0.5, 0.9], 8))
-    found, spread = change_points(seen, rows)
-    assert spread == 1.0
-    ways = itertools.chain.from_iterable(
-        itertools.combinations(range(1, 8), size) for size in range(8)
-    )
-    best = max(objective(seen, rows, cuts) for cuts in ways)
-    assert objective(seen, rows, found) == pytest.approx(best)
+def changes(rows, seen, **more):
+    found, edges = merged(score_over_time(one_arm(rows, seen), len(rows)))
+    spread = overdispersion(found)
+    places, p = find_changes(found.score, found.information, spread=spread, **more)
+    return edges[list(places)].tolist(), p
+
+
+def test_the_information_is_the_covariance_of_the_score_given_the_margins():
+    rng = np.random.default_rng(0)
+    stratum = np.repeat([0, 1, 2], [40, 25, 60])
+    group = rng.integers(0, 4, 125)
+    seen = rng.random(125) < np.array([0.3, 0.6, 0.8])[stratum]
+    rows = np.ones(125)
+    found = score_over_time(Strata(stratum, group, rows, seen * 1.0), 4)
+    order = np.arange(125)
+    draws = []
+    for _ in range(20_000):
+        shuffled = order[np.lexsort((rng.random(125), stratum))]  # within strata
+        expected = sum((seen[stratum == s].mean()) * (stratum == s) for s in range(3))
+        draws.append(np.bincount(group, seen[shuffled] - expected, 4))
+    np.testing.assert_allclose(np.cov(np.transpose(draws)), found.information, atol=0.35)
+    np.testing.assert_allclose(found.information.sum(axis=0), 0.0, atol=1e-12)
+
+
+def test_the_first_change_is_the_best_step_or_stretch_of_all():
+    rng = np.random.default_rng(1)
+    rows = np.full(9, 200)
+    seen = rng.binomial(rows, np.where(np.arange(9) < 6, 0.5, 0.2))
+    found = score_over_time(one_arm(rows, seen), 9)
+    best = []
+    for i in range(9):
+        for j in range(i + 1, 10):
+            inside = ((np.arange(9) >= i) & (np.arange(9) < j)) * 1.0
+            variance = inside @ found.information @ inside
+            if variance >= 2.0:
+                best.append(((inside @ found.score) ** 2 / variance, i, j))
+    z2, i, j = max(best)
+    assert (i, j) in {(0, 6), (6, 9)}
+    places, p = find_changes(found.score, found.information)
+    assert places == (6,)
+    steps = 8  # places at which a rate may step
+    assert p == pytest.approx(2 * steps * 2 * norm.sf(np.sqrt(z2)), rel=1e-6)
 
 
 def test_few_false_alarms_and_no_missed_change():
     rng = np.random.default_rng(0)
     rows = np.full(64, 80)
-    false = sum(bool(change_points(rng.binomial(rows, 0.3), rows)[0]) for _ in range(200))
-    assert false <= 6
-    rates = np.repeat([0.3, 0.45], [40, 24])
+    false = sum(bool(changes(rows, rng.binomial(rows, 0.3))[0]) for _ in range(300))
+    assert false <= 2
+    rates = np.repeat([0.3, 0.5], [40, 24])
     for _ in range(20):
-        (cut,), _ = change_points(rng.binomial(rows, rates), rows)
+        (cut,), _ = changes(rows, rng.binomial(rows, rates))
         assert abs(cut - 40) <= 4
+
+
+def test_a_dip_in_the_middle_is_found():
+    rng = np.random.default_rng(2)
+    rows, rates = np.full(60, 60), np.repeat([0.6, 0.4, 0.6], [24, 12, 24])
+    for _ in range(10):
+        cuts, _ = changes(rows, rng.binomial(rows, rates))
+        assert len(cuts) == 2
 
 
 def test_wobble_is_not_change():
     rng = np.random.default_rng(3)
     rows = np.full(100, 1_000_000)
     rates = 0.4 + 0.01 * rng.standard_normal(100)
-    changes, spread = change_points(rng.binomial(rows, rates), rows)
-    assert changes == ()
-    assert spread > 50
+    assert changes(rows, rng.binomial(rows, rates))[0] == []
+
+
+def test_levels_solve_their_equation():
+    rng = np.random.default_rng(4)
+    stratum, group = np.divmod(np.arange(12), 4)
+    rows = rng.integers(20, 90, 12).astype(float)
+    seen = rng.binomial(rows.astype(int), 0.4).astype(float)
+    strata = Strata(stratum, group, rows, seen)
+    levels = levels_at_fixed_mix(strata, 4)
+    total, rate = strata.totals
+    for g in range(4):
+        inside = group == g
+        grid = np.linspace(-4, 4, 80_001)
+        fitted = (rows[inside] * expit(logit(rate)[stratum[inside]] + grid[:, None])).sum(axis=1)
+        shift = grid[np.argmin(np.abs(fitted - seen[inside].sum()))]
+        assert levels[g] == pytest.approx(
+            total @ expit(logit(rate) + shift) / total.sum(), abs=1e-4
+        )
+
+
+def test_a_learning_bandit_changes_the_mix_and_not_the_rate():
+    rng = np.random.default_rng(6)
+    day = np.repeat(np.arange(100), 100)
+    best = rng.random(10_000) < 0.1 + 0.8 * day / 100
+    seen = rng.random(10_000) < np.where(best, 0.9, 0.3)
+    frame = pd.DataFrame({"a": best.astype(int), "o": seen, "day": day})
+    found = audit(frame, action="a", observed="o", time="day")
+    assert found.warnings == ()
+    assert found.courses[0].changes == ()
+    assert found.courses[0].shares == pytest.approx(0.6, abs=0.2)
 
 
 def test_times_of_every_kind_and_in_any_order():
@@ -69,25 +138,27 @@ def test_times_of_every_kind_and_in_any_order():
         assert len(whole.changes) == 1
         start = whole.starts[whole.changes[0]]
         when = start if column == "day" else (start - 1704067200) / 86400
-        assert 67 <= when <= 71
+        assert 68 <= when <= 71
         assert whole.levels == pytest.approx((0.8, 0.2), abs=0.04)
         assert {course.name for course in found.courses} == {None, "0", "1"}
         assert whole.rows.sum() == 3000
-        assert "drift" in [w.kind for w in found.warnings]
+        assert "falls-at-end" in [w.kind for w in found.warnings]
 
 
 def test_changes_in_words():
-    ones, starts = np.full(4, 100), 86_400.0 * np.arange(4)
-    course = Course(None, starts, ones, np.array([50, 50, 10, 10]), (2,), 1.0)
+    rows, starts = np.full(4, 100.0), 86_400.0 * np.arange(4)
+    shares = np.full(4, 0.5)
+    course = Course(None, starts, rows, shares, (2,), (0.5, 0.1), 1.0, 0.0)
     assert course.in_words(dated=True) == "50.0% until 1970-01-03, then 10.0%"
-    assert course.in_words(dated=False) == "50.0% until 172800, then 10.0%"
-    hourly = Course(None, starts / 24, ones, np.array([50, 50, 10, 90]), (2, 3), 1.0)
+    assert course.in_words(dated=False) == "50.0% until 172,800, then 10.0%"
+    hourly = Course(None, starts / 24, rows, shares, (2, 3), (0.5, 0.1, 0.9), 1.0, 0.0)
     words = "50.0% until 1970-01-01 02:00, then 10.0% until 1970-01-01 03:00, then 90.0%"
     assert hourly.in_words(dated=True) == words
     assert hourly.in_words(dated=True, most=2) == "50.0% until 1970-01-01 02:00, then ..."
-    far = Course(None, starts * 1e12, ones, np.array([50, 50, 10, 10]), (2,), 1.0)
-    assert far.in_words(dated=True) == "50.0% until 1.728e+17, then 10.0%"
+    assert moment_in_words(1.728e17, dated=True) == "1.728e+17"
+    assert moment_in_words(2007.0, dated=False) == "2007"
 
 
 def test_one_moment_has_no_course():
-    assert audit({"a": [1], "r": [1.0], "t": [5]}, action="a", reward="r", time="t").courses == ()
+    found = audit({"a": [1], "r": [1.0], "t": [5]}, action="a", reward="r", time="t")
+    assert found.courses == ()

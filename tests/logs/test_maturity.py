@@ -120,6 +120,7 @@ def test_young_rows_are_left_out_without_feedback_times():
     found = audit(log, **names, window=30, now=NOW)
     assert found.rows == (log.time <= pd.Timestamp(NOW) - 30 * DAY).sum()
     assert found.observe == pytest.approx(0.8, abs=0.05)
+    assert f"{4000 - found.rows:,} decisions are younger than the window" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from halfseen.logs import counts
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.drift import follow_rates
+from halfseen.logs.mature_rows import count_over_time
 from halfseen.logs.source import open_log
 from halfseen.logs.time_bins import BINS
 
@@ -36,7 +37,7 @@ def test_ends(times):
     found = bins(times)
     assert (found.first, found.last) == (1.0, 3.0)
     assert found.starts[0] == 1.0
-    assert len(found.starts) == BINS
+    assert len(found.starts) == found.count <= BINS
 
 
 def test_bins_begin_at_times_that_can_be():
@@ -44,7 +45,32 @@ def test_bins_begin_at_times_that_can_be():
     assert bins([2007.5, 2016.0]).starts[1] == 2007.5 + 8.5 / BINS
     days = pd.to_datetime(["2024-01-01", "2024-03-01"])
     assert (bins(days.date).starts % 86_400 == 0.0).all()
-    assert (bins(days).starts[1] % 86_400) != 0.0
+
+
+@pytest.mark.parametrize(
+    ("days", "step", "count"),
+    [(0.5, 1 / 128, 128), (10, 1 / 11, 121), (63, 0.5, 128), (100, 1, 101), (200, 7, 29)],
+)
+def test_bins_of_dates_are_whole_parts_of_a_day_or_whole_weeks(days, step, count):
+    start = pd.Timestamp("2024-01-03 06:00")
+    found = bins([start, start + pd.Timedelta(days=days)])
+    assert found.step == pytest.approx(step * 86_400)
+    assert found.count == count
+    assert found.starts[1] == pytest.approx(pd.Timestamp("2024-01-03").timestamp() + found.step)
+
+
+@pytest.mark.parametrize("days", [20, 100, 400, 2000])
+def test_places_know_their_weekday(days):
+    stamps = pd.date_range("2024-01-03 05:00", periods=days, freq="D")
+    log = open_log(pd.DataFrame({"a": 1, "r": 1.0, "t": stamps}))
+    read = read_decisions(log, Columns("a", "r", time="t"))
+    place = read.log.query(f"SELECT bin FROM {read.sql} ORDER BY time")["bin"].astype(int)
+    assert read.bins.weekday_of(place).tolist() == stamps.day_of_week.tolist()
+    assert place.max() < read.bins.places
+    assert (np.diff(read.bins.bin_of(place)) >= 0).all()
+    week = np.arange(days) // 7
+    pairs = {(a, b) for a, b in zip(week, read.bins.week_of(place), strict=True)}
+    assert len(pairs) == len(set(week))  # a week is never cut
 
 
 def test_no_time_and_times_without_end():
@@ -81,8 +107,9 @@ def test_counting_by_time_changes_no_count(monkeypatch):
     monkeypatch.setattr(counts, "ARMS", 3)  # many arms are counted over time by themselves
     apart = read_decisions(open_log(frame), Columns("a", time="t", **names))
     assert apart.binned is None
-    for one, other in zip(follow_rates(timed), follow_rates(apart), strict=True):
+    courses = [follow_rates(read, count_over_time(read, None)) for read in (timed, apart)]
+    for one, other in zip(*courses, strict=True):
         np.testing.assert_array_equal(one.rows, other.rows)
-        np.testing.assert_array_equal(one.seen, other.seen)
+        np.testing.assert_allclose(one.shares, other.shares, rtol=1e-12)
         assert one.name == other.name
-    assert sum(follow_rates(apart)[0].rows) == n - 21 - 31
+    assert sum(courses[0][0].rows) == n - 21 - 31

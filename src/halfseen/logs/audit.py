@@ -28,7 +28,7 @@ from halfseen.logs.row_filter import LeftOut, as_filter
 from halfseen.logs.sensitivity import Sensitivity
 from halfseen.logs.sentences import ASSUMPTION, answers, tipping_in_words
 from halfseen.logs.source import open_log
-from halfseen.logs.warnings.log_warning import Caution
+from halfseen.logs.warnings.log_warning import Check, LogWarning, checks_in_words
 from halfseen.tables import Table, listed
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ class Audit:
         Which rewards are still on their way; None without times of feedback.
     warnings
         What would change the conclusions, the gravest first.
+    checks
+        Everything that was looked for: found, not found, or why it cannot be looked for.
+    notes
+        What is true but changes little, or cannot be decided.
     sensitivity
         How far the best arm depends on what was not seen; None without rewards.
     direction
@@ -79,7 +83,9 @@ class Audit:
     courses: tuple[Course, ...]
     dated: bool
     maturity: Maturity | None
-    warnings: tuple[Caution, ...]
+    warnings: tuple[LogWarning, ...]
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...]
     sensitivity: Sensitivity | None
     direction: DirectionFit | None
     level: float
@@ -138,14 +144,16 @@ class Audit:
 
     def summary(self) -> str:
         """Return the answer, the rates and the warnings as text."""
-        parts = ["\n".join(self.answers), str(self._shown())]
-        parts[1:1] = [] if self.left_out is None else [str(self.left_out)]
+        voiding = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
+        told = [] if self.left_out is None else [str(self.left_out)]
+        parts = [*voiding, "\n".join(self.answers), *told, str(self._shown())]
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
         if self.maturity is not None:
             parts.append("\n".join([*self.maturity.findings, self.maturity.assumption]))
-        for caution in self.warnings:
-            parts.append(f"Warning: {caution}")
+        parts += [f"Warning: {warning}" for warning in self.warnings if not warning.voids]
+        parts.append(checks_in_words(self.checks))
+        parts += ["\n".join(f"Note: {note}" for note in self.notes)] if self.notes else []
         tips = self.sensitivity and tipping_in_words(self.sensitivity)
         parts += [tips] if tips else []
         parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
@@ -383,6 +391,7 @@ def audit(
         tuple(features),
     )
     source = open_log(log, table=table, encoding=encoding, decimal=decimal)
-    source = prepared(source, columns, window, now, empty_means)
+    source, notes = prepared(source, columns, window, now, empty_means)
     rows = as_filter(where, since, until, drop_arms)
-    return Audit(**examine(source, columns, rows, level=level, window=window, now=now))
+    options: dict[str, Any] = {"level": level, "window": window, "now": now, "notes": notes}
+    return Audit(**examine(source, columns, rows, **options))

@@ -55,7 +55,9 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             for course in found.courses
         ],
         "maturity": None if found.maturity is None else found.maturity.to_dict(),
-        "warnings": [vars(caution) for caution in found.warnings],
+        "warnings": [vars(warning) for warning in found.warnings],
+        "checks": [check.to_dict() for check in found.checks],
+        "notes": list(found.notes),
         "sensitivity": None
         if found.sensitivity is None
         else vars(found.sensitivity) | {"moves": found.sensitivity.moves.records()},

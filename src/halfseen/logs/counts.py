@@ -92,12 +92,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Binned:
-    """Decisions and rewards seen by arm and bin of time: one entry for each pair that occurs."""
+    """Decisions, rewards seen and zeros among them, by arm and place in time: one entry a pair."""
 
     arm: Whole
-    bin: Whole
+    place: Whole
     rows: Whole
     seen: Whole
+    zeros: Whole
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,8 @@ def _few_arms(log: Log, sql: str) -> bool:
 
 def _binned(found: dict[str, Any]) -> Binned:
     usable = ~(np.ma.getmaskarray(found["bin"]) | np.ma.getmaskarray(found["name"]))
-    columns = (np.asarray(found[name])[usable] for name in ("arm", "bin", "rows", "seen"))
+    names = ("arm", "bin", "rows", "seen", "zeros")
+    columns = (np.asarray(found.get(name, np.zeros(len(usable))))[usable] for name in names)
     return Binned(*(column.astype(np.int64) for column in columns))
 
 

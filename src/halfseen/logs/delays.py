@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.logs.counts import Decisions
+from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
 
 CELLS = 8192  # of delay, at most
 ENTRIES = 8_000_000  # cells of all arms together, roughly
-EXACT_MEDIAN = 2_000_000  # rows; of longer logs the median is taken from a part
+PARTS = 20  # cells up to the median delay
 
 
 class DelayLaw(NamedTuple):
@@ -122,16 +123,14 @@ class DelayCells:
         place = (self.arm[inside] - first) * self.size + self.cell[inside]
         shape = (last - first, self.size)
         back, waiting = (
-            np.bincount(place, values[inside], shape[0] * shape[1]).astype(float).reshape(shape)
+            sum_by(place, values[inside], shape[0] * shape[1]).reshape(shape)
             for values in (self.back, self.waiting)
         )
         return back, waiting
 
     def pooled(self) -> tuple[Vector, Vector]:
         """Return what is back and what is waiting by cell, of all arms together."""
-        back, waiting = (
-            np.bincount(self.cell, v, self.size).astype(float) for v in (self.back, self.waiting)
-        )
+        back, waiting = (sum_by(self.cell, v, self.size) for v in (self.back, self.waiting))
         return back, waiting
 
     def law(self, arm: int) -> DelayLaw:
@@ -145,12 +144,8 @@ class Ends(NamedTuple):
 
     Attributes
     ----------
-    last
-        The last moment in the log.
-    median, median_time
-        The median delay, and the median moment of decision.
-    longest
-        The longest delay.
+    last, longest
+        The last moment in the log, and the longest delay.
     seen, undated, backwards
         Rewards seen, those among them without a time, and those that came before the decision.
     unit
@@ -158,8 +153,6 @@ class Ends(NamedTuple):
     """
 
     last: float
-    median: float
-    median_time: float
     longest: float
     seen: int
     undated: int
@@ -169,29 +162,25 @@ class Ends(NamedTuple):
 
 def find_ends(decisions: Decisions) -> Ends:
     """Return the ends of a log's delays."""
-    rows = int(decisions.counts.rows.sum())
-    part = max(1, rows // EXACT_MEDIAN)
-    chosen = f" AND hash(time) % {part} = 0" if part > 1 else ""
     found = decisions.log.query(
-        "SELECT greatest(max(time), max(feedback_time) FILTER (seen)) AS last,"
-        f" median(feedback_time - time) FILTER (seen AND feedback_time >= time{chosen}) AS median,"
-        f" median(time) FILTER (time IS NOT NULL{chosen}) AS median_time,"
-        " max(feedback_time - time) FILTER (seen) AS longest,"
-        " count(*) FILTER (seen) AS seen,"
-        " count(*) FILTER (seen AND (feedback_time IS NULL OR time IS NULL)) AS undated,"
-        " count(*) FILTER (seen AND feedback_time < time) AS backwards,"
-        " coalesce(bool_and((feedback_time - time) % 1 = 0) FILTER (seen), false) AS whole,"
-        f" coalesce(bool_and((feedback_time - time) % {DAY} = 0) FILTER (seen), false) AS daily"
-        f" FROM {decisions.sql} WHERE action IS NOT NULL"
+        "SELECT max(feedback_time) AS last, max(delay) AS longest, count(*) AS seen,"
+        " count(*) - count(delay) AS undated, count(*) FILTER (delay < 0) AS backwards,"
+        " coalesce(bool_and(delay = trunc(delay)), false) AS whole,"
+        f" coalesce(bool_and(delay = trunc(delay / {DAY}) * {DAY}), false) AS daily FROM"
+        f" (SELECT feedback_time, feedback_time - time AS delay FROM {decisions.sql}"
+        " WHERE seen AND action IS NOT NULL)"
     )
-    last, median, median_time, longest = (float(filled(found[n])[0]) for n in Ends._fields[:4])
-    seen, undated, backwards = (int(found[name][0]) for name in Ends._fields[4:7])
+    last, longest = (float(filled(found[name])[0]) for name in ("last", "longest"))
+    seen, undated, backwards = (int(found[name][0]) for name in ("seen", "undated", "backwards"))
     unit = DAY if found["daily"][0] and longest >= DAY else float(found["whole"][0])
-    return Ends(last, median, median_time, longest, seen, undated, backwards, unit)
+    assert decisions.bins is not None
+    return Ends(max(last, decisions.bins.last), longest, seen, undated, backwards, unit)
 
 
 def count_delays(decisions: Decisions, ends: Ends, end: float, window: float | None) -> DelayCells:
     """Count decisions by arm and cell of delay or age, in one pass.
+
+    Cells are first as fine as they may be, then merged so that some 20 reach the median delay.
 
     Parameters
     ----------
@@ -208,24 +197,41 @@ def count_delays(decisions: Decisions, ends: Ends, end: float, window: float | N
     assert bins is not None
     span = max(end - bins.first, ends.longest, 0.0)
     most = int(np.clip(ENTRIES // len(counts), 64, CELLS))
-    tick = max(ends.median / 20.0, span / most)
+    tick = span / most if span > 0.0 else 1.0
     exact = tick <= ends.unit
     if exact:
         tick = ends.unit
     elif window is not None:
-        tick = window / max(1, math.floor(window / tick)) if tick > 0.0 else window
-    tick = tick if tick > 0.0 else 1.0
+        tick = window / max(1, math.floor(window / tick))
     gone = f"CASE WHEN seen THEN feedback_time ELSE '{end!r}'::DOUBLE END - time"
-    cell = f"CAST(floor(greatest({gone}, 0) / '{tick!r}'::DOUBLE + '1e-9'::DOUBLE) AS INTEGER)"
+    cell = f"CAST(floor(greatest({gone}, 0) * '{1.0 / tick!r}'::DOUBLE + 1e-9) AS INTEGER)"
     found = decisions.log.query(
-        "SELECT CAST(action AS VARCHAR) AS name, cell, count(*) FILTER (seen) AS back,"
-        f" count(*) FILTER (NOT seen) AS waiting FROM (SELECT action, seen, {cell} AS cell FROM"
-        f" {decisions.sql} WHERE action IS NOT NULL AND time IS NOT NULL"
-        " AND (NOT seen OR feedback_time IS NOT NULL)) GROUP BY action, cell"
+        "SELECT CAST(action AS VARCHAR) AS name, cell, back, waiting FROM (SELECT action, cell,"
+        " count(*) FILTER (seen) AS back, count(*) FILTER (NOT seen) AS waiting FROM"
+        f" (SELECT action, seen, {cell} AS cell FROM {decisions.sql} WHERE action IS NOT NULL AND"
+        " time IS NOT NULL AND (NOT seen OR feedback_time IS NOT NULL)) GROUP BY action, cell)"
     )
     place = {name: i for i, name in enumerate(counts.names)}
     arm = np.array([place[str(name)] for name in found["name"]], dtype=np.int64)
     cells, back, waiting = (
         np.asarray(found[c]).astype(np.int64) for c in ("cell", "back", "waiting")
     )
-    return DelayCells(arm, cells, back, waiting, tick, exact, len(counts))
+    fine = DelayCells(arm, cells, back, waiting, tick, exact, len(counts))
+    return _merged(fine, window)
+
+
+def _merged(fine: DelayCells, window: float | None) -> DelayCells:
+    """Merge cells so that some 20 reach the median delay; one must end at the window."""
+    returned = np.cumsum(fine.pooled()[0])
+    median = int(np.searchsorted(returned, returned[-1] / 2.0)) + 1
+    factor = max(1, median // PARTS)
+    if window is not None:
+        whole = round(window / fine.tick)
+        factor = next(f for f in range(min(factor, max(whole, 1)), 0, -1) if whole % f == 0)
+    if fine.exact or factor == 1:
+        return fine
+    key = fine.arm * (fine.size // factor + 1) + fine.cell // factor
+    pairs, group = np.unique(key, return_inverse=True)
+    arm, cell = np.divmod(pairs, fine.size // factor + 1)
+    back, waiting = (sum_by(group, v).astype(np.int64) for v in (fine.back, fine.waiting))
+    return DelayCells(arm, cell, back, waiting, factor * fine.tick, False, fine.arms)

@@ -1,4 +1,4 @@
-"""Rates over time: where they changed, and by how much."""
+"""Rates over time at a fixed mix of arms: where they changed, and by how much."""
 
 from __future__ import annotations
 
@@ -6,171 +6,350 @@ import contextlib
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.logs.counts import Binned, Decisions
-from halfseen.logs.isotonic import binomial_likelihood
-from halfseen.logs.source import text
-from halfseen.logs.time_bins import BINS
+from halfseen.logs.group_sums import sum_by
+from halfseen.logs.time_bins import Bins
 
-ARMS = 12  # whose rates are followed one by one
+FOLLOWED = 12  # arms whose rates are followed one by one
+LEAST_INFORMATION, LEAST_IN_ALL = 2.0, 10.0  # in a bin, and in a log
+LEVEL = 1e-3  # the chance of a false change anywhere
+MOST_CHANGES = 8
+FINE = 5000  # strata beyond which their rates are rounded to draw a chart
+Whole = NDArray[np.int64]
+
+
+class Strata(NamedTuple):
+    """Counts by stratum and group of time, one entry for each pair that occurs."""
+
+    stratum: Whole
+    group: Whole
+    rows: Vector
+    seen: Vector
+
+    @property
+    def totals(self) -> tuple[Vector, Vector]:
+        """Rows and rate of each stratum."""
+        rows = sum_by(self.stratum, self.rows)
+        with np.errstate(invalid="ignore"):
+            return rows, sum_by(self.stratum, self.seen) / rows
+
+
+class Score(NamedTuple):
+    """Score of one common shift of log-odds per group of time, and the information on it.
+
+    Attributes
+    ----------
+    score
+        Rewards seen less those expected at the strata's own rates.
+    variance
+        Information of each group if the strata's rates were known.
+    information
+        Information with the strata's rates profiled out: the covariance of the score.
+    """
+
+    score: Vector
+    variance: Vector
+    information: Vector
+
+
+def score_over_time(strata: Strata, groups: int) -> Score:
+    r"""Return the score of a shift of log-odds in each group of time.
+
+    .. math:: U_b = \sum_s (k_{sb} - n_{sb} p_s), \quad V_b = \sum_s n_{sb} v_s, \quad
+              I = \operatorname{diag}(V) - \Big(\sum_s \frac{v_s}{N_s} n_{sb} n_{sc}\Big)
+
+    with :math:`p_s = K_s/N_s` and :math:`v_s = p_s (1-p_s) N_s/(N_s-1)`.
+
+    Examples
+    --------
+    >>> one = Strata(np.zeros(2, int), np.arange(2), np.array([4.0, 4.0]), np.array([3.0, 1.0]))
+    >>> score_over_time(one, 2).score.tolist()
+    [1.0, -1.0]
+    """
+    from scipy.sparse import csr_matrix
+
+    rows, rate = strata.totals
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.where(rows > 1.0, rate * (1.0 - rate) * rows / (rows - 1.0), 0.0)
+        weight = np.sqrt(np.where(rows > 0.0, spread / rows, 0.0))
+    s, b, n = strata.stratum, strata.group, strata.rows
+    score = sum_by(b, strata.seen - n * rate[s], groups)
+    variance = sum_by(b, n * spread[s], groups)
+    scaled = csr_matrix((n * weight[s], (s, b)), shape=(len(rows), groups))
+    gram = np.asarray((scaled.T @ scaled).toarray())
+    return Score(score, variance, np.diag(variance) - gram)
+
+
+def merged(found: Score, least: float = LEAST_INFORMATION) -> tuple[Score, Whole]:
+    """Merge neighbouring groups until each has enough information; also return where each begins.
+
+    Examples
+    --------
+    >>> unit = Score(np.zeros(3), np.array([1.0, 1.0, 3.0]), np.eye(3))
+    >>> merged(unit)[1].tolist()
+    [0, 2]
+    """
+    starts, held = [0], 0.0
+    for place, variance in enumerate(found.variance.tolist()):
+        if held >= least:
+            starts.append(place)
+            held = 0.0
+        held += variance
+    if held < least and len(starts) > 1:
+        starts.pop()
+    edges = np.array(starts, dtype=np.int64)
+    information = np.add.reduceat(np.add.reduceat(found.information, edges, 0), edges, 1)
+    score, variance = (np.add.reduceat(v, edges) for v in (found.score, found.variance))
+    return Score(score, variance, information), edges
+
+
+def overdispersion(found: Score) -> float:
+    """Return how many times more neighbouring groups differ than chance makes them, at least 1."""
+    score, variance = found.score, found.variance
+    if len(score) < 9:
+        return 1.0
+    effect, error = score / variance, 1.0 / variance
+    ratio = (effect[1:] - effect[:-1]) ** 2 / (error[1:] + error[:-1])
+    return max(1.0, float(np.median(ratio)) / 0.4549364)  # the median of a chi-square of 1
+
+
+def find_changes(
+    score: Vector, information: Vector, *, spread: float = 1.0, series: int = 1
+) -> tuple[tuple[int, ...], float]:
+    """Find where a series of rates changes, by forward selection of steps and stretches.
+
+    Parameters
+    ----------
+    score, information
+        Of one shift per group of time.
+    spread
+        How many times more rates vary than chance makes them.
+    series
+        How many series are looked at; the level is shared among them.
+
+    Returns
+    -------
+    changes
+        The first group of every stretch after the first.
+    p
+        The p-value of the first change, all choices of where paid for.
+
+    Notes
+    -----
+    A step shifts all groups after a place, a stretch those between two. Each is the score test of
+    its own shift given the changes already found; the smallest p-value, multiplied by the number
+    of candidates of its kind and by 2 for the two kinds, decides.
+
+    Examples
+    --------
+    >>> half = np.repeat([20.0, -20.0], 3)
+    >>> find_changes(half, 20.0 * (np.eye(6) - 1 / 6))[0]
+    (3,)
+    """
+    u = np.cumsum(score[::-1])[::-1][1:]
+    after = np.cumsum(np.cumsum(information[::-1, ::-1], 0), 1)[::-1, ::-1]
+    j = after[1:, 1:]
+    cuts: list[int] = []
+    first = 1.0
+    while len(cuts) < MOST_CHANGES and len(u):
+        now, left = u, j
+        if cuts:
+            link = np.linalg.solve(j[np.ix_(cuts, cuts)], j[cuts])
+            now, left = u - link.T @ u[cuts], j - j[:, cuts] @ link
+        p, chosen = _candidate(now, left, spread, series)
+        first = p if not cuts else first
+        if p >= LEVEL:
+            break
+        cuts = sorted({*cuts, *chosen})
+    return tuple(cut + 1 for cut in cuts), first
+
+
+def _candidate(u: Vector, j: Vector, spread: float, series: int) -> tuple[float, tuple[int, ...]]:
+    """Return the smallest p-value of a step or a stretch, and where it is."""
+    from scipy.special import log_ndtr
+
+    own = np.diag(j)
+    between = np.triu(own[:, None] + own[None, :] - 2.0 * j, 1)
+    found: list[tuple[float, tuple[int, ...]]] = [(1.0, ())]
+    for gain, size in ((u**2, own), ((u[:, None] - u[None, :]) ** 2, between)):
+        usable = size >= LEAST_INFORMATION
+        if not usable.any():
+            continue
+        ratio = np.where(usable, gain / np.where(usable, size, 1.0), -1.0)
+        best = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
+        tail = math.log(2.0) + float(log_ndtr(-math.sqrt(float(ratio[best]) / spread)))
+        log_p = min(0.0, tail + math.log(2.0 * float(usable.sum()) * series))
+        found.append((math.exp(log_p), tuple(int(i) for i in best)))
+    return min(found)
+
+
+def levels_at_fixed_mix(strata: Strata, groups: int) -> Vector:
+    """Return the rate in each group of time, at the mix of strata of the whole log.
+
+    Each group has one shift of log-odds, fitted to its counts by Newton's method.
+
+    Examples
+    --------
+    >>> mix = Strata(
+    ...     np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]),
+    ...     np.array([90.0, 10, 10, 90]), np.array([81.0, 1, 9, 9]),
+    ... )
+    >>> levels_at_fixed_mix(mix, 2).round(6).tolist()
+    [0.5, 0.5]
+    """
+    from scipy.special import expit, logit
+
+    rows, rate = strata.totals
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = logit(rate)
+    s, b, n = strata.stratum, strata.group, strata.rows
+    shift = np.zeros(groups)
+    for _ in range(50):
+        chance = expit(centre[s] + shift[b])
+        gradient = sum_by(b, strata.seen - n * chance, groups)
+        slope = sum_by(b, n * chance * (1.0 - chance), groups)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.clip(np.where(slope > 1e-12, gradient / slope, 0.0), -1.0, 1.0)
+        shift += step
+        if np.abs(step).max(initial=0.0) < 1e-10:
+            break
+    if len(rows) > FINE:
+        rate, inverse = np.unique(rate.round(4), return_inverse=True)
+        rows = sum_by(inverse, rows)
+        with np.errstate(divide="ignore"):
+            centre = logit(rate)
+    levels = rows @ expit(centre[:, None] + shift[None, :]) / rows.sum()
+    seen = sum_by(b, strata.seen, groups)
+    return np.where(seen == 0.0, 0.0, np.where(seen == sum_by(b, n, groups), 1.0, levels))
 
 
 @dataclass(frozen=True)
 class Course:
-    """Rewards seen and decisions made in bins of time, and the stretches of constant rate.
+    """The rate over time at a fixed mix of arms and weekdays, and its stretches of constant rate.
 
     Attributes
     ----------
     name
         The arm, or None for all of them together.
     starts
-        Where each bin begins; bins in which nothing was decided are left out.
-    rows, seen
-        Decisions made and rewards seen in each bin.
+        Where each slice of time begins; slices with little information are merged.
+    rows, shares
+        Decisions in each slice, and the share of them seen at the mix of the whole log.
     changes
-        The bins at which the rate changes.
+        The slices at which the rate changes.
+    levels
+        The rate of each stretch, at the mix of the whole log.
     spread
-        How many times more the rate varies from bin to bin than chance would make it.
+        How many times more the rate varies from slice to slice than chance would make it.
+    p
+        The p-value of the first change; None if there are too few rows to look for one.
     """
 
     name: str | None
     starts: Vector
-    rows: NDArray[np.int64]
-    seen: NDArray[np.int64]
+    rows: Vector
+    shares: Vector
     changes: tuple[int, ...]
+    levels: tuple[float, ...]
     spread: float
-
-    @property
-    def levels(self) -> tuple[float, ...]:
-        """The rate of each stretch."""
-        edges = (0, *self.changes, len(self.rows))
-        return tuple(float(self.seen[i:j].sum() / self.rows[i:j].sum()) for i, j in pairwise(edges))
+    p: float | None
 
     def in_words(self, dated: bool, most: int = 6) -> str:
         """Write the first rates and until when each held; times are dates if they count seconds."""
-        ends = [_moment(self.starts, i, dated) for i in self.changes]
+        ends = [self.moment(i, dated) for i in self.changes]
         parts = [f"{rate:.1%} until {end}" for rate, end in zip(self.levels, ends, strict=False)]
         parts = parts[: most - 1]
         last = "..." if len(self.levels) > most else f"{self.levels[-1]:.1%}"
         return ", then ".join([*parts, last])
 
+    def moment(self, place: int, dated: bool) -> str:
+        """Write where a slice of time begins."""
+        step = float(np.diff(self.starts).min()) if len(self.starts) > 1 else 0.0
+        return moment_in_words(float(self.starts[place]), dated, step)
 
-def _moment(starts: Vector, place: int, dated: bool) -> str:
-    """Write where a bin begins, no finer than bins are."""
+
+def moment_in_words(time: float, dated: bool, step: float = 0.0) -> str:
+    """Write a time, no finer than steps are.
+
+    >>> moment_in_words(172800.0, True, 86400.0), moment_in_words(1794810000.0, False)
+    ('1970-01-03', '1,794,810,000')
+    """
     if dated:
-        step = float(np.diff(starts).min())
         with contextlib.suppress(OverflowError):
-            moment = datetime(1970, 1, 1) + timedelta(seconds=float(starts[place]))
-            return f"{moment:%Y-%m-%d}" if step > 43_200.0 else f"{moment:%Y-%m-%d %H:%M}"
-    return f"{starts[place]:.12g}"
+            moment = datetime(1970, 1, 1) + timedelta(seconds=time)
+            return f"{moment:%Y-%m-%d}" if step >= 21_600.0 else f"{moment:%Y-%m-%d %H:%M}"
+    return f"{time:,.0f}" if 1e5 <= abs(time) < 1e15 else f"{time:.6g}"
 
 
-def follow_rates(decisions: Decisions) -> tuple[Course, ...]:
-    """Return the course of the rate over time, of all arms together and of the largest ones."""
-    counts, bins = decisions.counts, decisions.bins
-    if bins is None or not bins.step > 0.0:
-        return ()
-    largest = np.sort(np.argsort(-counts.rows, kind="stable")[:ARMS]).tolist()
-    binned = decisions.binned or _count_by_time(decisions, largest)
-    courses = []
-    for arm in [None, *largest] if len(counts) > 1 else [None]:
-        chosen = slice(None) if arm is None else binned.arm == arm
-        rows, seen = (
-            np.bincount(binned.bin[chosen], values[chosen], BINS).astype(np.int64)
-            for values in (binned.rows, binned.seen)
-        )
-        filled = rows > 0
-        rows, seen = rows[filled], seen[filled]
-        name = None if arm is None else counts.names[arm]
-        courses.append(Course(name, bins.starts[filled], rows, seen, *change_points(seen, rows)))
-    return tuple(courses)
-
-
-def _count_by_time(decisions: Decisions, largest: list[int]) -> Binned:
-    """Count by bin of time, some arms apart and all others together as arm -1."""
-    counts = decisions.counts
-    named = ", ".join(text(counts.names[arm]) for arm in largest)
-    found = decisions.log.query(
-        f"SELECT CASE WHEN name IN ({named}) THEN name ELSE '' END AS name,"
-        " bin, count(*) AS rows, count(*) FILTER (seen) AS seen FROM"
-        f" (SELECT CAST(action AS VARCHAR) AS name, bin, seen FROM {decisions.sql})"
-        " WHERE bin IS NOT NULL AND name IS NOT NULL GROUP BY ALL"
-    )
-    place = {counts.names[arm]: arm for arm in largest}
-    arm = np.array([place.get(str(name), -1) for name in found["name"]], dtype=np.int64)
-    return Binned(arm, *(np.asarray(found[c]).astype(np.int64) for c in ("bin", "rows", "seen")))
-
-
-def change_points(seen: NDArray[Any], rows: NDArray[Any]) -> tuple[tuple[int, ...], float]:
-    r"""Cut a series of rates into stretches of constant rate.
-
-    .. math:: \max_{\text{cuts}} \frac1\phi \sum_s \ell_s - 2\,m \log B
+def follow_rates(
+    decisions: Decisions, cube: Binned | None, design: float = 1.0
+) -> tuple[Course, ...]:
+    """Return the course of the rate over time, of all arms together and of the largest ones.
 
     Parameters
     ----------
-    seen, rows
-        Successes and trials in each of B bins.
-
-    Returns
-    -------
-    changes
-        The first bin of every stretch after the first.
-    spread
-        phi, at least 1: how much more neighbouring bins differ than chance makes them.
-
-    Notes
-    -----
-    The binomial log-likelihood of every way to cut is maximised exactly, by dynamic programming
-    over the bins, less a price of 2 log B for each of the m cuts: a rate and a place each. A
-    series of one rate is cut less than once in 100 times. Rates that wobble from bin to bin would
-    look like changes in a long log, so the likelihood is divided by phi, from the median squared
-    difference of neighbours.
-
-    References
-    ----------
-    Jackson et al. (2005), An algorithm for optimal partitioning of data on an interval. Yao
-    (1988), Estimating the number of change-points via Schwarz' criterion.
-
-    Examples
-    --------
-    >>> change_points(np.array([50, 52, 49, 10, 11, 9]), np.full(6, 100))
-    ((3,), 1.0)
+    decisions
+        A log with its columns named.
+    cube
+        Its mature rows by arm and place in time, from `count_over_time`.
+    design
+        How many times more counts vary than independent rows would.
     """
-    bins = len(rows)
-    if bins < 2:
-        return (), 1.0
-    n, k = rows.astype(float), seen.astype(float)
-    spread = _spread(k, n)
-    total, hits = np.concatenate([[0.0], np.cumsum(n)]), np.concatenate([[0.0], np.cumsum(k)])
-    price = 2.0 * math.log(bins)
-    best = np.full(bins + 1, -math.inf)
-    best[0] = -price
-    before = np.zeros(bins + 1, dtype=np.int64)
-    for end in range(1, bins + 1):
-        size, sum_ = total[end] - total[:end], hits[end] - hits[:end]
-        gains = best[:end] + binomial_likelihood(sum_, size) / spread - price
-        before[end] = int(np.argmax(gains))
-        best[end] = gains[before[end]]
-    changes = []
-    end = int(before[bins])
-    while end > 0:
-        changes.append(end)
-        end = int(before[end])
-    return tuple(reversed(changes)), spread
+    counts, bins = decisions.counts, decisions.bins
+    if bins is None or cube is None or not len(cube.rows):
+        return ()
+    largest = np.sort(np.argsort(-counts.rows, kind="stable")[:FOLLOWED]).tolist()
+    arms = largest if len(counts) > 1 else []
+    courses = []
+    for arm in (None, *arms):
+        chosen = slice(None) if arm is None else cube.arm == arm
+        strata, filled = strata_of(cube, bins, chosen)
+        if len(filled):
+            name = None if arm is None else counts.names[arm]
+            starts = bins.starts[filled]
+            courses.append(_course(name, strata, starts, design, 1 + len(arms)))
+    return tuple(courses)
 
 
-def _spread(k: Vector, n: Vector) -> float:
-    """Return how many times the squared differences of neighbours exceed chance, at least 1."""
-    pooled = (k[:-1] + k[1:]) / (n[:-1] + n[1:])
-    chance = pooled * (1.0 - pooled) * (1.0 / n[:-1] + 1.0 / n[1:])
-    usable = chance > 0.0
-    if usable.sum() < 8:
-        return 1.0
-    ratio = (k[1:] / n[1:] - k[:-1] / n[:-1])[usable] ** 2 / chance[usable]
-    return max(1.0, float(np.median(ratio)) / 0.4549364)  # the median of a chi-square of 1
+def strata_of(cube: Binned, bins: Bins, chosen: Any = slice(None)) -> tuple[Strata, Whole]:
+    """Return counts by arm, weekday and filled bin, and which bins those are.
+
+    Weekdays are told apart in logs of two weeks and more whose bins are shorter than a week.
+    """
+    arm, place = cube.arm[chosen], cube.place[chosen]
+    key = arm * 7 + bins.weekday_of(place) if bins.days >= 14 and not bins.weekly else arm
+    _, stratum = np.unique(key, return_inverse=True)
+    filled, group = np.unique(bins.bin_of(place), return_inverse=True)
+    rows, seen = cube.rows[chosen].astype(float), cube.seen[chosen].astype(float)
+    return Strata(stratum, group, rows, seen), filled
+
+
+def _course(name: str | None, strata: Strata, starts: Vector, design: float, series: int) -> Course:
+    found = score_over_time(strata, len(starts))
+    whole, edges = merged(found)
+    p: float | None = None
+    changes: tuple[int, ...] = ()
+    spread = 1.0
+    if len(edges) >= 3 and whole.variance.sum() >= LEAST_IN_ALL:
+        spread = max(overdispersion(whole), design)
+        changes, p = find_changes(whole.score, whole.information, spread=spread, series=series)
+    else:
+        edges = np.arange(len(starts))
+    slices = strata._replace(group=np.searchsorted(edges, strata.group, side="right") - 1)
+    stretches = slices._replace(group=np.searchsorted(changes, slices.group, side="right"))
+    return Course(
+        name,
+        starts[edges],
+        sum_by(slices.group, strata.rows, len(edges)),
+        levels_at_fixed_mix(slices, len(edges)),
+        changes,
+        tuple(levels_at_fixed_mix(stretches, len(changes) + 1).tolist()),
+        spread,
+        p,
+    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.dimension import estimate_dimension
 from halfseen.logs.direction import fit_log
-from halfseen.logs.drift import follow_rates
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import estimate_maturity
 from halfseen.logs.rates import fit_prior
@@ -16,7 +16,7 @@ from halfseen.logs.row_filter import EVERY_ROW, RowFilter
 from halfseen.logs.sensitivity import sensitivity
 from halfseen.logs.source import Log
 from halfseen.logs.time_bins import DAY
-from halfseen.logs.warnings.find import cautions
+from halfseen.logs.warnings.find import look
 
 
 def examine(
@@ -27,6 +27,7 @@ def examine(
     level: float,
     window: float | None,
     now: Any,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the parts of an `Audit`.
 
@@ -40,6 +41,8 @@ def examine(
         Which rows to count.
     level, window, now
         As in `halfseen.audit`.
+    notes
+        What was left out so far.
     """
     decisions = read_decisions(log, columns, chosen)
     counts = decisions.counts
@@ -51,17 +54,19 @@ def examine(
         now=moment(now, dated),
     )
     seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
-    courses = follow_rates(decisions)
+    findings = look(decisions, maturity, dated)
     return {
         "log": decisions.log.name,
         "columns": columns,
         "counts": counts,
         "prior": fit_prior(seen, rows),
         "effective_dimension": estimate_dimension(seen, rows, level=level),
-        "courses": courses,
+        "courses": findings.courses,
         "dated": dated,
         "maturity": maturity,
-        "warnings": cautions(decisions, courses),
+        "warnings": findings.warnings,
+        "checks": findings.checks,
+        "notes": (*notes, *findings.notes),
         "sensitivity": sensitivity(counts),
         "direction": fit_log(decisions),
         "level": level,

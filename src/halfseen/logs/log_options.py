@@ -17,8 +17,8 @@ from halfseen.logs.time_bins import DAY
 
 def prepared(
     log: Log, columns: Columns, window: float | None, now: Any, empty_means: float | None
-) -> Log:
-    """Return the log as its reader wants it counted.
+) -> tuple[Log, list[str]]:
+    """Return the log as its reader wants it counted, and what that leaves out, in sentences.
 
     Parameters
     ----------
@@ -30,6 +30,7 @@ def prepared(
         As in `halfseen.audit`.
     """
     columns.check(log)
+    notes: list[str] = []
     if now is not None and columns.time is None:
         raise InvalidInput("now", "needs `time`", now, "Name the column of times.")
     if window is not None:
@@ -37,7 +38,11 @@ def prepared(
         if columns.time is None:
             raise InvalidInput("window", "needs `time`", window, "Name the column of times.")
         if columns.feedback_time is None:
-            log = without_young(log, columns.time, window, now)
+            log, young = without_young(log, columns.time, window, now)
+            notes.append(
+                f"{young:,} decisions are younger than the window and left out: their rewards may"
+                " still come."
+            )
     if empty_means is not None:
         value = checks.number("empty_means", empty_means, fix="Use 0.")
         if columns.reward is None or columns.observed is not None or columns.feedback_time:
@@ -48,7 +53,7 @@ def prepared(
                 "Name the column of rewards only; with delays, leave out young rows by `window`.",
             )
         log = with_empty_as(log, columns.reward, value)
-    return log
+    return log, notes
 
 
 def moment(
@@ -91,8 +96,8 @@ def moment(
     return value
 
 
-def without_young(log: Log, time: str, window: float, now: Any) -> Log:
-    """Return the log without rows younger than a window.
+def without_young(log: Log, time: str, window: float, now: Any) -> tuple[Log, int]:
+    """Return the log without rows younger than a window, and how many those are.
 
     Rows without a time stay: nothing says how old they are.
     """
@@ -104,14 +109,16 @@ def without_young(log: Log, time: str, window: float, now: Any) -> Log:
             filled(log.query(f"SELECT max({value}) AS last FROM {log.relation}")["last"])[0]
         )
     if math.isnan(end):
-        return log
+        return log, 0
     cut = end - window * (DAY if dated else 1.0)
 
     def kept(relation: str, value: str) -> str:
         return f"(SELECT * FROM {relation} WHERE coalesce({value} <= '{cut!r}'::DOUBLE, true))"
 
     plain = None if log.plain is None else kept(log.plain, time_sql(_texts(log), "time", time)[0])
-    return replace(log, relation=kept(log.relation, value), plain=plain)
+    asked = f"SELECT count(*) AS n FROM {log.relation} WHERE {value} > '{cut!r}'::DOUBLE"
+    young = int(log.query(asked)["n"][0])
+    return replace(log, relation=kept(log.relation, value), plain=plain), young
 
 
 def with_empty_as(log: Log, reward: str, value: float) -> Log:

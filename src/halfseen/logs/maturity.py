@@ -11,6 +11,8 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
+from halfseen.logs.group_sums import sum_by
+from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
 from halfseen.tables import listed
 
@@ -79,6 +81,11 @@ class Maturity:
         """The share of all rewards that is back within the window."""
         return _at(self.pooled.share, self.cells.ends, self.window)
 
+    def waited_for(self, part: float) -> float:
+        """Return the delay within which a part of all that comes within the window is back."""
+        law = self.pooled.share
+        return float(self.cells.ends[int(np.argmax(law >= part * self.share * (1.0 - 1e-12)))])
+
     @property
     def reached(self) -> bool:
         """Whether next to nothing comes after the window."""
@@ -101,14 +108,17 @@ class Maturity:
                 " is old enough."
             )
         rate = f"Within {wait}, {self.share:.0%} of rewards come back"
+        half = self.duration(self.waited_for(0.5))
         if self.reached:
-            said.append(f"{rate}; next to nothing comes later.")
+            said.append(f"{rate}, half of them within {half}; next to nothing comes later.")
         else:
             said.append(
                 f"{rate}. Some come later still, perhaps {100 * self.later:.2g} points more, so"
                 " rates here are lower ends and what they cost is an upper end."
             )
-        young = [self.names[i] for i in np.flatnonzero(self.windows < 0.999 * self.window)]
+        law, ends = self.pooled.share, self.cells.ends
+        short = np.interp(self.windows, ends, law) < (1.0 - REACHED) * self.share
+        young = [self.names[i] for i in np.flatnonzero(short)]
         if young:
             said.append(
                 f"Too young to be followed that long, so their rates are within less time and too"
@@ -207,7 +217,7 @@ def estimate_maturity(
     if columns.time is None or columns.feedback_time is None or decisions.bins is None:
         return None
     ends = find_ends(decisions)
-    if ends.seen == ends.undated or not np.isfinite([ends.last, ends.longest, ends.median]).all():
+    if ends.seen == ends.undated or not np.isfinite([ends.last, ends.longest]).all():
         return None
     if now is not None and now < ends.last:
         raise InvalidInput(
@@ -218,7 +228,8 @@ def estimate_maturity(
     law, last = _followed(cells, window)
     chosen = _effective(cells, last, decisions)
     settled_cell = int(np.argmax(law.share >= SETTLED * law.share[last] * (1.0 - 1e-12)))
-    settled = min(float(cells.ends[settled_cell]), max(end - ends.median_time, 0.0))
+    settled = min(float(cells.ends[settled_cell]), max(end - _median_time(decisions), 0.0))
+    settled = max(settled, end - decisions.bins.last)  # an age that every row has
     return Maturity(
         end=end,
         window=float(cells.ends[last]) if window is None else window,
@@ -233,6 +244,17 @@ def estimate_maturity(
         names=counts.names,
         **chosen,
     )
+
+
+def _median_time(decisions: Decisions) -> float:
+    """Return the median moment of decision, to within a bin where counts by time are at hand."""
+    bins, binned = decisions.bins, decisions.binned
+    assert bins is not None
+    if binned is None or not bins.step > 0.0:
+        found = decisions.log.query(f"SELECT median(time) AS time FROM {decisions.sql}")
+        return float(filled(found["time"])[0])
+    rows = np.cumsum(sum_by(bins.bin_of(binned.place), binned.rows, bins.count))
+    return float(bins.starts[int(np.searchsorted(rows, rows[-1] / 2.0))]) + bins.step / 2.0
 
 
 def _followed(cells: DelayCells, window: float | None) -> tuple[DelayLaw, int]:

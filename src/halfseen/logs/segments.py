@@ -145,9 +145,9 @@ def audit_by(
         **{"action": None} | columns | {"features": tuple(columns.get("features") or ())}
     )
     source = open_log(log, table=table, encoding=encoding, decimal=decimal)
-    source = prepared(source, named, window, now, empty_means)
+    source, notes = prepared(source, named, window, now, empty_means)
     rows = as_filter(where, since, until, drop_arms)
-    options: dict[str, Any] = {"level": level, "window": window, "now": now}
+    options: dict[str, Any] = {"level": level, "window": window, "now": now, "notes": notes}
     opened = read_decisions(source, named, rows).log
     column = identifier(opened.column("by", by))
     value = f"CAST({column} AS VARCHAR)"

@@ -1,48 +1,87 @@
-"""Equal bins of a log's time."""
+"""Bins of a log's time: whole parts of a day, whole weeks, or equal parts of what is no date."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.columns import WHOLE, Columns, epoch_scale, time_sql
+from halfseen.logs.columns import WHOLE, Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.source import Log, filled, identifier
 
-BINS = 128
+BINS = 128  # at most
 DAY = 86_400.0
+WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 
 
 @dataclass(frozen=True)
 class Bins:
-    """A span of time in equal bins.
+    """A span of time in bins, and in places: bins, or weekdays of bins of whole weeks.
 
     Attributes
     ----------
     first, last
         The span, in seconds or in the log's own unit.
-    step
-        The length of a bin.
+    origin, step
+        Where the first bin begins, and the length of a bin.
+    count
+        How many bins there are.
     sql
-        SQL for the bin of a row of the log, null if it has no time.
+        SQL for the place of a row of the log, null if it has no time.
     unit
         Of which every time is a multiple, if that is known; else 0.
+    days
+        How many calendar days the log touches; 0 if its times are no dates.
     """
 
     first: float
     last: float
+    origin: float
     step: float
+    count: int
     sql: str
     unit: float = 0.0
+    days: int = 0
+
+    @property
+    def weekly(self) -> bool:
+        """Whether bins are whole weeks, so that a place is a weekday of a bin."""
+        return self.days > BINS
+
+    @property
+    def places(self) -> int:
+        """How many places there are."""
+        return 7 * self.count if self.weekly else self.count
 
     @property
     def starts(self) -> Vector:
         """The first time that falls into each bin."""
-        starts = self.first + self.step * np.arange(float(BINS))
+        starts = self.origin + self.step * np.arange(float(self.count))
+        starts[0] = max(starts[0], self.first)
         return np.ceil(starts / self.unit) * self.unit if self.unit else starts
+
+    def bin_of(self, place: NDArray[Any]) -> NDArray[Any]:
+        """Return the bin of each place."""
+        return place // 7 if self.weekly else place
+
+    def weekday_of(self, place: NDArray[Any]) -> NDArray[Any]:
+        """Return the weekday of each place, Monday being 0."""
+        offset = int(self.origin // DAY) + 3
+        day = place if self.weekly else self.day_of(place)
+        return (day + offset) % 7
+
+    def week_of(self, place: NDArray[Any]) -> NDArray[Any]:
+        """Return the week of each place; of long logs, the bin of several weeks."""
+        return place // 7 if self.weekly else self.day_of(place) // 7
+
+    def day_of(self, place: NDArray[Any]) -> NDArray[Any]:
+        """Return the day of each place, counted from the first; of long logs, the place."""
+        return place if self.weekly else place // round(DAY / self.step)
 
 
 def find_bins(log: Log, columns: Columns) -> Bins | None:
@@ -79,13 +118,34 @@ def find_bins(log: Log, columns: Columns) -> Bins | None:
             f"{first} to {last} in column {columns.time}",
             "Correct them, or empty them where they stand for missing.",
         )
-    step = (last - first) / BINS
-    place = f"CAST(floor((({value}) - ({first!r})) / {step!r}) AS INTEGER)"
-    if kind.startswith("TIMESTAMP"):  # in whole microseconds: faster
-        ticks = max(1, math.ceil(1e6 * step))
-        step = ticks / 1e6 if step > 0.0 else 0.0
-        value = f"epoch_us({raw})"
-        place = f"({value} - ({math.floor(1e6 * first)})) // {ticks}"
-    inside = f"CASE WHEN ({value}) IS NOT NULL THEN greatest(least({place}, {BINS - 1}), 0) END"
-    unit = DAY if kind == "DATE" else float(kind in WHOLE) * (epoch_scale(log, columns.time) or 1.0)
-    return Bins(first, last, step, inside if step > 0.0 else "0", unit)
+    scale = epoch_scale(log, columns.time) or 1.0
+    whole = DAY if kind == "DATE" else float(kind in WHOLE) * scale
+    dated = is_dated(log, columns.time)
+    if dated:
+        origin = math.floor(first / DAY) * DAY
+        days = math.floor((last - origin) / DAY) + 1
+        if days > BINS:
+            length = 7 * math.ceil(days / (7 * BINS))
+            step, count, top = length * DAY, math.ceil(days / length), days - 1
+        else:
+            parts = BINS // days
+            step, count, top = DAY / parts, days * parts, days * parts - 1
+    else:
+        origin, step, count, days, top = first, (last - first) / BINS, BINS, 0, BINS - 1
+    if not last > first:
+        return Bins(first, last, origin, 0.0, 1, "0", whole, days)
+    if kind.startswith("TIMESTAMP"):  # whole microseconds are fast, and never leave the bins
+        parts = 1 if days > BINS else round(DAY / step)
+        since = f"(epoch_us({raw}) - ({round(1e6 * origin)}))"
+        place = (
+            f"{since} * {parts} // {round(1e6 * DAY)}"
+            if parts > 1
+            else (f"{since} // {round(1e6 * DAY)}")
+        )
+    else:
+        size = DAY if days > BINS else step
+        since = f"(({value}) - '{origin!r}'::DOUBLE)"
+        inside = f"CAST(floor({since} / '{size!r}'::DOUBLE) AS INTEGER)"
+        place = f"CASE WHEN ({value}) IS NOT NULL THEN greatest(least({inside}, {top}), 0) END"
+    sql = f"{place} // {length} * 7 + {place} % 7" if days > BINS else place
+    return Bins(first, last, origin, step, count, sql, whole, days)

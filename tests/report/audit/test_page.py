@@ -55,3 +55,26 @@ def test_nothing_missing_and_nothing_seen_still_make_a_page(tmp_path):
     for name, reward in (("all", 1.0), ("none", None)):
         found = audit({"a": [1, 2], "r": [reward, reward]}, action="a", reward="r")
         assert "What missing feedback costs" in found.report(tmp_path / name).read_text()
+
+
+def test_what_waits_and_what_was_looked_for_is_on_the_page(tmp_path):
+    rng = np.random.default_rng(3)
+    n = 1500
+    when, delay = rng.uniform(0, 60, n), rng.exponential(7.0, n)
+    seen = (rng.random(n) < 0.7) & (when + delay <= 60)
+    frame = pd.DataFrame(
+        {"arm": rng.integers(0, 2, n), "r": np.where(seen, rng.normal(size=n), np.nan)}
+    )
+    frame["t"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(when, unit="D")
+    frame["b"] = (frame.t + pd.to_timedelta(delay, unit="D")).where(seen)
+    found = audit(frame, action="arm", reward="r", time="t", feedback_time="b")
+    text = found.report(tmp_path / "page").read_text()
+    for words in (
+        "are still on their way and",
+        'data-chart="audit-delays"',
+        "What was looked for",
+        "cannot be looked for",
+        "Name the column with --unit.",
+        "appears by chance in about 1 of 1,000 logs",
+    ):
+        assert words in text

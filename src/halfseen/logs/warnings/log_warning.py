@@ -1,15 +1,17 @@
-"""Something about a log that its reader must know."""
+"""Something about a log that its reader must know, and what was looked for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 SURE = 1e-3  # the chance of a false warning from a test
+CHANCE = "Each warning that rests on a test appears by chance in about 1 of 1,000 logs."
+State = Literal["found", "small", "not found", "cannot be looked for"]
 
 
 @dataclass(frozen=True)
-class Caution:
+class LogWarning:
     """Something that would change the conclusions.
 
     Attributes
@@ -24,6 +26,8 @@ class Caution:
         What to do.
     facts
         The numbers behind it.
+    voids
+        True if no rate, factor or mean of the audit means anything until it is mended.
     """
 
     kind: str
@@ -31,6 +35,71 @@ class Caution:
     effect: str
     remedy: str
     facts: dict[str, Any] = field(default_factory=dict)
+    voids: bool = False
 
     def __str__(self) -> str:
         return f"{self.finding} {self.effect} {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked for in a log.
+
+    Attributes
+    ----------
+    kind
+        Its name, for programs: that of the warning it would raise.
+    looked_for
+        What it is, in words.
+    state
+        "found"; "small": found, but too small to matter; "not found"; "cannot be looked for".
+    detail
+        What was found, how large it would have had to be, or why it cannot be looked for.
+    p
+        The p-value, all choices inside the test paid for; None if it is no test.
+    warning
+        The warning, if it was found.
+    """
+
+    kind: str
+    looked_for: str
+    state: State
+    detail: str
+    p: float | None = None
+    warning: LogWarning | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the warning as plain values."""
+        return {key: value for key, value in vars(self).items() if key != "warning"}
+
+
+def judged(
+    warning: LogWarning, looked_for: str, p: float, *, matters: bool, not_found: str
+) -> Check:
+    """Return a test's result: a warning, a note if the effect is too small, or nothing found."""
+    if p >= SURE:
+        return Check(warning.kind, looked_for, "not found", not_found, p)
+    if not matters:
+        return Check(warning.kind, looked_for, "small", warning.finding, p)
+    return Check(warning.kind, looked_for, "found", warning.finding, p, warning)
+
+
+def unknown(kind: str, looked_for: str, why: str) -> Check:
+    """Return a check that could not be made."""
+    return Check(kind, looked_for, "cannot be looked for", why)
+
+
+def checks_in_words(checks: tuple[Check, ...]) -> str:
+    """Return what was not found and what could not be looked for, a line each."""
+    lines = []
+    for state, title in (
+        ("not found", "Looked for and not found"),
+        ("cannot be looked for", "Cannot be looked for in this log"),
+    ):
+        named = [
+            f"  {c.looked_for}{f': {c.detail}' if c.detail else ''}"
+            for c in checks
+            if c.state == state
+        ]
+        lines += [f"{title}:", *named] if named else []
+    return "\n".join([*lines, CHANCE])

@@ -6,9 +6,9 @@ from halfseen.logs.columns import is_dated, time_sql
 from halfseen.logs.counts import Decisions
 from halfseen.logs.source import Log, identifier
 from halfseen.logs.time_bins import BINS, DAY
-from halfseen.logs.warnings.log_warning import SURE, Caution
+from halfseen.logs.warnings.log_warning import SURE, LogWarning
 
-SAMPLE = 1_000_000  # rows of a long log that are looked at, all of those alike or none
+SAMPLE = 300_000  # rows of a long log that are looked at, all of those alike or none
 LEAST = 1e-4  # a smaller share changes nothing
 MARGIN = 3.0  # how much higher odds may be before they are no chance
 CROWD = 5.0  # rows that agree in all but the outcome, on average: then nothing tells them apart
@@ -16,7 +16,7 @@ ROWS_PER_SPAN = 100
 OUTCOME = ("reward", "observed", "feedback_time")
 
 
-def duplicates(decisions: Decisions) -> list[Caution]:
+def duplicates(decisions: Decisions) -> list[LogWarning]:
     """Warn of rows that stand in the log more than once.
 
     With an id, any that repeats is one. Without, decisions may be alike and still be two, so that
@@ -34,7 +34,7 @@ def duplicates(decisions: Decisions) -> list[Caution]:
     if share < LEAST:
         return []
     return [
-        Caution(
+        LogWarning(
             "duplicates",
             f"{share:.2%} of the rows repeat another row in every column, many more than chance"
             " would make.",
@@ -48,7 +48,7 @@ def duplicates(decisions: Decisions) -> list[Caution]:
 EFFECT = "Counted twice, they make every interval too narrow and their arms too heavy."
 
 
-def _repeated_ids(decisions: Decisions, name: str) -> list[Caution]:
+def _repeated_ids(decisions: Decisions, name: str) -> list[LogWarning]:
     log, key = decisions.log, f"hash({identifier(name)})"
     chosen = f"{identifier(name)} IS NOT NULL AND {key} % {_modulus(decisions)} = 0"
     found = log.query(
@@ -62,7 +62,7 @@ def _repeated_ids(decisions: Decisions, name: str) -> list[Caution]:
     share, differ = (n - ids) / n, kinds - ids
     also = "" if not differ else f", {differ / (n - ids):.0%} of them with other values"
     return [
-        Caution(
+        LogWarning(
             "duplicates",
             f"{n - ids:,} of {n:,} rows looked at repeat the {name} of another{also}.",
             EFFECT,
@@ -80,10 +80,10 @@ def _repeated_rows(decisions: Decisions) -> tuple[float, int]:
     decided = [name for name in log.columns if name in roles and roles[name] not in OUTCOME]
     outcome = [name for name in log.columns if roles.get(name) in OUTCOME]
     other = [name for name in log.columns if name not in roles]
-    modulus, bin_, coarse = _modulus(decisions), "0", "false"
+    modulus, bin_, places, coarse = _modulus(decisions), "0", 1, "false"
     if columns.time is not None and decisions.bins is not None:
         time = time_sql(log, "time", columns.time)[0]
-        bin_ = decisions.bins.sql
+        bin_, places = decisions.bins.sql, decisions.bins.places
         if is_dated(log, columns.time) and not (columns.unit or columns.features or other):
             coarse = f"coalesce({time} % {DAY} = 0, true)"
     rows = int(decisions.counts.rows.sum()) // modulus
@@ -92,7 +92,7 @@ def _repeated_rows(decisions: Decisions) -> tuple[float, int]:
         f"CREATE OR REPLACE TEMP TABLE halfseen_rows AS SELECT {_hash(log, decided)} AS decided,"
         f" {_hash(log, outcome)} AS outcome, {_hash(log, other)} AS other, {coarse} AS coarse,"
         f" {_hash(log, [columns.action] if columns.action else [])} AS arm,"
-        f" {bin_} * {spans} // {BINS} AS span FROM {log.relation}"
+        f" {bin_} * {spans} // {places} AS span FROM {log.relation}"
         f" WHERE {_hash(log, decided)} % {modulus} = 0"
     )
     try:

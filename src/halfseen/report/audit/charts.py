@@ -11,6 +11,7 @@ import numpy as np
 
 from halfseen.logs.audit_export import rates_table
 from halfseen.logs.sensitivity import shifted_means
+from halfseen.report.audit.delay_charts import delay_chart
 from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import DASHES, FILL, MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.core.scales import axis, decades
@@ -44,6 +45,12 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
         ],
         "time": one(
             "time", "Feedback over time", lambda: time_chart(found, name), bool(found.courses)
+        ),
+        "delays": one(
+            "delays",
+            "How long rewards take",
+            lambda: delay_chart(found, name),
+            found.maturity is not None,
         ),
         "differ": one(
             "differ",
@@ -177,12 +184,14 @@ def time_chart(found: Audit, name: str) -> Figure:
         for _ in range(j - i)
     ]
     scale = 1000.0 if found.dated else 1.0  # milliseconds, as browsers count
-    for start, n, k, level in zip(course.starts, course.rows, course.seen, levels, strict=True):
+    for start, n, share, level in zip(
+        course.starts, course.rows, course.shares, levels, strict=True
+    ):
         rows.append(
             {
                 "panel": "all",
                 "time": float(start) * scale,
-                "share": float(k / n),
+                "share": float(share),
                 "level": level,
                 "rows": int(n),
             }
@@ -212,10 +221,17 @@ def time_chart(found: Audit, name: str) -> Figure:
         ),
     ]
     note = (
-        "Dots: share of rewards seen among the decisions of each slice of time. Line: stretches of"
-        " constant rate, cut where the likelihood pays for a cut."
+        "Dots: share of rewards seen among the decisions of each slice of time, at the mix of arms"
+        " of the whole log. Line: stretches of constant rate." + _within(found)
     )
     return faceted("audit-time", ("Feedback over time", note, name), layers, rows, "audit-time")
+
+
+def _within(found: Audit) -> str:
+    if found.maturity is None:
+        return ""
+    age = found.maturity.duration(found.maturity.settled)
+    return f" Only decisions older than {age}; seen means back within {age}."
 
 
 def _tips(found: Audit) -> bool:

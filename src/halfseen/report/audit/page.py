@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS, rates_table
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
+from halfseen.report.audit.warnings_section import delays_section, warnings_section
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
@@ -28,6 +29,7 @@ CHAPTERS = {
     "answer": "Answer",
     "warnings": "Warnings",
     "rates": "Rates",
+    "delays": "Still on their way",
     "time": "Over time",
     "differ": "If missing rewards differ",
     "direction": "Along a direction",
@@ -93,6 +95,7 @@ def body(
         "answer": answer_section(found),
         "warnings": warnings_section(found),
         "rates": rates_section(found, drawn["rates"]),
+        "delays": delays_section(found, drawn["delays"]) if found.maturity else None,
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
         "direction": direction_section(found, drawn["direction"]) if found.direction else None,
@@ -162,17 +165,6 @@ def _item(factor: str, title: str, text: str) -> Html:
     )
 
 
-def warnings_section(found: Audit) -> Html:
-    """Return every warning: what was found, what it does, what to do."""
-    if not found.warnings:
-        return section("warnings", "Warnings", tag("p", "Nothing in the log looks wrong."))
-    items = [
-        tag("li", tag("strong", w.finding), " ", w.effect, " ", tag("em", w.remedy))
-        for w in found.warnings
-    ]
-    return section("warnings", "Warnings", tag("ul", *items))
-
-
 def rates_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return rates, parts and worth, drawn and as numbers."""
     records = rates_table(found, found.costliest(250)).records()
@@ -212,7 +204,7 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
 def time_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return the course of the rates."""
     moved = [c for c in found.courses if c.changes]
-    words = "No change of rate was found." if not moved else ""
+    words = "No change of rate was found, at a fixed mix of arms." if not moved else ""
     rows = [("all arms" if c.name is None else c.name, c.in_words(found.dated, 20)) for c in moved]
     content: list[object] = [figure_place(figure) for figure in drawn]
     content += [tag("p", words)] if words else [table(("arm", "rates"), rows, words=(0, 1))]

@@ -1,0 +1,218 @@
+"""Rates that change over time, fall towards the end of the log, or follow the week."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from halfseen.logs.counts import Binned, Decisions
+from halfseen.logs.drift import Course, moment_in_words
+from halfseen.logs.group_sums import sum_by
+from halfseen.logs.mature_rows import mature_sql
+from halfseen.logs.maturity import Maturity
+from halfseen.logs.time_bins import DAY, WEEKDAYS
+from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
+from halfseen.logs.warnings.tied_units import Entries, tie
+from halfseen.logs.weekly_cycle import find_weekly_cycle
+from halfseen.tables import listed
+
+MATTERS = 1.05  # the highest rate over the lowest
+UNITS_IN_DESIGN = 500_000  # rows that the design effect is computed from, at most
+BLOCK = 4  # bins in which rows of a unit count as one burst
+LEAST_DAYS = 5.0  # that carry the tie between zeros and what is seen
+DRIFT = "changes of the rate over time"
+WEEKLY = "a weekly cycle of the rate"
+ZEROS = "more zeros where fewer rewards come back"
+
+
+def unit_design(decisions: Decisions, maturity: Maturity | None) -> float:
+    """Return how many times more counts vary since the rows of a unit come and go together."""
+    bins = decisions.bins
+    if decisions.columns.unit is None or bins is None or not bins.step > 0.0:
+        return 1.0
+    part = max(1, int(decisions.counts.rows.sum()) // UNITS_IN_DESIGN)
+    found = decisions.log.query(
+        "SELECT hash(unit) AS unit, hash(action) AS arm, bin, count(*) AS n, count(*) FILTER (seen)"
+        f" AS k FROM {mature_sql(decisions, maturity)} WHERE unit IS NOT NULL AND bin IS NOT NULL"
+        f" AND action IS NOT NULL AND hash(unit) % {part} = 0 GROUP BY ALL"
+    )
+    n, k = (np.asarray(found[x], dtype=float) for x in ("n", "k"))
+    if not len(n):
+        return 1.0
+    place = np.asarray(found["bin"]).astype(np.int64)
+    _, arm = np.unique(np.asarray(found["arm"]), return_inverse=True)
+    _, unit = np.unique(np.asarray(found["unit"]), return_inverse=True)
+    weekdays = bins.days >= 14 and not bins.weekly
+    _, stratum = np.unique(
+        arm * 7 + bins.weekday_of(place) if weekdays else arm, return_inverse=True
+    )
+    rate = (sum_by(stratum, k) / sum_by(stratum, n))[stratum]
+    block = unit.astype(np.int64) * (bins.count // BLOCK + 1) + bins.bin_of(place) // BLOCK
+    _, key = np.unique(block, return_inverse=True)
+    expected = float((n * rate * (1.0 - rate)).sum())
+    return float((sum_by(key, k - n * rate) ** 2).sum()) / expected if expected else 1.0
+
+
+def look_at_changes(
+    courses: Sequence[Course], decisions: Decisions, maturity: Maturity | None, dated: bool
+) -> Check:
+    """Look for changes of the rate at a fixed mix of arms."""
+    if decisions.columns.time is None:
+        return unknown("drift", DRIFT, "name the column with --time")
+    tested = [course for course in courses if course.p is not None]
+    if not tested:
+        return unknown("drift", DRIFT, "too few rows")
+    p = min(course.p for course in tested if course.p is not None)
+    moved = [course for course in tested if course.changes]
+    whole = next((course for course in moved if course.name is None), None)
+    arms = [course for course in moved if course.name is not None]
+    lately = ""
+    if maturity is not None and maturity.settled > 0.0:
+        until = moment_in_words(maturity.end - maturity.settled, dated, DAY)
+        lately = f"changes after {until} cannot be seen yet: younger rows are still waiting"
+    if not moved:
+        return Check("drift", DRIFT, "not found", lately and f"({lately})", p)
+    if whole is not None and maturity is None and _falls_at_end(whole):
+        warning = _fall(whole, dated)
+    else:
+        warning = _change(whole, arms, maturity, dated, lately)
+    ratios = [max(course.levels) / max(min(course.levels), 1e-12) for course in moved]
+    return judged(warning, DRIFT, p, matters=max(ratios) >= MATTERS, not_found="")
+
+
+def _falls_at_end(course: Course) -> bool:
+    levels = course.levels
+    return levels[-1] < levels[-2] and levels[-1] == min(levels)
+
+
+def _facts(course: Course | None, p: float | None) -> dict[str, object]:
+    if course is None:
+        return {"p": p}
+    starts = [float(course.starts[i]) for i in course.changes]
+    return {"p": p, "changes": starts, "levels": list(course.levels)}
+
+
+def _fall(course: Course, dated: bool) -> LogWarning:
+    falls = len(course.levels) - 1
+    while falls > 1 and course.levels[falls - 1] < course.levels[falls - 2]:
+        falls -= 1  # several steps down are one fall
+    since = course.moment(course.changes[falls - 1], dated)
+    return LogWarning(
+        "falls-at-end",
+        "The share seen falls towards the end of the log, from"
+        f" {course.levels[falls - 1]:.0%} to {course.levels[-1]:.0%} since {since}.",
+        "Two things look like this and the log cannot tell them apart: rewards of recent rows are"
+        " still on their way, or fewer come.",
+        "If they take time, name --feedback-time, or leave young rows out"
+        f" (--until {_quoted(since)}). If not, audit the time since (--since {_quoted(since)}).",
+        _facts(course, course.p),
+    )
+
+
+def _quoted(moment: str) -> str:
+    return f'"{moment}"' if " " in moment else moment
+
+
+def _change(
+    whole: Course | None,
+    arms: list[Course],
+    maturity: Maturity | None,
+    dated: bool,
+    lately: str,
+) -> LogWarning:
+    names = [str(course.name) for course in arms]
+    many = "1 arm" if len(arms) == 1 else f"{len(arms):,} arms"
+    said = [f"The rate of {many} changed: {listed(names)}."] if arms else []
+    last = whole or arms[0]
+    since = last.moment(last.changes[-1], dated)
+    if whole is not None:
+        within = "" if maturity is None else f" within {maturity.duration(maturity.settled)}"
+        said.insert(
+            0,
+            f"At the same mix of arms, the share seen{within} was {whole.in_words(dated)}.",
+        )
+    else:
+        said.append("At the same mix of arms, the whole did not.")
+    return LogWarning(
+        "drift",
+        " ".join(said),
+        "The rates here are averages over time, and what comes next is more like the last ones."
+        + (f" Also, {lately}." if lately else ""),
+        f"For what comes next, audit the time since (--since {_quoted(since)}).",
+        _facts(whole, last.p) | {"arms": names},
+    )
+
+
+def look_at_weeks(cube: Binned | None, decisions: Decisions, dated: bool, least: float) -> Check:
+    """Look for weekdays on which less comes back."""
+    if not dated:
+        return unknown("weekly", WEEKLY, "times are no dates" if cube else "there are no times")
+    found = find_weekly_cycle(cube, decisions.bins, least)
+    if found is None:
+        return unknown("weekly", WEEKLY, "less than three weeks, or too few rows")
+    order = np.argsort(found.levels, kind="stable")
+    ranked = [found.levels[i] for i in order]
+    gaps = [b - a for a, b in pairwise(ranked)]
+    cut = int(np.argmax(gaps)) + 1
+    low, high = order[:cut], order[cut:]
+    rates = [float(np.mean([found.levels[i] for i in part])) for part in (low, high)]
+    few = len(low) <= len(high)
+    named = " and ".join(
+        part for part in _in_a_row(sorted(found.days[i] for i in (low if few else high)))
+    )
+    against = (rates[0], rates[1]) if few else (rates[1], rates[0])
+    warning = LogWarning(
+        "weekly",
+        f"{'Fewer' if few else 'More'} come back from decisions made on {named} ({against[0]:.0%}"
+        f" against {against[1]:.0%}).",
+        "A whole number of weeks averages this out; a bandit that learns from a few days does not.",
+        "Compare and retrain on whole weeks.",
+        {"p": found.p, "days": [WEEKDAYS[i] for i in found.days], "levels": list(found.levels)},
+    )
+    matters = ranked[-1] >= MATTERS * max(ranked[0], 1e-12)
+    return judged(warning, WEEKLY, found.p, matters=matters, not_found="weekdays do not differ")
+
+
+def _in_a_row(days: list[int]) -> list[str]:
+    names = [WEEKDAYS[i] for i in days]
+    return [", ".join(names[:-1]), names[-1]] if len(names) > 2 else names
+
+
+def look_at_zeros(cube: Binned | None, decisions: Decisions, inflation: float) -> Check:
+    """Look for days on which fewer rewards come back and more of them are 0."""
+    from scipy.special import ndtr
+
+    if decisions.columns.reward is None or cube is None or decisions.bins is None:
+        return unknown("zeros-follow", ZEROS, "name the columns with --reward and --time")
+    zeros, seen = int(cube.zeros.sum()), int(cube.seen.sum())
+    if not 0 < zeros < seen or seen == cube.rows.sum():
+        said = "no reward is missing, or none or all of those seen are 0"
+        return unknown("zeros-follow", ZEROS, said)
+    bins = decisions.bins
+    day = bins.day_of(cube.place) if bins.days else cube.place
+    week = bins.week_of(cube.place) if bins.days else cube.place // 8
+    pair, key = np.unique(np.stack([cube.arm, day, week]), axis=1, return_inverse=True)
+    n, k, s = (sum_by(key, v) for v in (cube.rows, cube.seen, cube.zeros))
+    _, unit = np.unique(pair[1], return_inverse=True)
+    _, cell = np.unique(pair[0] * (int(pair[2].max()) + 1) + pair[2], return_inverse=True)
+    several = sum_by(unit, n)[unit] > 1.0
+    if not several.any():
+        return unknown("zeros-follow", ZEROS, "no day has several decisions")
+    entries = Entries(unit[several], cell[several], *(np.asarray(x[several]) for x in (n, k, s)))
+    z, days = tie(entries, by_size=False)
+    if days < LEAST_DAYS:
+        return unknown("zeros-follow", ZEROS, "too few days")
+    p = float(ndtr(z / inflation**0.5))
+    what = "days" if bins.days else "stretches of time"
+    warning = LogWarning(
+        "zeros-follow",
+        f"On {what} on which fewer rewards come back, more of them are 0.",
+        "Either some 0 stand for no answer, so that rates are too high and means too low, or both"
+        " have a common cause such as the weekday.",
+        "Find out what writes the 0, and leave the reward empty where nobody answered.",
+        {"z": z, "p": p},
+    )
+    said = "the share of zeros does not rise when fewer rewards come back"
+    return judged(warning, ZEROS, p, matters=True, not_found=said)

@@ -1,0 +1,246 @@
+"""Whether units that are seen less often have other rewards."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.logs.counts import Decisions
+from halfseen.logs.group_sums import sum_by
+from halfseen.logs.mature_rows import mature_sql
+from halfseen.logs.maturity import Maturity
+from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown
+from halfseen.tables import brief, show
+
+ROWS = 2_000_000  # that enter the test at most, all of a unit or none
+LEAST_UNITS = 8.0  # that carry the statistic
+CELL, PERIODS = 50.0, 8  # rows that a cell of arm, context and period should have; periods at most
+ALIKE = 0.05  # below, a unit's rewards say nothing of each other
+MATTERS = 0.02  # change of a mean, in standard deviations
+PRIOR = 6.0  # rows added to a unit's number, so that heavy units do not decide alone
+LOOKED_FOR = "a tie between a unit’s rewards and how often it is seen"
+
+
+class Entries(NamedTuple):
+    """Counts by unit and cell: rows, rewards seen, and the sum of what was seen.
+
+    Attributes
+    ----------
+    unit, cell
+        Numbers from 0.
+    rows, seen, total
+        Decisions, rewards seen, and their sum.
+    """
+
+    unit: NDArray[Any]
+    cell: NDArray[Any]
+    rows: Vector
+    seen: Vector
+    total: Vector
+
+
+class Tie(NamedTuple):
+    """The statistic, and how many units carry it."""
+
+    z: float
+    units: float
+
+
+def tie(entries: Entries, by_size: bool = True) -> Tie:
+    r"""Test whether a unit's rewards go with how often its other rows are seen.
+
+    .. math:: q_u = \sum_g \frac{(s_{ug} - k_{ug}\mu_{gz})(e_u - 1 + p_g)}{m_u + 6}, \qquad
+              z = \frac{\sum_u q_u}{\sqrt{\sum_u q_u^2}}
+
+    with :math:`e_u = \sum_g (k_{ug} - n_{ug} p_g)` and :math:`\mu_{gz}` the mean of what was seen
+    in cell g among units of similar size.
+
+    Parameters
+    ----------
+    entries
+        Counts of units with several rows.
+    by_size
+        Whether to compare rewards among units of similar size only.
+
+    Notes
+    -----
+    For a row that was seen, :math:`e_u - 1 + p_g` is what the other rows of its unit show. The row
+    itself is left out, so that the statistic has mean 0 whatever rewards have to do with unit,
+    size, arm or time, unless they go with being seen.
+    """
+    unit, cell, n, k, s = entries
+    size = sum_by(unit, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = sum_by(cell, k) / sum_by(cell, n)
+    mean, key = centres(entries, by_size)
+    excess = sum_by(unit, k - n * rate[cell])
+    parts = (s - k * mean[key]) * (excess[unit] - 1.0 + rate[cell])
+    q = sum_by(unit, parts) / (size + PRIOR)
+    squares = float((q**2).sum())
+    if not squares > 0.0:
+        return Tie(0.0, 0.0)
+    return Tie(float(q.sum()) / math.sqrt(squares), squares**2 / float((q**4).sum()))
+
+
+def centres(entries: Entries, by_size: bool) -> tuple[Vector, NDArray[Any]]:
+    """Return the mean seen in each cell, by size of unit, and which one belongs to each entry."""
+    unit, cell, n, k, s = entries
+    level = np.floor(np.log2(sum_by(unit, n)))[unit] if by_size else np.zeros(len(unit))
+    _, key = np.unique(cell * 64.0 + level, return_inverse=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = sum_by(key, s) / sum_by(key, k)
+    return np.nan_to_num(mean), key
+
+
+def look_at_units(
+    decisions: Decisions,
+    maturity: Maturity | None,
+    cut: tuple[float, float] | None,
+    inflation: float,
+) -> Check:
+    """Look for a tie between a unit's rewards and how often it is seen."""
+    columns = decisions.columns
+    if columns.unit is None or columns.reward is None:
+        what = "--unit" if columns.unit is None else "--reward"
+        return unknown("units-tied", LOOKED_FOR, f"name the column with {what}")
+    found = _count_units(decisions, maturity, cut)
+    if found is None:
+        return unknown("units-tied", LOOKED_FOR, "no unit has two rows, one of them seen")
+    entries, arm, squares, centre = found
+    name = brief(columns.unit, 40)
+    z, units = tie(entries)
+    alike = alikeness(entries, squares)
+    if units < LEAST_UNITS:
+        return unknown("units-tied", LOOKED_FOR, "too few units have several rows")
+    p = two_sided(z / math.sqrt(inflation))
+    if p >= SURE and alike < ALIKE:
+        said = f"the rewards of one {name} are unrelated to each other"
+        return unknown("units-tied", LOOKED_FOR, said)
+    place, own, seen, moved = _size(entries, arm, squares)
+    which = "lower" if z > 0.0 else "higher"
+    warning = LogWarning(
+        "units-tied",
+        f"Where a {name} is seen less often, its rewards are {which}. Counting every decision at"
+        f" the average of its {name}, the mean of {_arm_name(decisions, place)} is"
+        f" {show(own + centre)} instead of {show(seen + centre)}.",
+        f"That is the whole correction if the unseen rewards of a {name} are like its seen ones;"
+        " if not, the truth can be further away.",
+        f"Weight by {name}, and ask a random sample of those who did not answer.",
+        {"z": z, "p": p, "change_in_sd": moved, "alikeness": alike},
+    )
+    not_found = (
+        f"(rewards of one {name} are alike by {alike:.2f}; near 0 this check would see nothing)"
+    )
+    return judged(warning, LOOKED_FOR, p, matters=abs(moved) >= MATTERS, not_found=not_found)
+
+
+def _count_units(
+    decisions: Decisions, maturity: Maturity | None, cut: tuple[float, float] | None
+) -> tuple[Entries, NDArray[Any], Vector, float] | None:
+    """Return counts of units with several rows, the arm of each entry, and sums of squares.
+
+    A value near the mean, returned last, is taken off the rewards, so that squares keep their
+    digits.
+    """
+    counts, columns, bins = decisions.counts, decisions.columns, decisions.bins
+    rows = mature_sql(decisions, maturity, cut)
+    total = float(counts.rows.sum())
+    part = max(1, int(total) // ROWS)
+    per_cell, context = total / len(counts), "0"
+    if columns.context is not None:
+        asked = f"SELECT approx_count_distinct(context) AS kinds FROM {decisions.sql}"
+        kinds = int(decisions.log.query(asked)["kinds"][0])
+        if per_cell / max(kinds, 1) >= CELL:
+            per_cell, context = per_cell / kinds, "hash(context)"
+    period = "0"
+    if bins is not None and bins.last > bins.first:
+        periods = int(np.clip(per_cell / CELL, 1, PERIODS))
+        last = bins.last if maturity is None else min(bins.last, maturity.end - maturity.settled)
+        width = max((last - bins.first) / periods, 1e-300)
+        place = f"floor((time - '{bins.first!r}'::DOUBLE) / '{width!r}'::DOUBLE)"
+        period = f"coalesce(least(greatest({place}, 0), {periods - 1}), -1)"
+    centre = float(np.average(np.nan_to_num(counts.mean), weights=counts.seen + 1e-9))
+    found = decisions.log.query(
+        f"SELECT hash(unit) AS unit, hash(action) AS arm, {context} AS context, {period} AS period,"
+        f" count(*) AS n, count(reward) AS k, coalesce(sum(reward - {_real(centre)}), 0) AS s,"
+        f" coalesce(sum((reward - {_real(centre)}) * (reward - {_real(centre)})), 0) AS ss FROM"
+        f" {rows} WHERE unit IS NOT NULL AND action IS NOT NULL AND hash(unit) % {part} = 0"
+        " GROUP BY ALL"
+    )
+    keys = [np.unique(np.asarray(found[c]), return_inverse=True)[1] for c in ("unit", "arm")]
+    other = [np.unique(np.asarray(found[c]), return_inverse=True)[1] for c in ("context", "period")]
+    n, k, s, ss = (np.asarray(found[c], dtype=float) for c in ("n", "k", "s", "ss"))
+    if not len(n):
+        return None
+    several = sum_by(keys[0], n)[keys[0]] > 1.0
+    if not several.any() or not k[several].sum() > 0.0:
+        return None
+    unit, arm, context_of, period_of = (x[several] for x in (*keys, *other))
+    cell = (arm * (context_of.max() + 1) + context_of) * (period_of.max() + 1) + period_of
+    _, unit = np.unique(unit, return_inverse=True)
+    _, cell = np.unique(cell, return_inverse=True)
+    names = np.asarray(found["arm"])[several]
+    entries = Entries(unit, cell, n[several], k[several], s[several])
+    return entries, names, ss[several], centre
+
+
+def _real(value: float) -> str:
+    return f"'{value!r}'::DOUBLE"
+
+
+def alikeness(entries: Entries, squares: Vector) -> float:
+    """Return the correlation of two rewards of one unit, given cell and size."""
+    unit, _, _, k, s = entries
+    mean, key = centres(entries, True)
+    total = sum_by(unit, s - k * mean[key])
+    own = squares - 2.0 * mean[key] * s + k * mean[key] ** 2
+    seen = sum_by(unit, k)
+    pairs = float((seen * (seen - 1.0)).sum())
+    variance = float(own.sum() / k.sum())
+    if not pairs > 0.0 or not variance > 0.0:
+        return 0.0
+    return float((total**2 - sum_by(unit, own)).sum()) / pairs / variance
+
+
+def _size(entries: Entries, arm: NDArray[Any], squares: Vector) -> tuple[Any, float, float, float]:
+    """Return the arm whose mean moves most, its mean by units and as seen, and the move in sd.
+
+    Means are relative to the value that was taken off the rewards.
+    """
+    kinds, place = np.unique(arm, return_inverse=True)
+    pair = entries.unit.astype(np.int64) * len(kinds) + place
+    _, key = np.unique(pair, return_inverse=True)
+    n, k, s = (sum_by(key, v) for v in (entries.rows, entries.seen, entries.total))
+    of = np.zeros(len(n), dtype=np.int64)
+    of[key] = place
+    some = k > 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = sum_by(of[some], n[some] * s[some] / k[some], len(kinds)) / sum_by(
+            of[some], n[some], len(kinds)
+        )
+        seen = sum_by(of, s, len(kinds)) / sum_by(of, k, len(kinds))
+    within = squares.sum() - float(np.nansum(seen**2 * sum_by(of, k, len(kinds))))
+    spread = math.sqrt(max(within / float(entries.seen.sum()), 1e-300))
+    moved = np.nan_to_num((own - seen) / spread)
+    best = int(np.argmax(np.abs(moved)))
+    return kinds[best], float(own[best]), float(seen[best]), float(moved[best])
+
+
+def _arm_name(decisions: Decisions, number: Any) -> str:
+    """Return the arm whose hash is known."""
+    found = decisions.log.query(
+        f"SELECT any_value(CAST(action AS VARCHAR)) AS name FROM {decisions.sql}"
+        f" WHERE hash(action) = {int(number)}"
+    )
+    return f"arm “{brief(str(found['name'][0]), 40)}”"
+
+
+def two_sided(z: float) -> float:
+    """Return the chance that a standard normal is further from 0 than z."""
+    from scipy.special import ndtr
+
+    return 2.0 * float(ndtr(-abs(z)))

@@ -1,0 +1,238 @@
+"""Rewards that stand for something else: one value only, codes, written means, zeros."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.logs.columns import decisions_sql
+from halfseen.logs.counts import Decisions
+from halfseen.logs.source import filled
+from halfseen.logs.warnings.log_warning import Check, LogWarning, unknown
+from halfseen.tables import show
+
+SAMPLE = 200_000  # rewards looked at
+OFTEN, OFTEN_SHARE = 20, 0.01  # how often a value must occur to be called common
+KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them odd
+NEXT = 10.0  # times as common as the next value
+LOOKED_FOR = "values written for missing ones"
+
+
+class Rewards(NamedTuple):
+    """Rewards seen, or a part of them.
+
+    Attributes
+    ----------
+    values, times
+        The distinct values, ascending, and how often each occurs.
+    arm, reward
+        Each reward looked at with its arm's number.
+    """
+
+    values: Vector
+    times: NDArray[np.int64]
+    arm: NDArray[np.int64]
+    reward: Vector
+
+    @property
+    def cut(self) -> tuple[float, float] | None:
+        """The 0.5% and 99.5% quantiles, at which rewards are cut in tests."""
+        if not len(self.reward):
+            return None
+        low, high = np.quantile(self.reward, [0.005, 0.995]).tolist()
+        return (low, high) if low < high else None
+
+
+def sample_rewards(decisions: Decisions) -> Rewards:
+    """Return the rewards seen, of a long log a part of them."""
+    seen, log, sql = int(decisions.counts.seen.sum()), decisions.log, decisions.sql
+    if seen > 1.5 * SAMPLE:
+        part = f"TABLESAMPLE bernoulli({100.0 * SAMPLE / seen!r}%) REPEATABLE (1)"
+        some = replace(log, relation=f"(SELECT * FROM {log.relation} {part})")
+        sql, _ = decisions_sql(some, decisions.columns)
+    found = log.query(
+        f"SELECT hash(action) AS arm, reward FROM {sql} WHERE reward IS NOT NULL AND"
+        " action IS NOT NULL"
+    )
+    return rewards_of(np.asarray(found["arm"]), filled(found["reward"]))
+
+
+def rewards_of(arms: NDArray[Any], reward: Vector) -> Rewards:
+    """Return rewards with their distinct values counted."""
+    _, arm = np.unique(arms, return_inverse=True)
+    values, times = np.unique(reward, return_counts=True)
+    return Rewards(values, times, arm, reward)
+
+
+def look_at_values(decisions: Decisions, rewards: Rewards) -> tuple[Check, list[str]]:
+    """Look for values written for missing ones; also return what cannot be decided, as a note."""
+    if decisions.columns.reward is None:
+        return unknown("written-values", LOOKED_FOR, "no column of rewards was named"), []
+    if len(rewards.reward) < 10:
+        return unknown("written-values", LOOKED_FOR, "fewer than 10 rewards were seen"), []
+    warning = one_value(decisions) or sentinel(rewards) or repeated_value(rewards)
+    if warning is not None:
+        return Check(warning.kind, LOOKED_FOR, "found", warning.finding, warning=warning), []
+    said = "no single value stands out among the rewards"
+    return Check("written-values", LOOKED_FOR, "not found", said), zeros_at_the_edge(rewards)
+
+
+def one_value(decisions: Decisions) -> LogWarning | None:
+    """Warn if all rewards seen are the same."""
+    counts = decisions.counts
+    some = counts.seen > 0
+    least, most = counts.least[some].min(), counts.most[some].max()
+    missing = int(counts.rows.sum() - counts.seen.sum())
+    if least != most or counts.seen.sum() < 10 or missing == 0:
+        return None
+    remedy = (
+        "Say --empty-means 0 if so."
+        if least != 0.0
+        else "Find out what is written when something happens."
+    )
+    return LogWarning(
+        "one-value",
+        f"Every reward in this log is {show(float(least))}.",
+        "A log that only keeps what happened looks like this: then empty means 0, not missing, and"
+        " no rate, factor or mean here means anything."
+        if least != 0.0
+        else "Nothing can be learned from rewards that are all 0.",
+        remedy,
+        {"value": float(least), "seen": int(counts.seen.sum()), "missing": missing},
+        voids=True,
+    )
+
+
+def _often(rewards: Rewards) -> NDArray[np.bool_]:
+    return np.asarray(rewards.times >= max(OFTEN, OFTEN_SHARE * rewards.times.sum()))
+
+
+def _sentinels(rewards: Rewards) -> list[int]:
+    """Return the places of values far outside all others."""
+    values, often = rewards.values, _often(rewards)
+    if len(values) < KINDS_OF_SENTINEL:
+        return []
+    found = []
+    for place, others in ((0, values[1:]), (len(values) - 1, values[:-1])):
+        value = values[place]
+        low, high = np.quantile(others, [0.05, 0.95])
+        gap = np.abs(others - value).min()
+        negative = value < 0.0 <= others.min()
+        if often[place] and value != 0.0 and (negative or gap >= 3.0 * (high - low)):
+            found.append(place)
+    return found
+
+
+def sentinel(rewards: Rewards) -> LogWarning | None:
+    """Warn of a code that stands for missing."""
+    found = _sentinels(rewards)
+    if not found:
+        return None
+    place = max(found, key=lambda i: int(rewards.times[i]))
+    value, share = float(rewards.values[place]), rewards.times[place] / rewards.times.sum()
+    return LogWarning(
+        "sentinel",
+        f"{share:.1%} of the rewards are {show(value)}, far from every other value.",
+        "It looks like a code for a missing reward. Taken as a number, it makes rates too high and"
+        " every mean wrong.",
+        f"Leave the reward empty where {show(value)} means that it is missing.",
+        {"value": value, "share": float(share)},
+        voids=True,
+    )
+
+
+def repeated_value(rewards: Rewards) -> LogWarning | None:
+    """Warn of one value that occurs far more often than any other, or of means of arms."""
+    values, times, often = rewards.values, rewards.times, _often(rewards)
+    if len(values) < KINDS_OF_REPEATED:
+        return None
+    codes = set(_sentinels(rewards))
+    repeated: LogWarning | None = None
+    ranked = [i for i in np.argsort(-times, kind="stable")[:8].tolist() if i not in codes]
+    for rank, place in enumerate(ranked[:3]):
+        after = int(times[ranked[rank + 1]]) if rank + 1 < len(ranked) else 0
+        if not often[place] or times[place] < NEXT * after:
+            continue
+        value, share = float(values[place]), float(times[place] / times.sum())
+        others = rewards.reward[rewards.reward != value]
+        facts = {"value": value, "share": share, "next": after}
+        if abs(value - others.mean()) < 0.001 * others.std():
+            return _mean_written(f"{share:.1%} of the rewards are {show(value)}, the mean", facts)
+        if value != 0.0:
+            repeated = repeated or _repeated(value, share, facts)
+            continue
+        sides = [(rewards.reward < 0.0).mean(), (rewards.reward > 0.0).mean()]
+        if min(sides) >= OFTEN_SHARE:
+            return _zeros(share, facts)
+    return _means_of_arms(rewards) or repeated
+
+
+def _repeated(value: float, share: float, facts: dict[str, Any]) -> LogWarning:
+    return LogWarning(
+        "repeated-value",
+        f"{share:.1%} of the rewards are exactly {show(value)}, many times as many as of any other"
+        " value.",
+        "If it was written in place of missing rewards, or rewards are cut off there, rates are too"
+        " high and means wrong.",
+        "Find out what writes it, and leave the reward empty where it is missing.",
+        facts,
+    )
+
+
+def _zeros(share: float, facts: dict[str, Any]) -> LogWarning:
+    return LogWarning(
+        "zeros-look-imputed",
+        f"{share:.1%} of the rewards are exactly 0, amid values on either side that hardly repeat.",
+        "If 0 was written in place of missing rewards, the rates here are too high, the means are"
+        " drawn to 0, and arms that are seldom seen look bad for no reason.",
+        "Find out what writes the 0, and leave the reward empty where nobody answered.",
+        facts,
+    )
+
+
+def _mean_written(start: str, facts: dict[str, Any]) -> LogWarning:
+    return LogWarning(
+        "mean-written",
+        f"{start} of the others.",
+        "It looks as if missing rewards were replaced by the mean: rates are then too high, and"
+        " every interval of a mean too narrow.",
+        "Leave the reward empty where it is missing.",
+        facts,
+    )
+
+
+def _means_of_arms(rewards: Rewards) -> LogWarning | None:
+    """Warn if the commonest reward of most arms is the mean of that arm's others."""
+    arms = int(rewards.arm.max()) + 1
+    order = np.lexsort((rewards.reward, rewards.arm))
+    groups = np.split(rewards.reward[order], np.cumsum(np.bincount(rewards.arm))[:-1])
+    written, share = 0, []
+    for group in groups:
+        values, times = np.unique(group, return_counts=True)
+        top = int(np.argmax(times))
+        others = group[group != values[top]]
+        if times[top] < max(10, OFTEN_SHARE * len(group)) or len(others) < 2:
+            continue
+        if abs(values[top] - others.mean()) < 0.001 * others.std():
+            written += 1
+            share.append(times[top] / len(group))
+    if not written or 2 * written < arms:
+        return None
+    part = float(np.mean(share))
+    start = f"In {written:,} of {arms:,} arms the commonest reward ({part:.1%} of them) is the mean"
+    return _mean_written(start, {"arms": written, "share": part})
+
+
+def zeros_at_the_edge(rewards: Rewards) -> list[str]:
+    """Return a note on zeros that may be outcomes or missing: values alone cannot tell."""
+    zeros = float((rewards.reward == 0.0).mean())
+    if zeros < 0.01 or rewards.values[0] < 0.0:
+        return []
+    return [
+        f"{zeros:.0%} of the rewards are 0. If 0 can also mean that nobody answered, the rates here"
+        " are too high and the means too low; the values alone cannot tell."
+    ]

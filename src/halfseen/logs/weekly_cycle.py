@@ -1,0 +1,100 @@
+"""Whether weekdays differ in how much comes back, at a fixed mix of arms and weeks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from halfseen.logs.counts import Binned
+from halfseen.logs.drift import (
+    LEAST_IN_ALL,
+    LEAST_INFORMATION,
+    Strata,
+    levels_at_fixed_mix,
+    score_over_time,
+)
+from halfseen.logs.group_sums import sum_by
+from halfseen.logs.time_bins import Bins
+
+LEAST_WEEKS = 3
+
+
+@dataclass(frozen=True)
+class WeeklyCycle:
+    """Rates by weekday.
+
+    Attributes
+    ----------
+    days
+        The weekdays that occur, Monday being 0.
+    levels
+        The rate on each, at the mix of arms and weeks of the whole log.
+    p
+        The p-value that all are equal.
+    """
+
+    days: tuple[int, ...]
+    levels: tuple[float, ...]
+    p: float
+
+
+def find_weekly_cycle(
+    cube: Binned | None, bins: Bins | None, least_spread: float = 1.0
+) -> WeeklyCycle | None:
+    """Test whether weekdays differ, within arms and weeks.
+
+    Parameters
+    ----------
+    cube
+        Counts by arm and place in time.
+    bins
+        The places.
+    least_spread
+        How many times more counts vary than chance, at least.
+
+    Returns
+    -------
+    WeeklyCycle or None
+        None without dates, with less than three weeks, or with too few rows.
+    """
+    from scipy.special import chdtrc
+
+    if cube is None or bins is None or bins.days < 7 * LEAST_WEEKS or not len(cube.rows):
+        return None
+    week = bins.week_of(cube.place)
+    days, day = np.unique(bins.weekday_of(cube.place), return_inverse=True)
+    _, stratum = np.unique(cube.arm * (int(week.max()) + 1) + week, return_inverse=True)
+    strata = Strata(stratum, day, cube.rows.astype(float), cube.seen.astype(float))
+    found = score_over_time(strata, len(days))
+    if found.variance.sum() < LEAST_IN_ALL or len(days) < 2:
+        return None
+    effect = np.linalg.pinv(found.information, hermitian=True) @ found.score
+    rank = int(np.linalg.matrix_rank(found.information, hermitian=True))
+    if rank == 0:
+        return None
+    spread = max(least_spread, _wobble(strata, week, day, effect))
+    p = float(chdtrc(rank, float(found.score @ effect) / spread))
+    levels = levels_at_fixed_mix(strata, len(days))
+    return WeeklyCycle(tuple(days.tolist()), tuple(levels.tolist()), p)
+
+
+def _wobble(strata: Strata, week: np.ndarray, day: np.ndarray, effect: np.ndarray) -> float:
+    """Return how many times more days differ from their weekday's rate than chance makes them."""
+    rows, rate = strata.totals
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(rows > 1.0, rate * (1.0 - rate) * rows / (rows - 1.0), 0.0)
+    s, n = strata.stratum, strata.rows
+    weeks, place = np.unique(week, return_inverse=True)
+    size = len(effect)
+    cell = place * size + day
+    residual = sum_by(cell, strata.seen - n * rate[s], len(weeks) * size)
+    variance = sum_by(cell, n * own[s], len(weeks) * size)
+    residual, variance = (v.reshape(len(weeks), size) for v in (residual, variance))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = (variance @ effect) / variance.sum(axis=1)
+        gap = residual - variance * (effect[None, :] - np.nan_to_num(centre)[:, None])
+        squares = np.where(variance >= LEAST_INFORMATION, gap**2 / variance, 0.0)
+    cells = int((variance >= LEAST_INFORMATION).sum())
+    free = cells - 6 - len(weeks)
+    return max(1.0, float(squares.sum()) / free) if free > 0 else 1.0

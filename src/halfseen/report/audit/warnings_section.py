@@ -1,0 +1,64 @@
+"""The part of an audit's page that says what was looked for, what was found and what waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from halfseen.logs.warnings.log_warning import CHANCE
+from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.panels import Figure
+from halfseen.report.study.sections import figure_place, section
+
+if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
+    from halfseen.logs.warnings.log_warning import LogWarning
+
+STATES = {"small": "found, too small to matter"}
+
+
+def warnings_section(found: Audit) -> Html:
+    """Return every warning, then everything that was looked for and how that ended."""
+    content: list[object] = []
+    if found.warnings:
+        content.append(tag("ul", *(_item(warning) for warning in found.warnings)))
+    else:
+        content.append(tag("p", "Nothing was found that would change the conclusions."))
+    rows = [
+        (
+            check.looked_for,
+            STATES.get(check.state, check.state),
+            "See above." if check.state == "found" else _detail(check.detail),
+        )
+        for check in found.checks
+    ]
+    content += [
+        tag("h3", "What was looked for"),
+        table(("looked for", "result", ""), rows, words=(0, 1, 2), label="Checks"),
+        tag("p", CHANCE, class_="note"),
+        *(tag("p", note, class_="note") for note in found.notes),
+    ]
+    return section("warnings", "Warnings", *content)
+
+
+def _item(warning: LogWarning) -> Html:
+    return tag(
+        "li", tag("strong", warning.finding), " ", warning.effect, " ", tag("em", warning.remedy)
+    )
+
+
+def _detail(text: str) -> str:
+    """Return a detail as a sentence of its own."""
+    text = text.strip("()").rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def delays_section(found: Audit, drawn: list[Figure]) -> Html:
+    """Return which rewards are still on their way, and the laws of delay."""
+    assert found.maturity is not None
+    return section(
+        "delays",
+        "Still on their way",
+        *(tag("p", sentence) for sentence in found.maturity.findings),
+        *(figure_place(figure) for figure in drawn),
+        tag("p", found.maturity.assumption, class_="note"),
+    )

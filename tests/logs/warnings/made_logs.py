@@ -1,0 +1,272 @@
+"""Made logs of which the truth is known: clean ones of many kinds, and ones with a defect.
+
+4,000 rows, 60 days, 3 arms, delays of 7 days on average, 500 users, unless a kind says otherwise.
+"""
+
+import numpy as np
+import pandas as pd
+
+from halfseen.logs.columns import Columns, is_dated
+from halfseen.logs.counts import read_decisions
+from halfseen.logs.maturity import estimate_maturity
+from halfseen.logs.source import open_log
+from halfseen.logs.warnings.find import look
+
+ROWS, DAYS, USERS = 4000, 60.0, 500
+RATES, MEANS = np.array([0.3, 0.6, 0.85]), np.array([0.0, 0.3, 0.6])
+START = pd.Timestamp("2026-01-05")  # a Monday
+ROLES = {
+    "action": "arm",
+    "reward": "reward",
+    "time": "time",
+    "feedback_time": "back",
+    "unit": "user",
+}
+
+
+class Parts:
+    """The columns of a log before anything goes missing."""
+
+    def __init__(self, rng, rows=ROWS):
+        self.rng, self.rows = rng, rows
+        self.time = np.sort(rng.random(rows)) * DAYS
+        self.arm = rng.integers(0, 3, rows)
+        self.user = rng.integers(0, USERS, rows)
+        self.noise = rng.normal(size=rows)
+        self.delay = rng.exponential(7.0, rows)
+        self.context = rng.integers(0, 10, rows)
+        self.factor = np.ones(rows)  # of the rate
+        self.roles = dict(ROLES)
+        self.ends_now = False
+        self.reward = self.chance = None
+
+    def arm_by(self, probabilities):
+        """Draw the arm of each row from its own probabilities."""
+        drawn = self.rng.random((self.rows, 1))
+        self.arm = (drawn > np.cumsum(probabilities, axis=1)[:, :-1]).sum(axis=1)
+
+    def log(self):
+        """Return the log and its roles."""
+        reward = MEANS[self.arm] + self.noise if self.reward is None else self.reward
+        chance = RATES[self.arm] * self.factor if self.chance is None else self.chance
+        seen = self.rng.random(self.rows) < chance
+        if self.ends_now:
+            seen &= self.time + self.delay <= DAYS
+        frame = pd.DataFrame(
+            {
+                "arm": self.arm,
+                "user": self.user,
+                "context": self.context,
+                "time": START + pd.to_timedelta(self.time, unit="D"),
+                "reward": np.where(seen, reward, np.nan),
+            }
+        )
+        back = START + pd.to_timedelta(self.time + self.delay, unit="D")
+        frame["back"] = back.to_series(index=frame.index).where(seen)
+        return frame, {role: name for role, name in self.roles.items() if name is not None}
+
+
+def shifting_mix(parts):
+    top = 0.1 + 0.8 * parts.time / DAYS
+    parts.arm_by(np.stack([(1 - top) / 2, (1 - top) / 2, top], axis=1))
+
+
+def sticky_users(parts):
+    parts.arm = parts.user % 3
+    parts.noise = parts.noise + parts.rng.normal(size=USERS)[parts.user]
+
+
+def heavy_users_differ(parts):
+    sizes = parts.rng.geometric(1 / 8, USERS)
+    parts.user = parts.rng.permutation(np.repeat(np.arange(USERS), sizes))
+    parts.user = np.resize(parts.user, parts.rows)
+    heavy = np.bincount(parts.user, minlength=USERS) > 12
+    parts.noise = parts.noise + 0.8 * heavy[parts.user]
+
+
+def trend_in_the_mean(parts):
+    parts.noise = parts.noise + 2 * parts.time / DAYS
+
+
+def weekly_cycle(parts):
+    parts.factor = np.where(parts.time.astype(int) % 7 >= 5, 0.65, 1.0)
+
+
+def ends_now(parts):
+    parts.ends_now = True
+
+
+def sparse_contexts(parts):
+    parts.context = parts.rng.integers(0, 400, parts.rows)
+    parts.chance = np.array([0.02, 0.03, 0.04])[parts.arm]
+    parts.roles["context"] = "context"
+
+
+def users_differ_independently(parts):
+    rng = parts.rng
+    parts.noise = parts.noise + rng.normal(size=USERS)[parts.user]
+    odds = np.log(RATES / (1 - RATES))[parts.arm] + rng.normal(size=USERS)[parts.user]
+    parts.chance = 1 / (1 + np.exp(-odds))
+    parts.delay = parts.delay * np.exp(0.5 * rng.normal(size=USERS))[parts.user]
+
+
+def all_at_once(parts):
+    shifting_mix(parts)
+    trend_in_the_mean(parts)
+    ends_now(parts)
+
+
+def no_feedback_times(parts):
+    parts.roles |= {"feedback_time": None, "context": "context"}
+
+
+def binary(parts):
+    parts.reward = (parts.rng.random(parts.rows) < np.array([0.3, 0.4, 0.5])[parts.arm]) * 1.0
+
+
+CLEAN = {
+    "i.i.d.": lambda parts: None,
+    "shifting mix": shifting_mix,
+    "sticky users": sticky_users,
+    "heavy users differ": heavy_users_differ,
+    "trend in the mean": trend_in_the_mean,
+    "weekly cycle": weekly_cycle,
+    "log ends now": ends_now,
+    "sparse contexts": sparse_contexts,
+    "users differ, independently": users_differ_independently,
+    "ends now, trend, shifting mix": all_at_once,
+    "no feedback times, contexts": no_feedback_times,
+    "binary, 1,000 rows": binary,
+}
+TRUE_OF_CLEAN = {"weekly cycle": {"weekly"}}
+FEWER_ROWS = {
+    "binary, 1,000 rows": 1000,
+    "reward decides, 1,000 rows": 1000,
+    "ones 1.5 times slower, ends now, 1,500 rows": 1500,
+}
+
+
+def rate_falls(parts):
+    parts.factor = np.where(parts.time > DAYS / 2, 0.8, 1.0)
+
+
+def rate_dips(parts):
+    parts.factor = np.where(np.abs(parts.time / DAYS - 0.5) < 0.1, 0.7, 1.0)
+
+
+def rate_falls_slowly(parts):
+    parts.factor = 1 - 0.3 * parts.time / DAYS
+
+
+def rate_falls_and_mix_shifts(parts):
+    shifting_mix(parts)
+    parts.factor = np.where(parts.time > DAYS / 2, 0.7, 1.0)
+
+
+def ends_now_unknown(parts):
+    parts.ends_now = True
+    parts.roles["feedback_time"] = None
+
+
+def user_tied(parts):
+    mood = parts.rng.normal(size=USERS)
+    parts.noise = parts.noise + 0.7 * mood[parts.user]
+    odds = np.log(RATES / (1 - RATES))[parts.arm] + mood[parts.user]
+    parts.chance = 1 / (1 + np.exp(-odds))
+
+
+def reward_decides(parts, alike=1 / 3):
+    own = parts.rng.normal(size=USERS)[parts.user]
+    parts.noise = np.sqrt(alike) * own + np.sqrt(1 - alike) * parts.noise
+    odds = np.log(RATES / (1 - RATES))[parts.arm] + 0.7 * parts.noise
+    parts.chance = 1 / (1 + np.exp(-odds))
+
+
+def slower_ones(times, now=False):
+    def change(parts):
+        parts.reward = (parts.rng.random(parts.rows) < 0.5) * 1.0
+        parts.delay = parts.delay * np.where(parts.reward == 1.0, times, 1.0)
+        parts.ends_now = now
+
+    return change
+
+
+def contexts_differ(parts):
+    parts.context = parts.rng.integers(0, 20, parts.rows)
+    parts.factor = np.where(parts.context < 10, 0.6, 1.0)
+    parts.roles |= {"context": "context", "feedback_time": None}
+
+
+def zeros_written(parts, wobble=0.25):
+    binary(parts)
+    rng = parts.rng
+    days = 1 + wobble * rng.choice([-1.0, 1.0], int(DAYS))
+    chance = np.clip(0.6 * days[parts.time.astype(int)], 0, 1)
+    seen, written = rng.random(parts.rows) < chance, rng.random(parts.rows) < 0.5
+    parts.reward = np.where(seen, parts.reward, 0.0)
+    parts.chance = np.where(seen | written, 1.0, 0.0)
+    parts.roles["feedback_time"] = None
+
+
+DEFECTS = {  # what makes it, the warning it must raise, and in how many of 100 logs
+    "rate x 0.8 from halfway": (rate_falls, "drift", 100),
+    "rate x 0.7 for a fifth of the time": (rate_dips, "drift", 100),
+    "rate falls slowly to x 0.7": (rate_falls_slowly, "drift", 90),
+    "rate x 0.7 from halfway, shifting mix": (rate_falls_and_mix_shifts, "drift", 100),
+    "log ends now, no feedback times": (ends_now_unknown, "falls-at-end", 100),
+    "rate x 0.65 at weekends": (weekly_cycle, "weekly", 100),
+    "a user’s rate tied to the user’s mean": (user_tied, "units-tied", 100),
+    "reward decides, users alike by a third": (reward_decides, "units-tied", 100),
+    "reward decides, 1,000 rows": (reward_decides, "units-tied", 27),
+    "ones 1.2 times slower": (slower_ones(1.2), "late-differ", 85),
+    "ones 1.5 times slower": (slower_ones(1.5), "late-differ", 100),
+    "ones 1.5 times slower, ends now": (slower_ones(1.5, now=True), "late-differ", 100),
+    "ones 1.5 times slower, ends now, 1,500 rows": (
+        slower_ones(1.5, now=True),
+        "late-differ",
+        60,
+    ),
+    "half of the contexts x 0.6": (contexts_differ, "depends-on-context", 100),
+    "half of the missing written 0, rate ±25% a day": (zeros_written, "zeros-follow", 60),
+}
+UNDECIDABLE = {  # defects that leave no trace: nothing may be claimed
+    "reward decides, users not alike": (lambda p: reward_decides(p, 0.0), "units-tied"),
+    "half of the missing written 0, rate constant": (
+        lambda p: zeros_written(p, 0.0),
+        "zeros-follow",
+    ),
+}
+
+
+def made(kind, change, seed):
+    """Return a log of a kind, and its roles."""
+    parts = Parts(np.random.default_rng([seed, 2026]), FEWER_ROWS.get(kind, ROWS))
+    change(parts)
+    return parts.log()
+
+
+def read(frame, roles):
+    """Return a log's decisions, and whether its times are dates."""
+    columns = Columns(**roles)
+    decisions = read_decisions(open_log(frame), columns)
+    return decisions, columns.time is not None and is_dated(decisions.log, columns.time)
+
+
+def maturity_of(frame, roles, now=None):
+    """Return what an audit says of delays, without its rates."""
+    decisions, dated = read(frame, roles)
+    return estimate_maturity(decisions, dated=dated, now=now)
+
+
+def findings(frame, roles, now=None):
+    """Return what an audit would find in a log, without its rates."""
+    decisions, dated = read(frame, roles)
+    return look(decisions, estimate_maturity(decisions, dated=dated, now=now), dated)
+
+
+def kinds(kind, change, seed):
+    """Return the kinds of warning that a made log raises."""
+    frame, roles = made(kind, change, seed)
+    end = START + pd.Timedelta(days=DAYS)
+    now = end.timestamp() if frame.back.max() <= end and frame.time.max() <= end else None
+    return {warning.kind for warning in findings(frame, roles, now).warnings}

@@ -1,0 +1,54 @@
+"""Late rewards are compared with early ones of the same arm and day."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from logs.warnings.made_logs import CLEAN, findings, made, slower_ones
+
+
+def late(frame, roles):
+    return next(c for c in findings(frame, roles).checks if c.kind == "late-differ")
+
+
+def test_the_p_value_equals_a_sum_over_days():
+    frame, roles = made("slow", slower_ones(1.1), 3)
+    roles.pop("unit")
+    seen = frame[frame.reward.notna()].copy()
+    day = (seen.time - frame.time.min().normalize()).dt.days
+    end = seen.back.max()
+    last = (end - frame.time.min().normalize()).total_seconds() / 86400
+    delay = (seen.back - seen.time).dt.total_seconds()
+    found = late(frame, roles)
+    totals = {}
+    for scale in (delay.median(),):
+        x = np.log1p(delay / scale)
+        groups = [seen.arm, day]
+        kept = day <= np.ceil(last) - 3
+        dx = (x - x.groupby(groups).transform("mean"))[kept]
+        dy = (seen.reward - seen.reward.groupby(groups).transform("mean"))[kept]
+        keys = [seen.arm[kept], day[kept]]
+        m = dx.groupby(keys).transform("size")
+        several = m > 1
+        sxx, syy = ((d[several] ** 2).groupby([k[several] for k in keys]).sum() for d in (dx, dy))
+        v = (sxx * syy / (m[several].groupby([k[several] for k in keys]).first() - 1)).sum()
+        totals = 2 * norm.sf(abs((dx * dy).sum()) / np.sqrt(v))
+    assert found.p == pytest.approx(totals, rel=0.05)  # the median delay is read from cells
+
+
+def test_a_trend_in_the_mean_is_no_difference_and_slow_ones_are():
+    assert late(*made("trend", CLEAN["trend in the mean"], 0)).state == "not found"
+    found = late(*made("slow", slower_ones(1.5, now=True), 0))
+    assert found.state == "found"
+    assert found.warning.finding.startswith("Rewards that come late are higher: the slowest fifth")
+    assert "may differ" in found.warning.effect
+
+
+def test_what_is_needed_is_said():
+    frame, roles = made("i", CLEAN["i.i.d."], 0)
+    roles.pop("feedback_time")
+    found = late(frame, roles)
+    assert (found.state, found.detail) == (
+        "cannot be looked for",
+        "name the column with --feedback-time",
+    )

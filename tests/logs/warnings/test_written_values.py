@@ -1,0 +1,96 @@
+"""Values written for missing rewards are found; ordinary rewards are not suspected."""
+
+import numpy as np
+import pytest
+
+from halfseen.logs.warnings.written_values import (
+    repeated_value,
+    rewards_of,
+    sentinel,
+    zeros_at_the_edge,
+)
+
+N = 4000
+ORDINARY = {
+    "normal": lambda rng, arm: rng.normal(size=N),
+    "normal by arm": lambda rng, arm: rng.normal(arm, 0.5),
+    "Poisson .3": lambda rng, arm: rng.poisson(0.3, N),
+    "Poisson 1.5": lambda rng, arm: rng.poisson(1.5, N),
+    "Poisson 60": lambda rng, arm: rng.poisson(60, N),
+    "geometric 50": lambda rng, arm: rng.geometric(1 / 50, N),
+    "zero-inflated Poisson": lambda rng, arm: rng.poisson(60, N) * (rng.random(N) < 0.6),
+    "sales": lambda rng, arm: rng.lognormal(3, 1, N) * (rng.random(N) < 0.2),
+    "stars": lambda rng, arm: rng.integers(1, 6, N),
+    "-1, 0, 1": lambda rng, arm: rng.integers(-1, 2, N),
+    "±1": lambda rng, arm: rng.choice([-1, 1], N),
+    "prices": lambda rng, arm: rng.choice([4.99, 9.99, 19.99, 49.99, 99.0, 199.0, 299.0], N),
+    "cents": lambda rng, arm: rng.lognormal(3, 1, N).round(2),
+    "rounded": lambda rng, arm: rng.normal(size=N).round(1),
+    "rounded to 0.01": lambda rng, arm: rng.normal(size=N).round(2),
+    "t with 2 degrees": lambda rng, arm: rng.standard_t(2, N),
+    "binary": lambda rng, arm: rng.integers(0, 2, N),
+}
+
+
+def gone(rng, values, instead, share=1.0):
+    """Write a value for 30% of the rewards, or for a share of those; drop the others."""
+    values = np.asarray(values, dtype=float).copy()
+    missing = rng.random(len(values)) < 0.3
+    written = missing & (rng.random(len(values)) < share)
+    values[written] = np.broadcast_to(instead, values.shape)[written]
+    return np.where(missing & ~written, np.nan, values)
+
+
+WRITTEN = {
+    "-1 in normal": ("sentinel", lambda r, a: gone(r, np.abs(r.normal(size=N)), -1.0)),
+    "-1 in counts": ("sentinel", lambda r, a: gone(r, r.poisson(4, N), -1.0)),
+    "-1 in counts, 10%": ("sentinel", lambda r, a: gone(r, r.poisson(4, N), -1.0, 0.1)),
+    "999 in 1-10": ("sentinel", lambda r, a: gone(r, r.integers(1, 11, N), 999.0)),
+    "zeros in N(1, 1)": ("zeros-look-imputed", lambda r, a: gone(r, r.normal(1, 1, N), 0.0)),
+    "zeros, 5%": ("zeros-look-imputed", lambda r, a: gone(r, r.normal(1, 1, N), 0.0, 0.05)),
+    "a cap": ("repeated-value", lambda r, a: np.minimum(r.normal(size=N), 1.0)),
+}
+
+
+@pytest.mark.parametrize("kind", ORDINARY)
+def test_ordinary_rewards_are_not_suspected(kind):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        arm = rng.integers(0, 3, N)
+        rewards = rewards_of(arm, np.asarray(ORDINARY[kind](rng, arm), dtype=float))
+        assert sentinel(rewards) is None
+        assert repeated_value(rewards) is None
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_written_values_are_found(kind):
+    name, make = WRITTEN[kind]
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        arm = rng.integers(0, 3, N)
+        values = make(rng, arm)
+        kept = ~np.isnan(values)
+        rewards = rewards_of(arm[kept], values[kept])
+        found = sentinel(rewards) or repeated_value(rewards)
+        assert found is not None
+        assert found.kind == name
+
+
+def test_written_means_are_found():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        arm = rng.integers(0, 3, N)
+        values, missing = rng.normal(arm, 1.0), rng.random(N) < 0.3
+        whole = np.where(missing, values[~missing].mean(), values)
+        means = np.array([values[~missing & (arm == a)].mean() for a in range(3)])
+        own = np.where(missing, means[arm], values)
+        for filled in (whole, own):
+            assert repeated_value(rewards_of(arm, filled)).kind == "mean-written"
+
+
+def test_zeros_at_the_edge_are_a_question():
+    rng = np.random.default_rng(0)
+    binary = rewards_of(np.zeros(N), (rng.random(N) < 0.69) * 1.0)
+    (note,) = zeros_at_the_edge(binary)
+    assert note.startswith("31% of the rewards are 0. If 0 can also mean")
+    assert zeros_at_the_edge(rewards_of(np.zeros(N), rng.normal(size=N))) == []
