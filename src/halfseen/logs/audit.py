@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.audit_export import rates_table
+from halfseen.logs.audit_export import MOST_ARMS, rates_table, shown_rates
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Counts
 from halfseen.logs.dimension import Dimension
@@ -72,7 +72,9 @@ class Audit:
     level
         Of every interval.
     left_out
-        Rows that ``where``, ``since``, ``until`` and ``drop_arms`` left out, and the filter.
+        Rows that ``where``, ``since``, ``until`` and ``drop_arms`` left out.
+    asked
+        The options the audit was asked with.
     """
 
     log: str
@@ -90,6 +92,7 @@ class Audit:
     direction: DirectionFit | None
     level: float
     left_out: LeftOut | None = None
+    asked: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -120,8 +123,11 @@ class Audit:
     def observe(self) -> Vector:
         """The share of rewards seen, per arm; of an arm never seen, borrowed from the others."""
         seen, rows = self.effective_seen, self.effective_rows
-        borrowed = shrunken_interval(seen, rows, self.prior)[0]
-        return np.where(seen > 0.0, seen / rows, np.maximum(borrowed, 1e-12))
+        rate, never = seen / rows, seen <= 0.0
+        if never.any():
+            borrowed = shrunken_interval(seen[never], rows[never], self.prior)[0]
+            rate[never] = np.maximum(borrowed, 1e-12)
+        return rate
 
     @property
     def censorship(self) -> PerArm:
@@ -146,7 +152,7 @@ class Audit:
         """Return the answer, the rates and the warnings as text."""
         voiding = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
         told = [] if self.left_out is None else [str(self.left_out)]
-        parts = [*voiding, "\n".join(self.answers), *told, str(self._shown())]
+        parts = [*voiding, "\n".join(self.answers), *told, str(shown_rates(self, SHOWN))]
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
         if self.maturity is not None:
@@ -167,12 +173,6 @@ class Audit:
         with np.errstate(divide="ignore"):
             parts = self.effective_rows / self.effective_seen
         return np.argsort(-parts, kind="stable")[:most].tolist()
-
-    def _shown(self) -> Table:
-        keep = ("arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more")
-        found = rates_table(self, self.costliest(SHOWN))
-        places = [found.columns.index(name) for name in keep]
-        return Table(keep, tuple(tuple(row[i] for i in places) for row in found.rows))
 
     def report(
         self,
@@ -263,13 +263,13 @@ class Audit:
         """Return how to simulate rewards like those seen."""
         return {"reward": "bernoulli"} if self.counts.binary else {"noise": self.noise()}
 
-    def to_dict(self, most: int | None = None) -> dict[str, Any]:
+    def to_dict(self, most: int | None = MOST_ARMS) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None.
 
         Parameters
         ----------
         most
-            How many arms to give at most, those that cost most.
+            How many arms to give at most, those that cost most; None for all.
         """
         from halfseen.logs.audit_export import audit_as_dict
 
@@ -376,6 +376,7 @@ def audit(
     >>> found.censorship
     PerArm(observe=(0.5, 1.0))
     """
+    asked = {name: value for name, value in locals().items() if name != "log"}
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
     columns = Columns(
         action,
@@ -394,4 +395,4 @@ def audit(
     source, notes = prepared(source, columns, window, now, empty_means)
     rows = as_filter(where, since, until, drop_arms)
     options: dict[str, Any] = {"level": level, "window": window, "now": now, "notes": notes}
-    return Audit(**examine(source, columns, rows, **options))
+    return Audit(**examine(source, columns, rows, **options), asked=asked)

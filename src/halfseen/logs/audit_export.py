@@ -115,6 +115,14 @@ def rates_table(found: Audit, places: list[int] | None = None) -> Table:
     return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
 
 
+def shown_rates(found: Audit, most: int) -> Table:
+    """Return the arms that cost most, in the columns that fit on a screen."""
+    keep = ("arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more")
+    rates = rates_table(found, found.costliest(most))
+    places = [rates.columns.index(name) for name in keep]
+    return Table(keep, tuple(tuple(row[i] for i in places) for row in rates.rows))
+
+
 def snake_case(name: str) -> str:
     """Return a column's title as a key.
 

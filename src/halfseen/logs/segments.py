@@ -14,6 +14,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.errors import InvalidInput
 from halfseen.logs.audit import Audit
+from halfseen.logs.audit_export import MOST_ARMS
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.examine import examine
@@ -68,13 +69,13 @@ class SegmentedAudit:
     def __str__(self) -> str:
         return self.summary()
 
-    def to_dict(self, most: int | None = None) -> dict[str, Any]:
+    def to_dict(self, most: int | None = MOST_ARMS) -> dict[str, Any]:
         """Return everything as plain values.
 
         Parameters
         ----------
         most
-            How many arms to give at most in each segment, those that cost most.
+            How many arms to give at most in each segment, those that cost most; None for all.
         """
         return {
             "by": self.by,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS, rates_table
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
-from halfseen.report.audit.warnings_section import delays_section, warnings_section
+from halfseen.report.audit.command_line import command_line
+from halfseen.report.audit.warnings_section import delays_section, void_section, warnings_section
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
@@ -68,7 +68,9 @@ def write_audit(
     everything = with_images([f for row in planned.values() for f in row], folder / "charts")
     each = iter(everything)
     drawn = {part: [next(each) for _ in row] for part, row in planned.items()}
-    parts = body(found, drawn, forecast, imputations)
+    days = None if getattr(forecast, "in_blocks", False) else forecast  # made without --traffic
+    more = {"traffic": days and days.traffic, "imputations": imputations is not None}
+    parts = body(found, drawn, forecast, imputations, command_line(found, folder, more))
     page = document("What missing feedback costs", parts, charts_of(everything))
     path = folder / "report.html"
     write_text(path, page)
@@ -89,6 +91,7 @@ def body(
     drawn: dict[str, list[Figure]],
     forecast: Plan | None,
     imputations: Result | None,
+    command: str,
 ) -> list[Html]:
     """Return the parts of the page."""
     sections = {
@@ -103,10 +106,12 @@ def body(
         "imputations": imputations_section(imputations, drawn["imputations"])
         if imputations
         else None,
-        "how": how_section(found),
+        "how": how_section(command),
     }
     links = [tag("a", CHAPTERS[name], href=f"#{name}") for name in sections if sections[name]]
     arms = f"{len(found.arms):,} arm{'s' * (len(found.arms) != 1)}"
+    voiding = [warning for warning in found.warnings if warning.voids]
+    lead = voiding[0].finding if voiding else " ".join(found.answers[:2])
     header = tag(
         "header",
         tag(
@@ -115,10 +120,14 @@ def body(
             class_="eyebrow",
         ),
         tag("h1", "What missing feedback costs"),
-        tag("p", " ".join(found.answers[:2]), class_="lead"),
+        tag("p", lead, class_="lead"),
+        *([] if found.left_out is None else [tag("p", str(found.left_out), class_="note")]),
         tag("nav", *links, aria_label="Sections"),
     )
-    return [header, tag("main", NO_SCRIPT, *(part for part in sections.values() if part))]
+    parts = [part for part in sections.values() if part]
+    if voiding:
+        parts = [void_section(found), tag("div", *parts, class_="void")]
+    return [header, tag("main", NO_SCRIPT, *parts)]
 
 
 def answer_section(found: Audit) -> Html:
@@ -179,7 +188,7 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
         "mean reward": [
             "–" if r["mean reward"] is None else show(r["mean reward"]) for r in records
         ],
-        "1/p": aligned([r["contributes"] for r in records]),
+        "cost (1/rate)": aligned([r["contributes"] for r in records]),
     }
     note = (
         f"Exact intervals hold {found.level:.0%} of the time whatever the rate. Shrunken rates"
@@ -293,13 +302,8 @@ def imputations_section(result: Result, drawn: list[Figure]) -> Html:
     )
 
 
-def how_section(found: Audit) -> Html:
+def how_section(command: str) -> Html:
     """Return what every number means and how to get it again."""
-    named = {k: v for k, v in vars(found.columns).items() if v and k != "cost"}  # only invest asks
-    if found.columns.features:
-        named["features"] = ",".join(found.columns.features)
-    options = " ".join(f"--{k.replace('_', '-')} {quote(v)}" for k, v in named.items())
-    log = "LOG" if found.log.startswith("the ") else quote(short(found.log))
     return section(
         "how",
         "How it was computed",
@@ -307,9 +311,10 @@ def how_section(found: Audit) -> Html:
             "p",
             "The effective dimension is the sum over arms of 1/p, p being the probability that the"
             " arm’s reward is seen. A problem is as hard to learn as one with that many arms that"
-            " are always seen, every arm copied 1/p times; worst-case regret grows like its root."
-            " Its interval convolves exact laws of the rates, and has no upper end when an arm was"
-            " never seen.",
+            " are always seen, every arm copied 1/p times; in the worst case what is lost while"
+            " learning grows like its square root. Its interval convolves the exact laws of the"
+            " rates, and has no upper end when an arm was never seen.",
         ),
-        tag("pre", tag("code", f"halfseen audit {log} {options} --out DIR")),
+        tag("p", "The command that makes this page:"),
+        tag("pre", tag("code", command)),
     )
