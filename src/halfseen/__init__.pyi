@@ -29,6 +29,8 @@ from halfseen.logs.invest import Investment as Investment
 from halfseen.logs.invest import invest as invest
 from halfseen.logs.plan import Plan as Plan
 from halfseen.logs.plan import plan as plan
+from halfseen.logs.segments import SegmentedAudit as SegmentedAudit
+from halfseen.logs.segments import audit_by as audit_by
 from halfseen.logs.window import Window as Window
 from halfseen.logs.window import feedback_window as feedback_window
 from halfseen.policies import GLMUCB as GLMUCB

@@ -149,3 +149,46 @@ def test_rates_must_come_from_somewhere(monkeypatch, capsys, command):
     code, out, err = run(monkeypatch, capsys, *command.split())
     assert (code, out) == (2, "")
     assert "must be given" in err
+
+
+FILTERS = ("--where", "sold <> 2 OR sold IS NULL")
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        ("audit", ()),
+        ("plan", ("--traffic", "20", "--days", "5")),
+        ("invest", ("--cost", "1", "--budget", "1")),
+    ],
+)
+def test_rows_left_out_are_said_in_text_and_json(monkeypatch, capsys, log, command, more):
+    source = (log,) if command == "audit" else ("--log", log)
+    arguments = (command, *source, "--action", "offer", "--reward", "sold", *more, *FILTERS)
+    code, out, err = run(monkeypatch, capsys, *arguments)
+    assert (code, "Left out: 20 of 60 rows" in out) == (0, True), err
+    _, out, _ = run(monkeypatch, capsys, *arguments, "--json")
+    assert json.loads(out)["left_out"]["rows"] == 20
+    code, out, err = run(monkeypatch, capsys, *arguments[:-1], "sold; DROP")
+    assert (code, out) == (2, "")
+    assert err.startswith("halfseen: `where` must be one SQL condition")
+
+
+def test_nothing_is_written_without_out(monkeypatch, capsys, log, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    code, out, _ = run(monkeypatch, capsys, "audit", log, "--action", "offer", "--reward", "sold")
+    assert (code, "Report" in out) == (0, False)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_by_segment(monkeypatch, capsys, log, tmp_path):
+    arguments = ("audit", log, "--action", "offer", "--reward", "sold", "--by", "offer")
+    code, out, _ = run(monkeypatch, capsys, *arguments, "--out", tmp_path / "out")
+    assert code == 0
+    assert "(all)" in out
+    assert "What missing feedback costs, by offer" in (tmp_path / "out/report.html").read_text()
+    _, out, _ = run(monkeypatch, capsys, *arguments, "--json")
+    assert [part["segment"] for part in json.loads(out)["segments"]] == ["a", "b"]
+    code, _, err = run(monkeypatch, capsys, *arguments, "--traffic", "3")
+    assert (code, "cannot come with --by" in err) == (2, True)

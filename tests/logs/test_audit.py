@@ -52,7 +52,7 @@ def test_json_has_no_infinities():
     found = audit({"a": [1, 2], "r": [1.0, None]}, action="a", reward="r")
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["effective_dimension"]["value"] is None
-    assert content["rates"][1]["contributes"] is None
+    assert content["rates"][0]["contributes"] is None
     assert content["warnings"][0]["kind"] == "never-seen"
     assert len(found.to_dict(most=1)["rates"]) == 1
 

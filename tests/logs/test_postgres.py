@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from halfseen import InvalidInput, StorageError, audit
-from halfseen.logs.source import _load_extension
+from halfseen.logs.databases import _load_extension
 
 pytestmark = [pytest.mark.postgres, pytest.mark.filterwarnings("ignore")]
 

@@ -186,16 +186,15 @@ def test_what_is_not_there(tmp_path):
         open_log(tmp_path / "nothing.duckdb")
     with pytest.raises(StorageError, match="No files found"):
         open_log(str(tmp_path / "*.parquet"))
-    with pytest.raises(InvalidInput, match="must hold CSV or Parquet files"):
+    with pytest.raises(InvalidInput, match="must hold CSV, JSON Lines or Parquet files"):
         open_log(tmp_path)
     with pytest.raises(InvalidInput, match="must be a path"):
         open_log(" ")
-    for address in ("https://example.com/x.parquet", "s3://me:secret@bucket/x.parquet"):
-        with pytest.raises(
-            InvalidInput, match=r"must be a file, or an address .*Download the file"
-        ) as raised:
-            open_log(address)
-        assert "secret" not in str(raised.value)
+    with pytest.raises(
+        InvalidInput, match=r"must be a file, or an address .*Download the file"
+    ) as raised:
+        open_log("gs://me:secret@bucket/x.parquet")
+    assert "secret" not in str(raised.value)
     with pytest.raises(InvalidInput, match=r"`encoding` .*latin-1"):
         open_log(tmp_path / "nothing.csv", encoding="klingon")
     for wrong in (3, None, pd.Series([1]), pd.DataFrame()):

@@ -340,11 +340,27 @@ def check_folder(out: Path) -> None:
         )
 
 
+def check_new_file(option: str, path: Path) -> None:
+    """Refuse to write over a file, or where none can be, before anything long is run."""
+    try:
+        usable = not path.exists() and path.absolute().parent.is_dir()
+    except OSError:
+        usable = False
+    if not usable:
+        raise InvalidInput(
+            f"--{option}",
+            "must be a new file in a folder that exists",
+            str(path),
+            "Choose another.",
+        )
+
+
 def main() -> NoReturn:
     """Run the command; whatever goes wrong ends it with a sentence.
 
     Exit code 2: bad input, or files that cannot be used. 1: an error in halfseen itself, or a claim
-    whose verdict is not the one recorded. 130: stopped with Ctrl-C. 141: nobody reads the output.
+    whose verdict is not the one recorded. 3: a threshold of ``audit --fail-if`` is crossed. 130:
+    stopped with Ctrl-C. 141: nobody reads the output.
     """
     leave_at_once()
     code = ended(app)

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from halfseen import checks
-from halfseen.cli.streams import answer_first, print_json, print_text
+from halfseen.cli.streams import answer_first, print_json
 
 if TYPE_CHECKING:
     from halfseen.claims import Finding
-    from halfseen.logs.audit import Audit
-    from halfseen.logs.plan import Plan
     from halfseen.studies.result import Result
     from halfseen.studies.study import Study
     from halfseen.studies.summarize import Summary
@@ -122,48 +120,6 @@ def _print_table(result: Result) -> None:
     console.print(grid)
 
 
-def print_audit(
-    found: Audit,
-    folder: Path,
-    as_json: bool,
-    forecast: Plan | None = None,
-    imputations: Result | None = None,
-) -> None:
-    """Print the summary of an audit, whatever becomes of its report, and write the report."""
-    from halfseen.logs.audit_export import MOST_ARMS
-    from halfseen.logs.imputation import imputation_table
-    from halfseen.logs.sentences import forecast_in_words
-
-    compared = None if imputations is None else imputation_table(imputations)
-
-    def content(page: Path | None) -> dict[str, Any]:
-        more: dict[str, Any] = {"report": None if page is None else str(page)}
-        if forecast is not None:
-            more["forecast"] = forecast.to_dict()
-        if compared is not None:
-            more["imputations"] = compared.records()
-        return found.to_dict(MOST_ARMS) | more
-
-    def text() -> None:
-        words = None if forecast is None else forecast_in_words(forecast)
-        print_text("\n\n".join(str(part) for part in (found, words, compared) if part) + "\n")
-
-    def write() -> Path:
-        return found.report(folder, forecast, imputations)
-
-    page = answer_first(text, content, as_json, write)
-    if not as_json:
-        print(f"Report: {page}")
-
-
-def print_found(found: Any, as_json: bool) -> None:
-    """Print something that knows its own text and its plain values."""
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_text(found)
-
-
 def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:
     """Print the effective dimension, each arm's part in it and the value of its feedback."""
     from halfseen.theory import dimension_by_arm
@@ -171,6 +127,8 @@ def print_dimension(observe: list[float] | None, noise: list[float] | None, as_j
     assert observe is not None
     for place, p in enumerate(observe):
         checks.number(f"--observe[{place}]", p, at_least=LEAST, at_most=1.0, fix=checks.OBSERVE_FIX)
+    from halfseen.cli.audit_console import print_found
+
     print_found(dimension_by_arm(observe, noise), as_json)
 
 

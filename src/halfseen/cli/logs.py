@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app, check_folder, numbers
+from halfseen.cli import Json, app, check_folder, check_new_file, numbers
 from halfseen.errors import InvalidInput
 
+CROSSED = 3  # exit code where --fail-if holds
 Log = Annotated[
     str,
     typer.Argument(
-        help="A CSV or Parquet file, a pattern or folder of them, a DuckDB or SQLite database,"
-        " postgresql://user@host/base or mysql://user@host/base."
+        help="A CSV, JSON Lines, Parquet, Feather or Excel file (.gz and .zst too), a pattern or"
+        " folder of them, - for standard input, a DuckDB or SQLite database,"
+        " postgresql://user@host/base, mysql://user@host/base, https:// or s3://."
     ),
 ]
 Action = Annotated[str, typer.Option(help="Column that names the arm.")]
@@ -22,9 +25,18 @@ Reward = Annotated[str | None, typer.Option(help="Column of rewards, empty if mi
 Observed = Annotated[str | None, typer.Option(help="Column: was the reward seen?")]
 Time = Annotated[str | None, typer.Option(help="Column: when was it decided?")]
 FeedbackTime = Annotated[str | None, typer.Option(help="Column: when did the reward come back?")]
-Encoding = Annotated[str | None, typer.Option(help="Of a CSV file that is not UTF-8, as latin-1.")]
 Noise = Annotated[str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")]
-TableName = Annotated[str | None, typer.Option("--table", help="Table of a database.")]
+Where = Annotated[
+    str | None, typer.Option(help="Use only rows for which this SQL condition holds.")
+]
+Since = Annotated[str | None, typer.Option(help="Leave out rows before this time.")]
+Until = Annotated[str | None, typer.Option(help="Leave out rows from this time on.")]
+DropArms = Annotated[str | None, typer.Option(help="Leave out these arms, as a,b.")]
+Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as latin-1.")]
+Decimal = Annotated[str, typer.Option(help="A comma if 0,5 means a half in a text file.")]
+TableName = Annotated[
+    str | None, typer.Option("--table", help="Table of a database, or sheet of an Excel file.")
+]
 
 
 @app.command()
@@ -60,47 +72,92 @@ def audit(
         bool,
         typer.Option("--designed", help="Arms were drawn blindly and the log is looked at once."),
     ] = False,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
+    by: Annotated[
+        str | None, typer.Option(help="Column: audit each of its values by itself.")
+    ] = None,
     table: TableName = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     traffic: Annotated[
         float | None, typer.Option(help="Decisions per day: adds a forecast to the report.")
     ] = None,
     imputations: Annotated[
         bool, typer.Option(help="Also simulate what made-up rewards would cost.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("audit"),
+    compare: Annotated[
+        Path | None, typer.Option(help="An earlier audit's JSON: say what changed beyond chance.")
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(help='End with exit code 3 if so, as "factor>2"; repeat for several.'),
+    ] = None,
+    study: Annotated[
+        Path | None, typer.Option(help="TOML file to write: a study with this log's arms.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a report; nothing is written without it.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Tell what the missing feedback in a log of decisions costs."""
-    from halfseen.cli.console import print_audit
+    from halfseen.cli.audit_console import print_audit, print_segments
     from halfseen.logs.audit import audit as run
     from halfseen.logs.audit_export import AUDIT_FILE
-    from halfseen.studies.storage import is_marked
+    from halfseen.logs.comparison import compare as compare_audits
+    from halfseen.logs.comparison import read_audit
+    from halfseen.logs.fail_if import read_threshold
+    from halfseen.logs.log_study import study_toml
+    from halfseen.studies.storage import is_marked, write_text
 
-    check_folder(out)
-    is_marked(out, AUDIT_FILE)  # before a long log is read
-    found = run(
-        log,
-        action=action,
-        reward=reward,
-        observed=observed,
-        time=time,
-        feedback_time=feedback_time,
-        propensity=propensity,
-        context=context,
-        unit=unit,
-        id=id,
-        features=() if features is None else features.split(","),
-        window=window,
-        now=now,
-        empty_means=empty_means,
-        designed=designed,
-        table=table,
-        encoding=encoding,
-    )
+    if out is not None:
+        check_folder(out)
+        is_marked(out, AUDIT_FILE)  # before a long log is read
+    limits = [read_threshold(text, compare is not None) for text in fail_if or ()]
+    before = None if compare is None else read_audit(compare)
+    if study is not None:
+        check_new_file("study", study)
+    options: dict[str, Any] = {
+        "action": action,
+        "reward": reward,
+        "observed": observed,
+        "time": time,
+        "feedback_time": feedback_time,
+        "propensity": propensity,
+        "context": context,
+        "unit": unit,
+        "id": id,
+        "features": () if features is None else features.split(","),
+        "window": window,
+        "now": now,
+        "empty_means": empty_means,
+        "designed": designed,
+        "table": table,
+        "encoding": encoding,
+        "decimal": decimal,
+    } | _rows(where, since, until, drop_arms)
+    if by is not None:
+        from halfseen.logs.segments import audit_by
+
+        others = {"traffic": traffic, "imputations": imputations, "compare": compare}
+        _alone("by", **others, study=study, fail_if=fail_if)
+        print_segments(audit_by(log, by, **options), out, as_json)
+        return
+    found = run(log, **options)
     forecast = found.outlook() if traffic is None else found.plan(traffic)
-    compared = found.compare_imputations() if imputations else None
-    print_audit(found, out, as_json, forecast, compared)
+    imputed = found.compare_imputations() if imputations else None
+    compared = None if before is None else compare_audits(found, before)
+    if study is not None:
+        write_text(study, study_toml(found))
+    print_audit(found, out, as_json, forecast, imputed, compared)
+    crossed = [said for limit in limits if (said := limit.crossed(found, compared))]
+    for said in crossed:
+        print(f"halfseen: {said}", file=sys.stderr)
+    if crossed:
+        raise typer.Exit(CROSSED)
 
 
 @app.command()
@@ -132,12 +189,19 @@ def plan(
     action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
     observed: Observed = None,
+    time: Time = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
     table: TableName = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
     """Forecast how many days a bandit needs, with this feedback and with all of it."""
-    from halfseen.cli.console import print_found, progress_bar
+    from halfseen.cli.audit_console import print_found
+    from halfseen.cli.console import progress_bar
     from halfseen.logs.audit import audit as run
     from halfseen.logs.plan import plan as forecast
 
@@ -150,18 +214,18 @@ def plan(
         "target": target,
         "noise": _one_or_more("noise", noise),
     }
+    rows = _rows(where, since, until, drop_arms) | {
+        "table": table,
+        "encoding": encoding,
+        "decimal": decimal,
+    }
+    left_out = None
     with progress_bar() as progress:
         if log is not None:
             _not_with_log(means=means, observe=observe, binary=binary or None)
             arms, rewards = _given("action", action), _given("reward", reward)
-            known = run(
-                log,
-                action=arms,
-                reward=rewards,
-                observed=observed,
-                table=table,
-                encoding=encoding,
-            )
+            known = run(log, action=arms, reward=rewards, observed=observed, time=time, **rows)
+            left_out = known.left_out
             found = known.plan(**options, progress=progress)
         else:
             _only_with_log(action, reward, observed, table, encoding)
@@ -172,7 +236,7 @@ def plan(
                 progress=progress,
                 **options,
             )
-    print_found(found, as_json)
+    print_found(found, as_json, left_out)
 
 
 @app.command()
@@ -190,15 +254,21 @@ def invest(
     action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
     observed: Observed = None,
+    time: Time = None,
     cost_column: Annotated[
         str | None, typer.Option(help="Its column of what seeing a reward costs.")
     ] = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
     table: TableName = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
     """Split a budget for more feedback among the arms, so that it does most."""
-    from halfseen.cli.console import print_found
+    from halfseen.cli.audit_console import print_found
     from halfseen.logs.audit import audit as run
     from halfseen.logs.invest import invest as split
 
@@ -211,11 +281,14 @@ def invest(
             action=_given("action", action),
             reward=reward,
             observed=observed,
+            time=time,
             cost=cost_column,
             table=table,
             encoding=encoding,
+            decimal=decimal,
+            **_rows(where, since, until, drop_arms),
         )
-        print_found(found.invest(budget, price, noise=scale), as_json)
+        print_found(found.invest(budget, price, noise=scale), as_json, found.left_out)
         return
     _only_with_log(action, reward, observed, table, encoding, cost_column)
     rates = numbers("observe", _given("observe", observe)) or []
@@ -236,12 +309,17 @@ def window(
         str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
     ] = None,
     futures: Annotated[int, typer.Option(help="How many futures to simulate.")] = 60,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
     table: TableName = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
     """Tell how long to wait for feedback, by simulating a learner that waits."""
-    from halfseen.cli.console import print_found
+    from halfseen.cli.audit_console import print_found
     from halfseen.logs.window import feedback_window
 
     found = feedback_window(
@@ -256,8 +334,28 @@ def window(
         futures=futures,
         table=table,
         encoding=encoding,
+        decimal=decimal,
+        **_rows(where, since, until, drop_arms),
     )
     print_found(found, as_json)
+
+
+def _rows(
+    where: str | None, since: str | None, until: str | None, drop_arms: str | None
+) -> dict[str, Any]:
+    """Return the options that choose rows, as `halfseen.audit` takes them."""
+    arms = () if drop_arms is None else tuple(drop_arms.split(","))
+    return {"where": where, "since": since, "until": until, "drop_arms": arms}
+
+
+def _alone(option: str, **others: Any) -> None:
+    """Refuse options that mean nothing together with another."""
+    for name, value in others.items():
+        if value:
+            fix = "Give one or the other."
+            raise InvalidInput(
+                f"--{name.replace('_', '-')}", f"cannot come with --{option}", value, fix
+            )
 
 
 def _given(field: str, text: str | None) -> str:

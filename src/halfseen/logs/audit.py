@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
 from halfseen.logs.advice import Advice
+from halfseen.logs.audit_export import MOST_ARMS, rates_table, shown_rates
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Counts
 from halfseen.logs.dimension import Dimension
@@ -24,12 +24,12 @@ from halfseen.logs.examine import examine
 from halfseen.logs.log_options import prepared
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.rates import RatePrior, shrunken_interval
+from halfseen.logs.row_filter import LeftOut, as_filter
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.logs.sentences import ASSUMPTION, answers, best_in_words
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.log_warning import Check, LogWarning, checks_in_words
 from halfseen.tables import Table
-from halfseen.theory.events import clopper_pearson
 
 if TYPE_CHECKING:
     from halfseen.logs.plan import Plan
@@ -72,6 +72,10 @@ class Audit(Advice):
         Of every interval.
     designed
         True if arms were drawn without looking at rewards and the log is looked at once.
+    left_out
+        Rows that ``where``, ``since``, ``until`` and ``drop_arms`` left out.
+    asked
+        The options the audit was asked with.
     """
 
     log: str
@@ -89,6 +93,8 @@ class Audit(Advice):
     direction: DirectionFit | None
     level: float
     designed: bool = False
+    left_out: LeftOut | None = None
+    asked: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -119,8 +125,11 @@ class Audit(Advice):
     def observe(self) -> Vector:
         """The share of rewards seen, per arm; of an arm never seen, borrowed from the others."""
         seen, rows = self.effective_seen, self.effective_rows
-        borrowed = shrunken_interval(seen, rows, self.prior)[0]
-        return np.where(seen > 0.0, seen / rows, np.maximum(borrowed, 1e-12))
+        rate, never = seen / rows, seen <= 0.0
+        if never.any():
+            borrowed = shrunken_interval(seen[never], rows[never], self.prior)[0]
+            rate[never] = np.maximum(borrowed, 1e-12)
+        return rate
 
     @property
     def censorship(self) -> PerArm:
@@ -134,26 +143,7 @@ class Audit(Advice):
         ``contributes`` is 1/p, the arm's part in the effective dimension, and ``worth of 1% more``
         is how much of it goes away when 1 in 100 more of its rewards are seen.
         """
-        counts, seen, rows = self.counts, self.effective_seen, self.effective_rows
-        low, high = clopper_pearson(seen, rows, self.level)
-        rate, shrunk_low, shrunk_high = shrunken_interval(seen, rows, self.prior, self.level)
-        with np.errstate(divide="ignore"):
-            parts = rows / seen
-        columns: dict[str, list[Any]] = {
-            "arm": list(counts.names),
-            "rows": counts.rows.tolist(),
-            "seen": counts.seen.tolist(),
-            "rate": (seen / rows).tolist(),
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "shrunken": rate.tolist(),
-            "shrunken low": shrunk_low.tolist(),
-            "shrunken high": shrunk_high.tolist(),
-            "mean reward": [None if math.isnan(m) else m for m in counts.mean.tolist()],
-            "contributes": parts.tolist(),
-            "worth of 1% more": (parts**2 / 100.0).tolist(),
-        }
-        return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+        return rates_table(self)
 
     @cached_property
     def answers(self) -> tuple[str, ...]:
@@ -163,7 +153,8 @@ class Audit(Advice):
     def summary(self) -> str:
         """Return the answer, the rates and the warnings as text."""
         voiding = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
-        parts = [*voiding, "\n".join(self.answers), str(self._shown())]
+        told = [] if self.left_out is None else [str(self.left_out)]
+        parts = [*voiding, "\n".join(self.answers), *told, str(shown_rates(self, SHOWN))]
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
         if self.maturity is not None:
@@ -179,16 +170,10 @@ class Audit(Advice):
         return self.summary()
 
     def costliest(self, most: int) -> list[int]:
-        """Return the places of the arms that cost most, in the order of the log."""
+        """Return the places of the arms that cost most, the costliest first."""
         with np.errstate(divide="ignore"):
             parts = self.effective_rows / self.effective_seen
-        return sorted(np.argsort(-parts, kind="stable")[:most].tolist())
-
-    def _shown(self) -> Table:
-        keep = ("arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more")
-        places = [self.rates.columns.index(name) for name in keep]
-        rows = [self.rates.rows[i] for i in self.costliest(SHOWN)]
-        return Table(keep, tuple(tuple(row[i] for i in places) for row in rows))
+        return np.argsort(-parts, kind="stable")[:most].tolist()
 
     def report(
         self,
@@ -212,13 +197,13 @@ class Audit(Advice):
 
         return write_audit(self, Path(folder), forecast, imputations)
 
-    def to_dict(self, most: int | None = None) -> dict[str, Any]:
+    def to_dict(self, most: int | None = MOST_ARMS) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None.
 
         Parameters
         ----------
         most
-            How many arms to give at most, those that cost most.
+            How many arms to give at most, those that cost most; None for all.
         """
         from halfseen.logs.audit_export import audit_as_dict
 
@@ -242,12 +227,17 @@ def audit(
     unit: str | None = None,
     id: str | None = None,
     features: Sequence[str] = (),
+    where: str | None = None,
+    since: Any = None,
+    until: Any = None,
+    drop_arms: Sequence[str] = (),
     window: float | None = None,
     now: Any = None,
     empty_means: float | None = None,
     designed: bool = False,
     table: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
     level: float = 0.95,
 ) -> Audit:
     """Tell what the missing feedback in a log costs.
@@ -255,9 +245,10 @@ def audit(
     Parameters
     ----------
     log
-        A CSV or Parquet file, a pattern or folder of them, a DuckDB or SQLite database, the address
-        of a server (``postgresql://...``), or a pandas, polars or Arrow table. It is aggregated
-        where it is; nothing is loaded whole.
+        A CSV, JSON Lines, Parquet, Feather or Excel file, a pattern or folder of them, a DuckDB or
+        SQLite database, an address (``postgresql://...``, ``https://...``), a pandas, polars or
+        Arrow table, a dictionary of columns or a list of dictionaries. It is aggregated where it
+        is; nothing is loaded whole.
     action
         The column that names the arm; without it, all rows are one arm.
     reward
@@ -279,6 +270,12 @@ def audit(
     features
         Columns of numbers that describe the action: how feedback thins out along them is fitted.
         With them, the action need not be named.
+    where
+        An SQL condition on the log's columns; other rows are left out, and the audit says so.
+    since, until
+        The first time that counts and the first that no longer does, as the log writes times.
+    drop_arms
+        Arms to leave out.
     window
         Count a reward as seen if it came back within so long, in days if times are dates, else in
         their own unit. With ``feedback_time``, rates are then shares back within it; without,
@@ -293,8 +290,8 @@ def audit(
         best arm is then named sooner.
     table
         The table of a database that has several.
-    encoding
-        Of a CSV file that is not UTF-8.
+    encoding, decimal
+        Of a text file that is not UTF-8; and ``","`` if 0,5 means a half in it.
     level
         Of the intervals.
 
@@ -317,6 +314,7 @@ def audit(
     >>> found.censorship
     PerArm(observe=(0.5, 1.0))
     """
+    asked = {name: value for name, value in locals().items() if name != "log"}
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
     columns = Columns(
         action,
@@ -331,7 +329,9 @@ def audit(
         id,
         tuple(features),
     )
-    source = open_log(log, table=table, encoding=encoding)
+    source = open_log(log, table=table, encoding=encoding, decimal=decimal)
     source, notes = prepared(source, columns, window, now, empty_means)
-    parts = examine(source, columns, level=level, window=window, now=now, notes=notes)
-    return Audit(**parts, designed=checks.yes_or_no("designed", designed))
+    rows = as_filter(where, since, until, drop_arms)
+    options: dict[str, Any] = {"level": level, "window": window, "now": now, "notes": notes}
+    parts = examine(source, columns, rows, **options)
+    return Audit(**parts, designed=checks.yes_or_no("designed", designed), asked=asked)

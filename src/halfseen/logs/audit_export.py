@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfseen.logs.missing_bounds import bounds_as_dict
+from halfseen.logs.rates import shrunken_interval
 from halfseen.logs.sentences import ASSUMPTION
+from halfseen.tables import Table
+from halfseen.theory.events import clopper_pearson
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
 
 
+SCHEMA_VERSION = 1  # of the JSON: raised when a key goes or changes its meaning
 MOST_ARMS = 10_000  # in a file or a printout
 AUDIT_FILE = "audit.json"  # its folder is an audit's
 
@@ -21,11 +28,13 @@ AUDIT_FILE = "audit.json"  # its folder is an audit's
 def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     """Return everything JSON can hold; at most so many arms, those that cost most."""
     whole, rest = found.effective_dimension, found.dimension_of_seen
-    chosen = range(len(found.arms)) if most is None else found.costliest(most)
+    chosen = None if most is None else found.costliest(most)
     content = {
+        "schema_version": SCHEMA_VERSION,
         "log": found.log,
         "rows": found.rows,
         "seen": found.seen,
+        "left_out": None if found.left_out is None else found.left_out.to_dict(),
         "answers": list(found.answers),
         "effective_dimension": {
             "value": whole.value,
@@ -38,11 +47,8 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         },
         "never_seen": list(found.never_seen[:MOST_ARMS]),
         "rates": [
-            {
-                key.replace(" ", "_").replace("1%", "one_percent"): value
-                for key, value in zip(found.rates.columns, found.rates.rows[i], strict=True)
-            }
-            for i in chosen
+            {snake_case(key): value for key, value in record.items()}
+            for record in rates_table(found, chosen)
         ],
         "drift": [
             {
@@ -62,8 +68,88 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         "direction": None if found.direction is None else found.direction.to_dict(),
         "assumption": ASSUMPTION,
     }
-    values: dict[str, Any] = plain(content)
+    values: dict[str, Any] = plain(snake_keys(content))
     return values
+
+
+def audit_schema() -> dict[str, Any]:
+    """Return the JSON Schema that every audit's JSON keeps to.
+
+    Examples
+    --------
+    >>> audit_schema()["properties"]["schema_version"]["const"] == SCHEMA_VERSION
+    True
+    """
+    text = files("halfseen.logs").joinpath("audit.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def rates_table(found: Audit, places: list[int] | None = None) -> Table:
+    """Return one row per arm, of all arms in the log's order or of some.
+
+    Parameters
+    ----------
+    found
+        The audit.
+    places
+        The arms to give; left out, all.
+    """
+    keep = slice(None) if places is None else places
+    counts = found.counts if places is None else found.counts.part(places)
+    seen, rows = found.effective_seen[keep], found.effective_rows[keep]
+    low, high = clopper_pearson(seen, rows, found.level)
+    rate, shrunk_low, shrunk_high = shrunken_interval(seen, rows, found.prior, found.level)
+    with np.errstate(divide="ignore"):
+        parts = rows / seen
+    columns: dict[str, list[Any]] = {
+        "arm": list(counts.names),
+        "rows": counts.rows.tolist(),
+        "seen": counts.seen.tolist(),
+        "rate": (seen / rows).tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "shrunken": rate.tolist(),
+        "shrunken low": shrunk_low.tolist(),
+        "shrunken high": shrunk_high.tolist(),
+        "mean reward": [None if math.isnan(m) else m for m in counts.mean.tolist()],
+        "contributes": parts.tolist(),
+        "worth of 1% more": (parts**2 / 100.0).tolist(),
+    }
+    return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+
+def shown_rates(found: Audit, most: int) -> Table:
+    """Return the arms that cost most, in the columns that fit on a screen."""
+    keep = ("arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more")
+    rates = rates_table(found, found.costliest(most))
+    places = [rates.columns.index(name) for name in keep]
+    return Table(keep, tuple(tuple(row[i] for i in places) for row in rates.rows))
+
+
+def snake_case(name: str) -> str:
+    """Return a column's title as a key.
+
+    >>> snake_case("worth of 1% more")
+    'worth_of_one_percent_more'
+    """
+    for sign, word in (
+        ("1%", "one percent"),
+        ("± 95%", "half width"),
+        ("%", " percent"),
+        ("'", ""),
+    ):
+        name = name.replace(sign, word)
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def snake_keys(value: Any) -> Any:
+    """Return a value whose dictionaries, inner ones too, have keys in snake_case."""
+    if isinstance(value, dict):
+        return {snake_case(key): snake_keys(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [snake_keys(entry) for entry in value]
+    return value
 
 
 def plain(value: Any) -> Any:

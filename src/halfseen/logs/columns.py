@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfseen.errors import InvalidInput
-from halfseen.logs.source import Log, identifier, text
+from halfseen.logs.source import Log, filled, identifier, text
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "-", "missing", "?")
 YES = ("true", "t", "yes", "y", "1", "1.0", "observed", "seen")
@@ -14,6 +14,7 @@ NO = ("false", "f", "no", "n", "0", "0.0", "missing", "unseen", "censored")
 _SIZES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 WHOLE = (*_SIZES, *(f"U{size}" for size in _SIZES))
 REAL = ("FLOAT", "DOUBLE")
+CENTURY = (946_684_800.0, 4_102_444_800.0)  # 2000 to 2100 in seconds since 1970
 
 
 @dataclass(frozen=True)
@@ -75,20 +76,35 @@ class Columns:
             )
 
 
+def _kind(log: Log, name: str) -> tuple[str, str]:
+    """Return the type of a column and SQL for its cells; categories are read as text."""
+    kind, raw = log.columns[name].split("(")[0], identifier(name)
+    return ("VARCHAR", f"CAST({raw} AS VARCHAR)") if kind == "ENUM" else (kind, raw)
+
+
+def name_sql(log: Log, name: str) -> str:
+    """Return SQL for what a column names: NaN names nothing."""
+    kind, raw = log.columns[name], identifier(name)
+    return f"CASE WHEN isnan({raw}) THEN NULL ELSE {raw} END" if kind in REAL else raw
+
+
 def number_sql(log: Log, field: str, name: str) -> tuple[str, str]:
     """Return SQL for a number that is null where missing, and for whether it is no number."""
-    kind, raw = log.columns[name].split("(")[0], identifier(name)
+    kind, raw = _kind(log, name)
     if kind in REAL:
         return f"CASE WHEN isnan({raw}) THEN NULL ELSE CAST({raw} AS DOUBLE) END", "false"
     if kind in WHOLE or kind == "DECIMAL":
         return f"CAST({raw} AS DOUBLE)", "false"
     if kind == "BOOLEAN":
         return f"CAST(CAST({raw} AS INTEGER) AS DOUBLE)", "false"
-    if kind == '"NULL"':  # a column in which nothing stands
+    if kind == '"NULL"':  # an all-NULL column
         return "CAST(NULL AS DOUBLE)", "false"
     if kind == "VARCHAR":
         words = ", ".join(map(text, MISSING))
-        value = f"TRY_CAST(trim({raw}) AS DOUBLE)"
+        digits = f"trim({raw})"
+        if log.decimal == ",":
+            digits = f"replace(replace({digits}, '.', ''), ',', '.')"
+        value = f"TRY_CAST({digits} AS DOUBLE)"
         gone = f"({raw} IS NULL OR lower(trim({raw})) IN ({words}))"
         bad = f"(NOT {gone} AND {value} IS NULL)"
         return f"CASE WHEN {gone} OR isnan({value}) THEN NULL ELSE {value} END", bad
@@ -97,7 +113,7 @@ def number_sql(log: Log, field: str, name: str) -> tuple[str, str]:
 
 def flag_sql(log: Log, field: str, name: str) -> tuple[str, str]:
     """Return SQL for true or false, and for whether a value is neither."""
-    kind, raw = log.columns[name].split("(")[0], identifier(name)
+    kind, raw = _kind(log, name)
     if kind == "BOOLEAN":
         return f"coalesce({raw}, false)", "false"
     if kind in WHOLE or kind in REAL or kind == "DECIMAL":
@@ -112,8 +128,11 @@ def flag_sql(log: Log, field: str, name: str) -> tuple[str, str]:
 
 
 def time_sql(log: Log, field: str, name: str) -> tuple[str, str]:
-    """Return SQL for a time as seconds or as the number it is, and for whether it is neither."""
-    kind, raw = log.columns[name].split("(")[0], identifier(name)
+    """Return SQL for a time in seconds or in its own unit, and for whether it is neither.
+
+    Numbers that can only be milliseconds, microseconds or nanoseconds since 1970 become seconds.
+    """
+    kind, raw = _kind(log, name)
     if kind == "DATE" or kind.startswith("TIMESTAMP"):
         return f"epoch({raw})", "false"
     if kind == "VARCHAR":
@@ -121,21 +140,55 @@ def time_sql(log: Log, field: str, name: str) -> tuple[str, str]:
         value, _ = number_sql(log, field, name)
         words = ", ".join(map(text, MISSING))
         gone = f"({raw} IS NULL OR lower(trim({raw})) IN ({words}))"
-        either = f"coalesce({stamp}, {value})"
+        either = f"coalesce({stamp}, {_in_seconds(log, name, value)})"
         return either, f"(NOT {gone} AND {either} IS NULL)"
     if kind in WHOLE or kind in REAL or kind in ("DECIMAL", '"NULL"'):
-        return number_sql(log, field, name)
+        value, bad = number_sql(log, field, name)
+        return _in_seconds(log, name, value), bad
     raise _wrong_type(log, field, name, "times")
 
 
+def _in_seconds(log: Log, name: str, value: str) -> str:
+    scale = epoch_scale(log, name)
+    return value if scale in (None, 1.0) else f"({value}) * '{scale!r}'::DOUBLE"
+
+
+def epoch_scale(log: Log, name: str) -> float | None:
+    """Return the seconds in a unit of a column that counts time since 1970, or None.
+
+    It does if its first numbers all lie in this century in seconds, milliseconds, microseconds or
+    nanoseconds.
+
+    Examples
+    --------
+    >>> from halfseen.logs.source import open_log
+    >>> log = open_log({"t": [1_794_810_000_000], "day": [17]})
+    >>> epoch_scale(log, "t"), epoch_scale(log, "day")
+    (0.001, None)
+    """
+    if name not in log.scales:
+        log.scales[name] = None
+        kind, _ = _kind(log, name)
+        if kind in (*WHOLE, *REAL, "DECIMAL", "VARCHAR"):
+            value, _ = number_sql(log, "time", name)
+            head = f"(SELECT {value} AS x FROM {log.relation} WHERE ({value}) > 0 LIMIT 1000)"
+            found = log.query(f"SELECT min(x) AS low, max(x) AS high FROM {head}")
+            low, high = filled(found["low"])[0], filled(found["high"])[0]
+            for scale in (1.0, 1e-3, 1e-6, 1e-9):
+                if CENTURY[0] <= low * scale and high * scale < CENTURY[1]:
+                    log.scales[name] = scale
+    return log.scales[name]
+
+
 def is_dated(log: Log, name: str) -> bool:
-    """Say whether a column of times counts seconds since 1970 once read."""
-    if log.columns[name] != "VARCHAR":
-        return log.columns[name].startswith(("TIMESTAMP", "DATE"))
-    raw = identifier(name)
-    head = f"(SELECT {raw} FROM {log.relation} WHERE trim({raw}) <> '' LIMIT 1000)"
-    found = log.query(f"SELECT count(TRY_CAST({raw} AS TIMESTAMP)) AS dates FROM {head}")
-    return int(found["dates"][0]) > 0
+    """Return whether a column of times counts seconds since 1970 once read."""
+    kind, raw = _kind(log, name)
+    if kind != "VARCHAR":
+        dated = kind.startswith(("TIMESTAMP", "DATE"))
+        return dated or epoch_scale(log, name) is not None
+    head = f"(SELECT {raw} AS x FROM {log.relation} WHERE trim({raw}) <> '' LIMIT 1000)"
+    found = log.query(f"SELECT count(TRY_CAST(x AS TIMESTAMP)) AS dates FROM {head}")
+    return int(found["dates"][0]) > 0 or epoch_scale(log, name) is not None
 
 
 def decisions_sql(
@@ -149,7 +202,7 @@ def decisions_sql(
     ``bin`` if SQL for a place in time is given; ``bad_0``, ``bad_1``, ... mark the rows whose cell
     cannot be read.
     """
-    action = "'all'" if columns.action is None else identifier(columns.action)
+    action = "'all'" if columns.action is None else name_sql(log, columns.action)
     parts = [f"{action} AS action"]
     bad: list[tuple[str, str, str]] = []
 
@@ -188,7 +241,7 @@ def decisions_sql(
         parts.append(f"{read('features', number_sql, 'numbers', name)} AS feature_{i}")
     for field in ("context", "unit"):
         if getattr(columns, field):
-            parts.append(f"{identifier(getattr(columns, field))} AS {field}")
+            parts.append(f"{name_sql(log, getattr(columns, field))} AS {field}")
     if place is not None:
         parts.append(f"{place} AS bin")
     return f"(SELECT {', '.join(parts)} FROM {log.relation})", bad

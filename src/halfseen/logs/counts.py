@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, WrongType, decisions_sql
-from halfseen.logs.source import Log, filled, too_large
+from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, filter_rows
+from halfseen.logs.source import Log, filled, identifier, too_large
 from halfseen.logs.time_bins import Bins, find_bins
 
 Whole = NDArray[np.int64]
@@ -110,6 +111,8 @@ class Decisions:
         Its time, if it has one.
     binned
         Counts by arm and bin, unless there are very many arms.
+    left_out
+        Rows that a filter left out, if there is one.
     """
 
     log: Log
@@ -118,9 +121,10 @@ class Decisions:
     counts: Counts
     bins: Bins | None
     binned: Binned | None
+    left_out: LeftOut | None = None
 
 
-def read_decisions(log: Log, columns: Columns) -> Decisions:
+def read_decisions(log: Log, columns: Columns, rows: RowFilter = EVERY_ROW) -> Decisions:
     """Count decisions and rewards seen, arm by arm, in one pass.
 
     Parameters
@@ -129,6 +133,8 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
         An open log.
     columns
         Which column means what.
+    rows
+        Which rows to count.
 
     Returns
     -------
@@ -146,11 +152,11 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
 
     columns.check(log)
     try:
-        return _counted(log, columns)
+        return _filtered(log, columns, rows)
     except WrongType:
         if log.plain is None:
             raise
-        return _counted(log.as_text(), columns)
+        return _filtered(log.as_text(), columns, rows)
     except (duckdb.ConversionException, duckdb.TypeMismatchException) as error:
         if log.plain is None:
             raise InvalidInput(
@@ -159,7 +165,12 @@ def read_decisions(log: Log, columns: Columns) -> Decisions:
                 str(error).splitlines()[0],
                 "Correct those cells or read the log as text.",
             )
-        return _counted(log.as_text(), columns)
+        return _filtered(log.as_text(), columns, rows)
+
+
+def _filtered(log: Log, columns: Columns, rows: RowFilter) -> Decisions:
+    narrow, left_out = filter_rows(log, columns, rows)
+    return replace(_counted(narrow, columns), left_out=left_out)
 
 
 def _counted(log: Log, columns: Columns) -> Decisions:
@@ -206,13 +217,23 @@ def _counted(log: Log, columns: Columns) -> Decisions:
                 field,
                 f"must hold {wanted} or nothing",
                 f"{int(found[f'bad_{i}'].sum()):,} other cells in column {column}",
-                "Correct them, or empty them where they stand for missing.",
+                _hint(log, column),
             )
     counts = _counts(log.name, _merged(found))
     extremes = np.concatenate([counts.least, counts.most, counts.variance])
     if np.isinf(extremes).any():
         raise too_large(log.name)
     return Decisions(log, columns, sql, counts, bins, _binned(found) if by_time else None)
+
+
+def _hint(log: Log, column: str) -> str:
+    """Return what to do about cells that cannot be read."""
+    cell = f"trim(CAST({identifier(column)} AS VARCHAR))"
+    comma = f"regexp_full_match({cell}, '[+-]?[0-9.]*,[0-9]+')"
+    found = log.query(f"SELECT count(*) AS n FROM {log.relation} WHERE {comma}")["n"][0]
+    if found and log.decimal == ".":
+        return "If 0,5 means a half in them, say --decimal , (or decimal=',')."
+    return "Correct them, or empty them where they stand for missing."
 
 
 def _few_arms(log: Log, sql: str) -> bool:

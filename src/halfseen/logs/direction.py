@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +18,13 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.direction_fit import DirectionFit, Intervals
 from halfseen.logs.isotonic import isotonic, log_likelihood, merge_blocks
 from halfseen.logs.source import filled
+from halfseen.tables import listed
 
 SAMPLED = 20_000  # rows of a log
 SEARCHED = 20_000  # distinct rows the search for the direction looks at
+EVALUATED = 3e5  # rows times likelihoods per feature, in the search of a resample
+DETERMINED = 1e6  # condition number beyond which a feature is a combination of others
+COLLINEAR = 30.0  # beyond which it nearly is (Belsley, Kuh, Welsch 1980)
 
 
 def fit_direction(
@@ -30,6 +35,7 @@ def fit_direction(
     most_regions: int = 8,
     resamples: int = 0,
     seed: int = 0,
+    names: Sequence[str] | None = None,
 ) -> DirectionFit:
     r"""Fit a probability of being seen that falls along one direction of the features.
 
@@ -50,6 +56,8 @@ def fit_direction(
         How many times to refit resampled rows for intervals; 0 for none.
     seed
         Of the resampling, and of the rows searched if there are very many.
+    names
+        Of the features, for messages.
 
     Returns
     -------
@@ -65,6 +73,13 @@ def fit_direction(
     k > 1, d - 1 angles. The test of fit is of the staircase against the saturated model where rows
     repeat (likelihood ratio), else of the staircase with any slope in each region against squares
     and products of the features (score test).
+
+    Nothing depends on the units of the features: the search, the standardised weights and the angle
+    between directions are those of features divided by their standard deviations. Resampled rows
+    are searched from anew, not from the fitted direction. The interval of a rate joins the
+    percentiles of its refits with their mirror image about the fitted rate, since edges fitted to
+    noise exaggerate steps. In simulations both hold at least 93% of the time where feedback falls
+    by 15 points along one of two features in 1,000 rows.
 
     References
     ----------
@@ -90,15 +105,61 @@ def fit_direction(
         regions = checks.whole("regions", regions, at_least=1)
     most = checks.whole("most_regions", most_regions, at_least=1)
     resamples = checks.whole("resamples", resamples, at_least=0)
+    labels = tuple(f"feature {i + 1}" for i in range(x.shape[1])) if names is None else tuple(names)
+    condition, collinear = check_rank(x, labels)
     rng = np.random.default_rng(seed)
     distinct, place = np.unique(x, axis=0, return_inverse=True)
     place = place.reshape(-1)
     n = np.bincount(place).astype(float)
     k = np.bincount(place, weights=y.astype(float)).astype(float)
     found = _fit(distinct, k, n, regions, most, _search(distinct, k, n, rng))
+    spread = x.std(axis=0)
+    found = replace(
+        found,
+        names=labels,
+        standardized=_standardized(found.direction, spread),
+        condition=condition,
+        collinear=collinear,
+    )
     if resamples == 0:
         return found
     return _with_intervals(found, distinct, k, n, resamples, rng)
+
+
+def check_rank(x: Vector, names: tuple[str, ...]) -> tuple[float, tuple[str, ...]]:
+    """Return the condition number of standardised features, and those that nearly coincide.
+
+    Raises
+    ------
+    InvalidInput
+        If a feature does not vary or is determined by the others: then no direction is.
+    """
+    centred = x - x.mean(axis=0)
+    spread = centred.std(axis=0)
+    size = np.abs(x).max(axis=0)
+    flat = np.flatnonzero(spread <= 1e-12 * size)
+    if len(flat):
+        raise InvalidInput(
+            "features", "must vary", names[flat[0]], "Leave it out: it is the same in every row."
+        )
+    values, vectors = np.linalg.eigh((centred / spread).T @ (centred / spread) / len(x))
+    condition = math.sqrt(float(values[-1]) / max(float(values[0]), 1e-300))
+    shares = np.abs(vectors[:, 0])
+    involved = tuple(names[i] for i in np.flatnonzero(shares > 0.3 * shares.max()))
+    if condition > DETERMINED:
+        raise InvalidInput(
+            "features",
+            "must not determine each other",
+            listed(involved),
+            "Leave one of them out: along which of them feedback falls is not identified.",
+        )
+    return condition, involved if condition > COLLINEAR else ()
+
+
+def _standardized(direction: Vector, spread: Vector) -> Vector:
+    """Return the unit vector of a direction per standard deviation of the features."""
+    weights = direction * spread
+    return np.asarray(weights / np.sqrt(weights @ weights))
 
 
 def fit_log(decisions: Decisions, resamples: int = 30) -> DirectionFit | None:
@@ -117,7 +178,9 @@ def fit_log(decisions: Decisions, resamples: int = 30) -> DirectionFit | None:
         raise InvalidInput(
             "features", "must have a row without gaps", list(columns.features), "Name others."
         )
-    fit = fit_direction(rows, np.asarray(found["seen"]), resamples=resamples)
+    fit = fit_direction(
+        rows, np.asarray(found["seen"]), resamples=resamples, names=columns.features
+    )
     total = int(decisions.counts.rows.sum()) + decisions.counts.unnamed
     return replace(fit, drawn_from=total) if len(rows) == SAMPLED < total else fit
 
@@ -151,9 +214,20 @@ def _fit(
 
 
 def _search(
-    x: Vector, k: Vector, n: Vector, rng: np.random.Generator, start: Vector | None = None
+    x: Vector, k: Vector, n: Vector, rng: np.random.Generator, also: Vector | None = None
 ) -> Vector:
-    """Return the direction along which the best falling curve is most likely."""
+    """Return the direction along which the best falling curve is most likely.
+
+    Parameters
+    ----------
+    x, k, n
+        Distinct rows, and how often each was seen and occurred.
+    rng
+        Draws the rows to search if there are very many.
+    also
+        Another direction to begin from if it is more likely than that of a logistic regression;
+        with it, the search of many rows is shorter.
+    """
     from scipy.optimize import minimize
 
     if len(x) > SEARCHED:
@@ -172,21 +246,25 @@ def _search(
         curve = isotonic(z @ v, k, n)
         return -log_likelihood(curve, np.arange(len(curve.rows)))
 
-    begin = -_logistic(z, k, n) if start is None else start * spread
+    begin = -_logistic(z, k, n)
     length = float(np.sqrt(begin @ begin))
     begin = begin / length if length > 0.0 else np.eye(x.shape[1])[0]
-    if x.shape[1] == 1:
-        return unit(begin if loss(begin) <= loss(-begin) else -begin)
-    tries = [begin, -begin] if start is None else [begin]
+    tries = [begin, -begin, *([] if also is None else [_standardized(also, spread)])]
     begin = min(tries, key=loss)
-    step = 0.3 if start is None else 0.1
-    corners = np.vstack([begin, *(begin + step * axis for axis in np.eye(len(begin)))])
-    effort = (150 if start is None else 20) * len(begin)
+    if x.shape[1] == 1:
+        return unit(begin)
+    corners = np.vstack([begin, *(begin + 0.3 * axis for axis in np.eye(len(begin)))])
+    effort = 150.0 if also is None else min(max(EVALUATED / len(x), 20.0), 150.0)
     ended = minimize(
         loss,
         begin,
         method="Nelder-Mead",
-        options={"initial_simplex": corners, "maxfev": effort, "xatol": 1e-4, "fatol": 1e-3},
+        options={
+            "initial_simplex": corners,
+            "maxfev": int(effort * len(begin)),
+            "xatol": 1e-4,
+            "fatol": 1e-3,
+        },
     )
     return unit(ended.x if ended.fun < loss(begin) else begin)
 
@@ -246,23 +324,31 @@ def _with_intervals(
     fit: DirectionFit, x: Vector, k: Vector, n: Vector, resamples: int, rng: np.random.Generator
 ) -> DirectionFit:
     cells = np.concatenate([k, n - k])
+    spread = np.sqrt(np.average((x - np.average(x, axis=0, weights=n)) ** 2, axis=0, weights=n))
     angles, cuts, rates = [], [], []
     for _ in range(resamples):
         drawn = rng.multinomial(int(n.sum()), cells / cells.sum()).astype(float)
         hits, size = drawn[: len(k)], drawn[: len(k)] + drawn[len(k) :]
         kept = size > 0
         again = x[kept], hits[kept], size[kept]
-        direction = _search(*again, rng, start=fit.direction)
+        direction = _search(*again, rng, also=fit.direction)
         one = _fit(*again, len(fit.rates), len(fit.rates), direction)
-        cosine = min(1.0, float(abs(direction @ fit.direction)))
-        angles.append(math.degrees(math.acos(cosine)))
+        cosine = float(_standardized(direction, spread) @ fit.standardized)
+        angles.append(math.degrees(math.acos(min(max(cosine, -1.0), 1.0))))
         if len(one.rates) == len(fit.rates):
             cuts.append(one.thresholds)
             rates.append(one.rates)
-    ends = np.array([0.025, 0.975])
     found = Intervals(
-        angle=float(np.quantile(angles, 0.95)),
-        thresholds=np.quantile(np.array(cuts), ends, axis=0),
-        rates=np.quantile(np.array(rates), ends, axis=0),
+        angle=float(np.quantile(angles, 0.95, method="higher")),
+        thresholds=_both_ways(np.array(cuts), fit.thresholds),
+        rates=np.clip(_both_ways(np.array(rates), fit.rates), 0.0, 1.0),
     )
     return replace(fit, intervals=found)
+
+
+def _both_ways(refits: Vector, fitted: Vector) -> Vector:
+    """Return the 95% percentiles of refits, joined with their mirror image about the fit."""
+    if not len(refits):
+        return np.vstack([np.full(len(fitted), -np.inf), np.full(len(fitted), np.inf)])
+    low, high = np.quantile(refits, [0.025, 0.975], axis=0)
+    return np.vstack([np.minimum(low, 2.0 * fitted - high), np.maximum(high, 2.0 * fitted - low)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
 from halfseen.logs.isotonic import Curve
-from halfseen.tables import Table, table
+from halfseen.tables import Table, listed, table
 from halfseen.theory import information_path, worst_case_dimension, worst_case_potential
 
 UNLIKELY = 0.01
@@ -24,7 +24,8 @@ class Intervals:
     Attributes
     ----------
     angle
-        The angle in degrees from the fitted direction within which 95% of refits lie.
+        The angle in degrees from the fitted direction within which 95% of refits lie, between
+        directions per standard deviation of the features.
     thresholds, rates
         Lower and upper ends, one column per threshold or region.
     """
@@ -61,6 +62,15 @@ class DirectionFit:
         From resampling, if asked for.
     drawn_from
         The rows it was fitted to are drawn at random from that many; None if it was all.
+    names
+        Of the features.
+    standardized
+        The direction per standard deviation of each feature, as a unit vector: the weights to
+        compare with each other.
+    condition
+        The condition number of the standardised features.
+    collinear
+        Features that nearly determine each other, so that their weights cannot be told apart.
     """
 
     direction: Vector
@@ -74,6 +84,16 @@ class DirectionFit:
     scale: float
     intervals: Intervals | None = None
     drawn_from: int | None = None
+    names: tuple[str, ...] = ()
+    standardized: Vector = field(default_factory=lambda: np.empty(0))
+    condition: float = 1.0
+    collinear: tuple[str, ...] = ()
+
+    @property
+    def weights(self) -> Table:
+        """One row per feature: its weight per standard deviation, and in its own unit."""
+        rows = zip(self.names, self.standardized.tolist(), self.direction.tolist(), strict=True)
+        return Table(("feature", "standardised weight", "raw weight"), tuple(rows))
 
     @property
     def decisions(self) -> int:
@@ -135,6 +155,9 @@ class DirectionFit:
         """Return everything as plain values."""
         return {
             "direction": self.direction.tolist(),
+            "weights": self.weights.records(),
+            "condition": self.condition,
+            "collinear": list(self.collinear),
             "thresholds": self.thresholds.tolist(),
             "regions": self.regions.records(),
             "criterion": self.criterion.tolist(),
@@ -160,6 +183,12 @@ class DirectionFit:
             words.append(f"What is seen does not just fall along one direction {chance}.")
         else:
             words.append(f"Nothing says that more than this direction matters {chance}.")
+        if self.collinear and len(self.rates) > 1:
+            words.append(
+                f"{listed(self.collinear)} nearly determine each other (condition number"
+                f" {self.condition:,.0f}): their weights cannot be told apart, what they say"
+                " together can."
+            )
         if self.drawn_from is not None:
             words.append(
                 f"Fitted to {int(self.rows.sum()):,} rows drawn at random from"
@@ -169,17 +198,23 @@ class DirectionFit:
 
     @property
     def hardness(self) -> dict[str, float]:
-        """The effective dimensions, and J* of as many decisions as the log holds."""
-        found = {f"effective dimension, {name}": value for name, value in self.dimensions.items()}
-        name = f"largest potential J* of {self.decisions:,} decisions"
-        return found | {name: self.potential(self.decisions)}
+        """The effective dimensions, by what they are called on a page."""
+        titles = {
+            "everything seen": "if everything were seen",
+            "information path": "with this feedback, if actions follow the information path",
+            "worst case": "with this feedback, in the worst case",
+        }
+        return {titles[name]: value for name, value in self.dimensions.items()}
 
     def __str__(self) -> str:
         first = []
         if len(self.rates) > 1:
-            first.append(f"direction  {np.array2string(self.direction, precision=4)}")
+            first = [str(self.weights)]
             if self.intervals is not None:
-                first[0] += f" within {self.intervals.angle:.2g}° (95%)"
-        hard = [f"{name}: {value:.4g}" for name, value in self.hardness.items()]
+                first.append(
+                    f"The standardised weights are within {self.intervals.angle:.2g}° of the truth"
+                    " (95%)."
+                )
+        hard = [f"Effective dimension {name}: {value:.4g}" for name, value in self.hardness.items()]
         last = "It assumes that what goes missing does not depend on the reward."
         return "\n".join([*first, "", str(self.regions), "", *self.findings, *hard, last]).lstrip()

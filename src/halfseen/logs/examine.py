@@ -12,6 +12,7 @@ from halfseen.logs.direction import fit_log
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import estimate_maturity
 from halfseen.logs.rates import fit_prior
+from halfseen.logs.row_filter import EVERY_ROW, RowFilter
 from halfseen.logs.seen_rewards import read_rewards
 from halfseen.logs.source import Log
 from halfseen.logs.time_bins import DAY
@@ -21,6 +22,7 @@ from halfseen.logs.warnings.find import look
 def examine(
     log: Log,
     columns: Columns,
+    chosen: RowFilter = EVERY_ROW,
     *,
     level: float,
     window: float | None,
@@ -35,12 +37,14 @@ def examine(
         The log as its reader wants it counted.
     columns
         Which column means what.
+    chosen
+        Which rows to count.
     level, window, now
         As in `halfseen.audit`.
     notes
         What was left out so far.
     """
-    decisions = read_decisions(log, columns)
+    decisions = read_decisions(log, columns, chosen)
     counts = decisions.counts
     dated = columns.time is not None and is_dated(decisions.log, columns.time)
     maturity = estimate_maturity(
@@ -66,4 +70,5 @@ def examine(
         "rewards": read_rewards(decisions),
         "direction": fit_log(decisions),
         "level": level,
+        "left_out": decisions.left_out,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -55,27 +56,43 @@ def prepared(
     return log, notes
 
 
-def moment(now: Any, dated: bool) -> float | None:
+def moment(
+    when: Any, dated: bool, *, field: str = "now", scale: float | None = None
+) -> float | None:
     """Return a moment as seconds since 1970 or as the number it is.
 
+    Parameters
+    ----------
+    when
+        A date, a moment, text for one, or a number.
+    dated
+        Whether the log's times are dates.
+    field
+        What messages call it.
+    scale
+        Seconds in a unit of the log's numbers, if they count time since 1970.
+
+    Examples
+    --------
     >>> moment("1970-01-02", True), moment(5, False)
     (86400.0, 5.0)
     """
-    if now is None:
+    if when is None:
         return None
+    if dated and isinstance(when, str):
+        with suppress(ValueError):
+            when = datetime.fromisoformat(when.strip())
+    if isinstance(when, date) and not isinstance(when, datetime):
+        when = datetime(when.year, when.month, when.day)
+    if isinstance(when, datetime):
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     try:
-        if dated and isinstance(now, str):
-            now = datetime.fromisoformat(now)
-        if isinstance(now, date) and not isinstance(now, datetime):
-            now = datetime(now.year, now.month, now.day)
-        if isinstance(now, datetime):
-            return (now if now.tzinfo else now.replace(tzinfo=UTC)).timestamp()
-        value = float(now)
+        value = math.nan if dated and scale is None else float(when) * (scale or 1.0)
     except (TypeError, ValueError):
         value = math.nan
     if not math.isfinite(value):
-        kind = "a date such as 2026-03-31" if dated else "a number"
-        raise InvalidInput("now", f"must be {kind}", now, "Write it as the times in the log are.")
+        kind = "a date such as 2026-03-31 or 2026-03-31 12:00" if dated else "a number"
+        raise InvalidInput(field, f"must be {kind}", when, "Write it as the times in the log are.")
     return value
 
 

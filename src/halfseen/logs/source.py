@@ -7,8 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import metadata
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,8 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput, StorageError, did_you_mean, one_line, shorten
-from halfseen.logs.server_errors import server_reason, without_password
+from halfseen.errors import InvalidInput, StorageError, one_line
+from halfseen.logs.server_errors import server_reason
 from halfseen.memory import memory_bytes
 from halfseen.tables import brief
 
@@ -25,16 +24,12 @@ if TYPE_CHECKING:
     import duckdb
 
 MEMORY_BYTES = 700e6  # beyond, DuckDB works on disk
-SERVERS = {"postgresql": "postgres", "postgres": "postgres", "mysql": "mysql"}
 ONCE = ("RecordBatchReader", "Scanner")  # can be read once: kept, on disk if it is long
-SQLITE = b"SQLite format 3\0"  # how such a file begins
-DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
-PARQUET = (".parquet", ".pq")
 ENCODINGS = ("utf-8", "latin-1", "utf-16")
-TEXT = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".csv.zst")
+JSON_AS_TEXT = "JSON"  # stands for SQL that needs the names of the columns
 KINDS = (
-    "a CSV or Parquet file, a folder or a pattern of them, a DuckDB or SQLite database, or"
-    " postgresql:// or mysql://"
+    "a CSV, JSON Lines, Parquet, Feather or Excel file, a folder or a pattern of them, - for"
+    " standard input, a DuckDB or SQLite database, or postgresql://, mysql://, https:// or s3://"
 )
 GIVE = f"Give {KINDS}."
 
@@ -55,6 +50,10 @@ class Log:
         SQL for the same table with every column as text, where types are only a guess.
     on_server
         Whether a server is asked, whose messages may hold a password.
+    decimal
+        What separates the decimals of a number that is written as text.
+    scales
+        Seconds per unit of the columns known to count time since 1970.
     """
 
     name: str
@@ -63,6 +62,8 @@ class Log:
     connection: duckdb.DuckDBPyConnection
     plain: str | None = None
     on_server: bool = False
+    decimal: str = "."
+    scales: dict[str, float | None] = field(default_factory=dict, compare=False)
 
     def column(self, field: str, name: Any) -> str:
         """Return the name of a column that is there, or say which one is near."""
@@ -88,25 +89,40 @@ class Log:
         if self.plain == self.relation:
             self.connection.execute("SET sqlite_all_varchar = true")
         columns = dict.fromkeys(self.columns, "VARCHAR")
-        return Log(self.name, self.plain, columns, self.connection)
+        return replace(self, relation=self.plain, columns=columns, plain=None, on_server=False)
+
+    def narrowed(self, condition: str) -> Log:
+        """Return the rows for which a condition in SQL holds."""
+        narrow = f"(SELECT * FROM {self.relation} WHERE {condition})"
+        return replace(self, relation=narrow, plain=None)
 
 
 def open_log(
-    source: Any, *, table: str | None = None, encoding: str | None = None, in_order: bool = False
+    source: Any,
+    *,
+    table: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+    in_order: bool = False,
 ) -> Log:
     """Open a log without reading it.
 
     Parameters
     ----------
     source
-        A path to a CSV or Parquet file, a pattern such as ``logs/*.parquet``, a folder of such
-        files (with hive-style ``key=value`` folders), a DuckDB or SQLite database, the address of
-        a server such as ``postgresql://user@host/base`` or ``mysql://user@host/base``, a pandas,
-        polars or Arrow table, a DuckDB relation or a dictionary of columns.
+        A path to a CSV, JSON Lines, Parquet, Feather or Excel file (text may be compressed, .gz or
+        .zst), ``"-"`` for standard input, a pattern such as ``logs/*.parquet``, a folder of such
+        files (with hive-style ``key=value`` folders), a DuckDB or SQLite database, an address such
+        as ``postgresql://user@host/base``, ``mysql://user@host/base``, ``https://host/log.csv`` or
+        ``s3://bucket/log.parquet``, a pandas, polars or Arrow table, a DuckDB relation, a
+        dictionary of columns or a list of dictionaries.
     table
-        The table to read, in a database that has several.
+        The table of a database that has several, as ``table`` or ``schema.table``, or the sheet of
+        an Excel file.
     encoding
-        Of a CSV file that is not UTF-8: ``"latin-1"`` or ``"utf-16"``.
+        Of a text file that is not UTF-8: ``"latin-1"`` or ``"utf-16"``.
+    decimal
+        ``","`` if numbers in text are written as 0,5.
     in_order
         Give rows in the order in which they are stored. Counting is faster without.
 
@@ -120,8 +136,6 @@ def open_log(
     >>> open_log({"offer": [1, 2], "sold": [1.0, None]}).columns
     {'offer': 'BIGINT', 'sold': 'DOUBLE'}
     """
-    import duckdb
-
     order = f"SET preserve_insertion_order = {str(in_order).lower()}"
     if isinstance(source, Log):
         if in_order:
@@ -130,36 +144,48 @@ def open_log(
         return source
     if encoding is not None:
         encoding = checks.one_of("encoding", encoding, ENCODINGS)
-    connection = duckdb.connect()
-    limit = int(min(MEMORY_BYTES, memory_bytes() / 2))
-    connection.execute(f"SET memory_limit = '{limit} bytes'")
+    decimal = checks.one_of("decimal", decimal, (".", ","))
+    connection, spill = _connected()
     connection.execute(order)
-    spill = tempfile.mkdtemp(prefix="halfseen-")  # DuckDB's files in it are named alike
-    weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
-    connection.execute(f"SET temp_directory = {text(spill)}")
-    connection.execute("SET python_enable_replacements = false")  # views see no Python variables
     plain, on_server = None, False
     if isinstance(source, str | Path):
+        from halfseen.logs import databases, log_files
+
         name = str(source)
-        scheme, on_server = name.partition("://")[0], "://" in name
-        if on_server:
-            address = scheme.lower() + name[len(scheme) :]
-            name = scheme = scheme.lower()
-            if scheme not in SERVERS:
-                raise _no_server(scheme)
-            relation = _attached(connection, address, SERVERS[scheme], table)
-        elif name.lower().endswith(DATABASES):
-            kind = "sqlite" if _begins(Path(name), SQLITE) else None
-            relation = _attached(connection, name, kind, table)
-            plain = relation if kind else None
+        if "://" in name:
+            on_server = True
+            name, relation, plain = databases.at_address(connection, name, table, encoding, decimal)
+        elif name != "-" and databases.is_database(name):
+            relation, plain = databases.in_file(connection, name, table)
         else:
-            relation, plain = _files(name, encoding)
+            form = log_files.TextForm(encoding, decimal)
+            found = log_files.read_files(connection, name, form, table, spill)
+            name, relation, plain = ("standard input" if name == "-" else name), *found
     else:
         name, relation = _object(connection, source)
     with explained(name, on_server):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     columns = {row[0]: row[1] for row in described}
-    return Log(name, relation, columns, connection, plain, on_server)
+    if plain == JSON_AS_TEXT:
+        from halfseen.logs.log_files import json_as_text
+
+        plain = json_as_text(relation, columns)
+    return Log(name, relation, columns, connection, plain, on_server, decimal)
+
+
+def _connected() -> tuple[duckdb.DuckDBPyConnection, Path]:
+    """Return a connection of limited memory, and the folder it may use, which goes with it."""
+    import duckdb
+
+    connection = duckdb.connect()
+    limit = int(min(MEMORY_BYTES, memory_bytes() / 2))
+    connection.execute(f"SET memory_limit = '{limit} bytes'")
+    spill = tempfile.mkdtemp(prefix="halfseen-")  # DuckDB's files in it are named alike
+    weakref.finalize(connection, shutil.rmtree, spill, ignore_errors=True)
+    connection.execute(f"SET temp_directory = {text(spill)}")
+    connection.execute("SET python_enable_replacements = false")  # views see no Python variables
+    connection.execute("SET autoinstall_known_extensions = false")  # nothing is downloaded
+    return connection, Path(spill)
 
 
 def identifier(name: str) -> str:
@@ -233,11 +259,12 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
     wrong = InvalidInput(
         "log", "must be a path or a table", source, f"Give {KINDS}, or a pandas or polars table."
     )
-    if isinstance(source, Mapping):
+    records = isinstance(source, list) and all(isinstance(row, Mapping) for row in source)
+    if isinstance(source, Mapping) or (records and source):
         import pandas as pd
 
         try:
-            source = pd.DataFrame(dict(source))
+            source = pd.DataFrame(source if records else dict(source))
         except (ValueError, TypeError):
             raise wrong
     try:
@@ -255,136 +282,3 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
     except (duckdb.Error, TypeError, ValueError):
         raise wrong
     return f"the {kind}", "halfseen_log"
-
-
-def _files(name: str, encoding: str | None) -> tuple[str, str | None]:
-    """Return SQL that reads files, and for text files SQL that guesses no types."""
-    path, pattern = Path(name), name
-    if not name.strip():
-        raise InvalidInput("log", "must be a path", name, GIVE)
-    folder = _is_folder(path)
-    if folder:
-        endings = [e for e in (*PARQUET, *TEXT) if next(path.rglob(f"*{e}"), None) is not None]
-        if not endings:
-            raise InvalidInput("log", "must hold CSV or Parquet files", name, GIVE)
-        if len(endings) > 1:
-            raise InvalidInput(
-                "log",
-                f"must hold files of one kind, not {' and '.join(endings)}",
-                name,
-                f"Give a pattern such as {name.rstrip('/')}/**/*{endings[0]}.",
-            )
-        pattern = f"{name.rstrip('/')}/**/*{endings[0]}"
-    elif not any(letter in name for letter in "*?["):
-        _present(path)
-        if path.stat().st_size == 0:
-            raise _empty(name)
-    lowered = pattern.lower()
-    hive = ", hive_partitioning = true" if folder else ""
-    if lowered.endswith(PARQUET):
-        return f"read_parquet({text(pattern)}{hive}, union_by_name = true)", None
-    if lowered.endswith(TEXT):
-        options = f"{hive}, union_by_name = true"
-        options += f", encoding = {text(encoding)}" if encoding else ""
-        return tuple(
-            f"read_csv({text(pattern)}{options}, header = true{more})"
-            for more in ("", ", all_varchar = true")
-        )  # type: ignore[return-value]
-    kind = "must be a kind of file that can be read"
-    raise InvalidInput("log", kind, without_password(name), GIVE)
-
-
-def _attached(
-    connection: duckdb.DuckDBPyConnection, address: str, kind: str | None, table: str | None
-) -> str:
-    """Attach a database and return SQL for the one table asked for."""
-    on_server = "://" in address
-    name = address.partition("://")[0] if on_server else address
-    with explained(name, on_server):
-        if kind is not None:
-            _load_extension(connection, kind)
-        how = f"TYPE {kind}, READ_ONLY" if kind else "READ_ONLY"
-        connection.execute(f"ATTACH {text(address)} AS halfseen_source ({how})")
-        found = connection.execute(
-            "SELECT schema_name, name FROM (SELECT *, table_name AS name FROM duckdb_tables()"
-            " UNION ALL BY NAME SELECT *, view_name AS name FROM duckdb_views() WHERE NOT internal)"
-            " WHERE database_name = 'halfseen_source'"
-            " AND schema_name NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL"
-        ).fetchall()
-        # A view of the database must not read files of whoever opens it.
-        connection.execute("SET enable_external_access = false")
-        if kind != "sqlite":  # as_text sets an option of its reader
-            connection.execute("SET lock_configuration = true")
-    known = {short: (schema, short) for schema, short in found}
-    known |= {f"{schema}.{short}": (schema, short) for schema, short in found}
-    if table is None and len(found) == 1:
-        schema, chosen = found[0]
-    elif table in known:
-        schema, chosen = known[table]
-    else:
-        hint = did_you_mean(table, known, "Choose one of those with --table.")
-        listed = ", ".join(brief(name, 40) for _, name in found[:20]) or "none"
-        raise InvalidInput("table", f"must be a table of the database ({listed})", table, hint)
-    return f"halfseen_source.{identifier(schema)}.{identifier(chosen)}"
-
-
-def _load_extension(connection: duckdb.DuckDBPyConnection, kind: str) -> None:
-    """Load DuckDB's reader of another database from a package, else from where DuckDB keeps it."""
-    import duckdb
-
-    try:
-        parts = metadata.files(f"duckdb-extension-{kind}-scanner") or []
-        for part in parts:
-            if part.name.endswith(".duckdb_extension"):
-                connection.load_extension(str(part.locate()))
-    except metadata.PackageNotFoundError:
-        try:
-            connection.load_extension(kind)
-        except duckdb.Error:
-            raise StorageError(
-                f"Cannot read {kind}: DuckDB's reader for it is not installed."
-                f" Run: pip install 'halfseen[{kind}]'."
-            )
-
-
-def _begins(path: Path, mark: bytes) -> bool:
-    _present(path)
-    try:
-        with path.open("rb") as file:
-            return file.read(len(mark)) == mark
-    except OSError as error:
-        raise StorageError(
-            f"Cannot read {brief(str(path), 200)}: {error.strerror}. Check the path."
-        )
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError as error:  # a name that is too long, a folder that is closed
-        raise _unusable(path, error.strerror) from None
-
-
-def _present(path: Path) -> None:
-    try:
-        there = path.exists()
-    except OSError as error:
-        raise _unusable(path, error.strerror) from None
-    if not there:
-        raise _unusable(path, "no such file")
-
-
-def _unusable(path: Path, reason: str | None) -> StorageError:
-    name = shorten(without_password(str(path)))
-    return StorageError(f"Cannot read {name}: {reason}. Check the path.")
-
-
-def _no_server(scheme: str) -> InvalidInput:
-    known = "must be a file, or an address that begins with postgresql:// or mysql://"
-    away = scheme in ("http", "https", "ftp", "s3", "gs", "gcs", "az", "abfs", "hf")
-    fix = "Download the file and give its path." if away else GIVE
-    return InvalidInput("log", known, f"{scheme}://", fix)
-
-
-def _empty(name: str) -> InvalidInput:
-    return InvalidInput("log", "must hold at least one row", name, "Give a log of decisions.")

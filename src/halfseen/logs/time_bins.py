@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.columns import WHOLE, Columns, is_dated, time_sql
+from halfseen.logs.columns import WHOLE, Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.source import Log, filled, identifier
 
 BINS = 128  # at most
@@ -118,7 +118,8 @@ def find_bins(log: Log, columns: Columns) -> Bins | None:
             f"{first} to {last} in column {columns.time}",
             "Correct them, or empty them where they stand for missing.",
         )
-    whole = DAY if kind == "DATE" else float(kind in WHOLE)
+    scale = epoch_scale(log, columns.time) or 1.0
+    whole = DAY if kind == "DATE" else float(kind in WHOLE) * scale
     dated = is_dated(log, columns.time)
     if dated:
         origin = math.floor(first / DAY) * DAY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from halfseen.logs.counts import Decisions, read_decisions
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import Maturity, estimate_maturity
 from halfseen.logs.posterior import draw_means
+from halfseen.logs.row_filter import LeftOut, as_filter
 from halfseen.logs.source import filled, open_log, text
 from halfseen.logs.time_bins import DAY
 from halfseen.logs.waits import delay_quantiles, simulate_waits
@@ -49,7 +51,9 @@ class Window:
     unit
         Of the waits.
     left_out
-        Arms never seen.
+        Rows that a filter left out.
+    never_seen
+        Arms of which no reward was seen.
     thinned
         One in so many decisions was simulated.
     objection
@@ -64,7 +68,8 @@ class Window:
     best: int | None
     as_good: tuple[int, ...]
     unit: str
-    left_out: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
+    never_seen: tuple[str, ...] = ()
     thinned: int = 1
     objection: str = ""
 
@@ -115,7 +120,8 @@ class Window:
             "advice": self.advice,
             "best_wait": None if self.best is None else float(self.waits[self.best]),
             "as_good": [float(self.waits[i]) for i in self.as_good],
-            "never_seen": list(self.left_out),
+            "never_seen": list(self.never_seen),
+            "left_out": None if self.left_out is None else self.left_out.to_dict(),
             "one_in": self.thinned,
             "waits": [
                 {
@@ -130,8 +136,10 @@ class Window:
 
     def __str__(self) -> str:
         more = []
-        if self.left_out:
-            more.append(f"Left out, as never seen: {listed(self.left_out)}.")
+        if self.left_out is not None:
+            more.append(f"{self.left_out}")
+        if self.never_seen:
+            more.append(f"Left out, as never seen: {listed(self.never_seen)}.")
         if self.thinned > 1:
             more.append(f"Simulated with one in {self.thinned:,} decisions.")
         more.append(
@@ -153,14 +161,21 @@ def feedback_window(
     now: Any = None,
     futures: int = FUTURES,
     seed: int = 0,
+    where: str | None = None,
+    since: Any = None,
+    until: Any = None,
+    drop_arms: Sequence[str] = (),
     table: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
 ) -> Window:
     """Tell how long to wait for feedback, by simulating a learner that waits.
 
     Parameters
     ----------
-    log, action, time, feedback_time, reward, observed, now, table, encoding
+    log, action, time, feedback_time, reward, observed, now, table, encoding, decimal
+        As in `halfseen.audit`.
+    where, since, until, drop_arms
         As in `halfseen.audit`.
     learns
         ``"on-arrival"`` if the learner uses a reward as soon as it comes, ``"when-settled"`` if
@@ -186,7 +201,9 @@ def feedback_window(
     learns = checks.one_of("learns", learns, LEARNS)
     futures = checks.whole("futures", futures, at_least=2, at_most=10_000)
     columns = Columns(action, reward, observed, time, feedback_time)
-    decisions = read_decisions(open_log(log, table=table, encoding=encoding), columns)
+    kept = as_filter(where, since, until, drop_arms)
+    source = open_log(log, table=table, encoding=encoding, decimal=decimal)
+    decisions = read_decisions(source, columns, kept)
     bins = decisions.bins
     if bins is None or bins.first == bins.last:
         raise InvalidInput("time", "must hold at least two times", time, "Name another column.")
@@ -215,7 +232,8 @@ def feedback_window(
         best=None,
         as_good=(),
         unit="days" if dated else f"units of {time}",
-        left_out=never_seen,
+        left_out=decisions.left_out,
+        never_seen=never_seen,
         objection=objection(decisions, maturity, waits, scale),
     )
     if found.objection:

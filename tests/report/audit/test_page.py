@@ -78,3 +78,29 @@ def test_what_waits_and_what_was_looked_for_is_on_the_page(tmp_path):
         "appears by chance in about 1 of 1,000 logs",
     ):
         assert words in text
+
+
+def test_a_warning_that_voids_the_numbers_stands_above_them_and_marks_them(tmp_path):
+    log = {"offer": ["a", "b"] * 50, "sold": [1.0, None, 1.0, 1.0] * 25}
+    found = audit(log, action="offer", reward="sold")
+    assert [warning.kind for warning in found.warnings if warning.voids] == ["one-value"]
+    page = found.report(tmp_path).read_text()
+    first, mark, answer = (page.index(x) for x in ("Read this first", 'class="void"', "The answer"))
+    assert first < mark < answer
+    assert found.warnings[0].finding in page[: page.index("<nav")]
+
+
+def test_arms_come_in_the_order_of_what_they_cost(tmp_path):
+    log = {"offer": ["a"] * 4 + ["b"] * 4, "sold": [1, 2, 3, 4, 5, None, None, None]}
+    found = audit(log, action="offer", reward="sold")
+    assert [row["arm"] for row in found.to_dict()["rates"]] == ["b", "a"]
+    page = found.report(tmp_path).read_text()
+    cells = page[page.index('aria-label="Rates"') :]
+    assert cells.index(">b</td>") < cells.index(">a</td>")
+    assert "(1.10 to 1.10)" not in page
+
+
+def test_rows_left_out_are_said_on_the_page(tmp_path):
+    log = {"offer": ["a", "a", "b"], "sold": [1, None, 2]}
+    found = audit(log, action="offer", reward="sold", drop_arms=["b"])
+    assert "Left out: 1 of 3 rows (1 of b)." in found.report(tmp_path).read_text()

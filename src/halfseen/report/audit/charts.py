@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from halfseen.logs.audit_export import rates_table
 from halfseen.report.audit.bounds_chart import bounds_chart
 from halfseen.report.audit.delay_charts import delay_chart
 from halfseen.report.core.drawing import attempt
@@ -65,10 +66,9 @@ def short(log: str) -> str:
 
 
 def arm_rows(found: Audit) -> Rows:
-    """Return a row per arm: the arms that cost most, in the order of the log."""
+    """Return a row per arm: the arms that cost most, the costliest first."""
     rows = []
-    for i in found.costliest(ARMS):
-        record = dict(zip(found.rates.columns, found.rates.rows[i], strict=True))
+    for record in rates_table(found, found.costliest(ARMS)):
         seen = math.isfinite(record["contributes"])
         rows.append(
             {

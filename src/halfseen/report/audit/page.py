@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, TypeGuard
 
-from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
+from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS, rates_table
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
-from halfseen.report.audit.warnings_section import delays_section, warnings_section
+from halfseen.report.audit.command_line import command_line
+from halfseen.report.audit.warnings_section import delays_section, void_section, warnings_section
 from halfseen.report.core.document import NO_SCRIPT, charts_of, document, figure_place, section
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, aligned, table, tag
@@ -68,7 +68,9 @@ def write_audit(
     everything = with_images([f for row in planned.values() for f in row], folder / "charts")
     each = iter(everything)
     drawn = {part: [next(each) for _ in row] for part, row in planned.items()}
-    parts = body(found, drawn, forecast, imputations)
+    days = None if getattr(forecast, "in_blocks", False) else forecast  # made without --traffic
+    more = {"traffic": days and days.traffic, "imputations": imputations is not None}
+    parts = body(found, drawn, forecast, imputations, command_line(found, folder, more))
     page = document("What missing feedback costs", parts, charts_of(everything))
     path = folder / "report.html"
     write_text(path, page)
@@ -89,6 +91,7 @@ def body(
     drawn: dict[str, list[Figure]],
     forecast: Plan | None,
     imputations: Result | None,
+    command: str,
 ) -> list[Html]:
     """Return the parts of the page."""
     sections = {
@@ -103,7 +106,7 @@ def body(
         "imputations": imputations_section(imputations, drawn["imputations"])
         if imputations
         else None,
-        "how": how_section(found),
+        "how": how_section(command),
     }
     voiding = [warning for warning in found.warnings if warning.voids]
     if voiding:  # above the numbers that mean nothing
@@ -111,6 +114,8 @@ def body(
     lead = str(voiding[0]) if voiding else " ".join(found.answers[:2])
     links = [tag("a", CHAPTERS[name], href=f"#{name}") for name in sections if sections[name]]
     arms = f"{len(found.arms):,} arm{'s' * (len(found.arms) != 1)}"
+    voiding = [warning for warning in found.warnings if warning.voids]
+    lead = voiding[0].finding if voiding else " ".join(found.answers[:2])
     header = tag(
         "header",
         tag(
@@ -120,9 +125,13 @@ def body(
         ),
         tag("h1", "What missing feedback costs"),
         tag("p", lead, class_="lead"),
+        *([] if found.left_out is None else [tag("p", str(found.left_out), class_="note")]),
         tag("nav", *links, aria_label="Sections"),
     )
-    return [header, tag("main", NO_SCRIPT, *(part for part in sections.values() if part))]
+    parts = [part for part in sections.values() if part]
+    if voiding:
+        parts = [void_section(found), tag("div", *parts, class_="void")]
+    return [header, tag("main", NO_SCRIPT, *parts)]
 
 
 def answer_section(found: Audit, forecast: Plan | None) -> Html:
@@ -171,8 +180,7 @@ def _item(factor: str, title: str, text: str) -> Html:
 
 def rates_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return rates, parts and worth, drawn and as numbers."""
-    chosen = [found.rates.rows[i] for i in found.costliest(250)]
-    records = [dict(zip(found.rates.columns, row, strict=True)) for row in chosen]
+    records = rates_table(found, found.costliest(250)).records()
     percents = ("rate", "low", "high", "shrunken", "shrunken low", "shrunken high")
     columns = {
         "arm": [r["arm"] for r in records],
@@ -184,7 +192,7 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
         "mean reward": [
             "–" if r["mean reward"] is None else show(r["mean reward"]) for r in records
         ],
-        "1/p": aligned([r["contributes"] for r in records]),
+        "cost (1/rate)": aligned([r["contributes"] for r in records]),
     }
     note = (
         f"Exact intervals hold {found.level:.0%} of the time whatever the rate. Shrunken rates"
@@ -255,10 +263,10 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return how feedback thins out along the features."""
     fit = found.direction
     assert fit is not None
-    weights = zip(found.columns.features, fit.direction.tolist(), strict=True)
+    weights = [(n, f"{w:+.3f}", show(raw)) for n, w, raw in fit.weights.rows]
     regions = fit.regions
     cells = [tuple("–" if v is None else show(v) for v in row) for row in regions.rows]
-    steps: list[object] = [table(("feature", "weight"), [(n, f"{w:+.3f}") for n, w in weights])]
+    steps: list[object] = [table(fit.weights.columns, weights, label="Weights")]
     steps += [figure_place(figure) for figure in drawn]
     steps += [table(regions.columns, cells, words=(), label="Regions")]
     return section(
@@ -266,7 +274,7 @@ def direction_section(found: Audit, drawn: list[Figure]) -> Html:
         "Along a direction",
         *(tag("p", fact) for fact in fit.findings),
         *(steps if len(fit.rates) > 1 else []),
-        table(("how hard a linear bandit is", ""), [(k, show(v)) for k, v in fit.hardness.items()]),
+        table(("effective dimension", ""), [(k, show(v)) for k, v in fit.hardness.items()]),
     )
 
 
@@ -321,13 +329,8 @@ def imputations_section(result: Result, drawn: list[Figure]) -> Html:
     )
 
 
-def how_section(found: Audit) -> Html:
+def how_section(command: str) -> Html:
     """Return what every number means and how to get it again."""
-    named = {k: v for k, v in vars(found.columns).items() if v and k != "cost"}  # only invest asks
-    if found.columns.features:
-        named["features"] = ",".join(found.columns.features)
-    options = " ".join(f"--{k.replace('_', '-')} {quote(v)}" for k, v in named.items())
-    log = "LOG" if found.log.startswith("the ") else quote(short(found.log))
     return section(
         "how",
         "How it was computed",
@@ -335,9 +338,10 @@ def how_section(found: Audit) -> Html:
             "p",
             "The effective dimension is the sum over arms of 1/p, p being the probability that the"
             " arm’s reward is seen. A problem is as hard to learn as one with that many arms that"
-            " are always seen, every arm copied 1/p times; worst-case regret grows like its root."
-            " Its interval convolves exact laws of the rates, and has no upper end when an arm was"
-            " never seen.",
+            " are always seen, every arm copied 1/p times; in the worst case what is lost while"
+            " learning grows like its square root. Its interval convolves the exact laws of the"
+            " rates, and has no upper end when an arm was never seen.",
         ),
-        tag("pre", tag("code", f"halfseen audit {log} {options} --out DIR")),
+        tag("p", "The command that makes this page:"),
+        tag("pre", tag("code", command)),
     )

@@ -40,10 +40,23 @@ def warnings_section(found: Audit) -> Html:
     return section("warnings", "Warnings", *content)
 
 
-def _item(warning: LogWarning) -> Html:
-    return tag(
-        "li", tag("strong", warning.finding), " ", warning.effect, " ", tag("em", warning.remedy)
+def void_section(found: Audit) -> Html:
+    """Return the warnings that void every number, to stand above them."""
+    voiding = (warning for warning in found.warnings if warning.voids)
+    return section(
+        "void",
+        "Read this first",
+        *(tag("p", *_sentences(warning), class_="caution") for warning in voiding),
+        tag("p", "Until then the numbers below mean nothing; they are struck through."),
     )
+
+
+def _item(warning: LogWarning) -> Html:
+    return tag("li", *_sentences(warning))
+
+
+def _sentences(warning: LogWarning) -> tuple[object, ...]:
+    return tag("strong", warning.finding), " ", warning.effect, " ", tag("em", warning.remedy)
 
 
 def _detail(text: str) -> str:

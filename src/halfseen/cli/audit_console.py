@@ -1,0 +1,87 @@
+"""What the commands for logs print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfseen.cli.streams import answer_first, print_json, print_text
+
+if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
+    from halfseen.logs.comparison import Comparison
+    from halfseen.logs.plan import Plan
+    from halfseen.logs.row_filter import LeftOut
+    from halfseen.logs.segments import SegmentedAudit
+    from halfseen.studies.result import Result
+
+
+def print_segments(found: SegmentedAudit, folder: Path | None, as_json: bool) -> None:
+    """Print an audit by segments, and write its report if a folder is given."""
+    from halfseen.logs.audit_export import MOST_ARMS
+
+    page = answer_first(
+        lambda: print_text(f"{found}\n"),
+        lambda page: found.to_dict(MOST_ARMS) | {"report": None if page is None else str(page)},
+        as_json,
+        lambda: None if folder is None else found.report(folder),
+    )
+    if page is not None and not as_json:
+        print(f"Report: {page}")
+
+
+def print_audit(
+    found: Audit,
+    folder: Path | None,
+    as_json: bool,
+    forecast: Plan | None = None,
+    imputations: Result | None = None,
+    changes: Comparison | None = None,
+) -> None:
+    """Print the summary of an audit, whatever becomes of its report, and write the report."""
+    from halfseen.logs.audit_export import MOST_ARMS, snake_keys
+    from halfseen.logs.imputation import imputation_table
+    from halfseen.logs.sentences import forecast_in_words
+
+    compared = None if imputations is None else imputation_table(imputations)
+
+    def content(page: Path | None) -> dict[str, Any]:
+        more: dict[str, Any] = {"report": None if page is None else str(page)}
+        if forecast is not None:
+            more["forecast"] = forecast.to_dict()
+        if compared is not None:
+            more["imputations"] = snake_keys(compared.records())
+        if changes is not None:
+            more["changes"] = changes.to_dict()
+        return found.to_dict(MOST_ARMS) | more
+
+    def text() -> None:
+        words = None if forecast is None else forecast_in_words(forecast)
+        parts = (changes, found, words, compared)
+        print_text("\n\n".join(str(part) for part in parts if part) + "\n")
+
+    def write() -> Path | None:
+        return None if folder is None else found.report(folder, forecast, imputations)
+
+    page = answer_first(text, content, as_json, write)
+    if page is not None and not as_json:
+        print(f"Report: {page}")
+
+
+def print_found(found: Any, as_json: bool, left_out: LeftOut | None = None) -> None:
+    """Print something that knows its own text and its plain values.
+
+    Parameters
+    ----------
+    found
+        What to print.
+    as_json
+        Whether as JSON.
+    left_out
+        Rows of the log behind it that were left out.
+    """
+    if as_json:
+        more = {} if left_out is None else {"left_out": left_out.to_dict()}
+        print_json(found.to_dict() | more)
+    else:
+        print_text(found if left_out is None else f"{left_out}\n\n{found}")

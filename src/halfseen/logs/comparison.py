@@ -1,0 +1,238 @@
+"""What changed between two audits, beyond what chance would do."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput, StorageError
+from halfseen.logs.sentences import shortened
+from halfseen.tables import listed
+
+if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
+
+CHANCE = 1e-3  # that anything is called changed if nothing did
+FEW = 5.0  # expected counts below which the test is Fisher's
+QUANTILE = 1.959964  # of a normal law, at the ends of a 95% interval
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class RateChange:
+    """The rate of an arm, or of all, before and now.
+
+    Attributes
+    ----------
+    arm
+        Its name; None for all arms together.
+    before, now
+        The share seen.
+    chance
+        The p-value of the test that nothing changed.
+    """
+
+    arm: str | None
+    before: float
+    now: float
+    chance: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changed since an earlier audit.
+
+    Attributes
+    ----------
+    rates
+        Rates that changed, the surest first.
+    new, vanished
+        Arms that only one of the two audits has; None if the earlier one does not list all.
+    factor
+        The factor before and now if it changed, else None.
+    tested
+        How many rates and factors were compared; each at `level` divided by that number.
+    level
+        The chance that anything is reported if nothing changed.
+    """
+
+    rates: tuple[RateChange, ...]
+    new: tuple[str, ...] | None
+    vanished: tuple[str, ...] | None
+    factor: tuple[float, float] | None
+    tested: int
+    level: float = CHANCE
+
+    @property
+    def changes(self) -> int:
+        """How many things changed."""
+        arms = len(self.new or ()) + len(self.vanished or ())
+        return len(self.rates) + arms + (self.factor is not None)
+
+    def __str__(self) -> str:
+        words = []
+        for change in self.rates[:SHOWN]:
+            name = "all arms together" if change.arm is None else shortened(change.arm)
+            words.append(
+                f"The share seen of {name} went from {change.before:.1%} to {change.now:.1%}."
+            )
+        if len(self.rates) > SHOWN:
+            words.append(f"{len(self.rates) - SHOWN:,} more rates changed.")
+        if self.factor is not None:
+            words.append(f"The factor went from {self.factor[0]:.3g} to {self.factor[1]:.3g}.")
+        words += [f"New: {listed(self.new)}."] if self.new else []
+        words += [f"Gone: {listed(self.vanished)}."] if self.vanished else []
+        if not words:
+            words = ["Nothing changed beyond chance."]
+        if self.new is None:
+            words.append("The earlier audit does not list all arms, so new ones cannot be told.")
+        words.append(
+            f"{self.tested:,} rates and factors were compared; if nothing changed, one is named"
+            f" here with a probability of at most {self.level:.1%}. Both audits must be of"
+            " different rows: of a log that grows, audit the new part (`--since`)."
+        )
+        return "Since the earlier audit: " + " ".join(words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "rates": [vars(change) for change in self.rates],
+            "new": None if self.new is None else list(self.new),
+            "vanished": None if self.vanished is None else list(self.vanished),
+            "factor": None
+            if self.factor is None
+            else {"before": self.factor[0], "now": self.factor[1]},
+            "tested": self.tested,
+            "level": self.level,
+        }
+
+
+def compare(found: Audit, before: Any) -> Comparison:
+    """Return what changed since an earlier audit.
+
+    Parameters
+    ----------
+    found
+        The audit of now.
+    before
+        An earlier one: what `Audit.to_dict` returned, or the path of a file that holds it.
+
+    Returns
+    -------
+    Comparison
+        Rates, arms and the factor that changed.
+
+    Notes
+    -----
+    Two rates are compared by the chi-square test with Yates's correction, or by Fisher's exact
+    test where an expected count is below 5; the factors by the normal law of their logarithms that
+    their intervals imply. Each is tested at the level divided by the number of tests.
+
+    Examples
+    --------
+    >>> from halfseen import audit
+    >>> log = {"offer": ["a"] * 100, "sold": [1.0] * 100}
+    >>> gone = {"offer": ["a"] * 100, "sold": [1.0, None] * 50}
+    >>> now, then = (audit(x, action="offer", reward="sold") for x in (gone, log))
+    >>> compare(now, then.to_dict()).rates[0].now
+    0.5
+    """
+    old = before if isinstance(before, dict) else read_audit(before)
+    try:
+        then = {row["arm"]: (float(row["rows"]), float(row["seen"])) for row in old["rates"]}
+        whole, arms = old["effective_dimension"], int(old["effective_dimension"]["arms"])
+        all_then = (float(old["rows"]), float(old["seen"]))
+        ends = [whole[key] for key in ("value", "low", "high")]
+    except (KeyError, TypeError, ValueError):
+        raise InvalidInput(
+            "compare", "must be an audit as `halfseen audit --json` prints it", before, "Check it."
+        ) from None
+    place = {name: i for i, name in enumerate(found.arms)}
+    common = [name for name in then if name in place]
+    tested: list[tuple[str | None, float, float, float, float]] = []
+    if len(found.arms) > 1 or arms > 1:
+        tested.append((None, *all_then, found.rows, found.seen))
+    for name in common:
+        rows, seen = found.counts.rows[place[name]], found.counts.seen[place[name]]
+        tested.append((name, *then[name], float(rows), float(seen)))
+    counts = np.array([row[1:] for row in tested], dtype=float).reshape(-1, 4)
+    chances = two_rates(counts[:, 1], counts[:, 0], counts[:, 3], counts[:, 2])
+    number = len(tested) + 1
+    changed = [
+        RateChange(row[0], row[2] / row[1], row[4] / row[3], float(chance))
+        for row, chance in zip(tested, chances, strict=True)
+        if chance < CHANCE / number
+    ]
+    complete = len(then) == arms
+    return Comparison(
+        rates=tuple(sorted(changed, key=lambda change: change.chance)),
+        new=tuple(name for name in found.arms if name not in then) if complete else None,
+        vanished=tuple(name for name in then if name not in place) if complete else None,
+        factor=_factor_change(found, ends, arms, CHANCE / number),
+        tested=number,
+    )
+
+
+def read_audit(path: Any) -> dict[str, Any]:
+    """Return the content of an audit's JSON file, or of the one in an audit's folder."""
+    file = Path(path)
+    file = file / "audit.json" if file.is_dir() else file
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StorageError(f"Cannot read {file}: {error.strerror}. Check the path.") from None
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise InvalidInput("compare", "must be a JSON file of an audit", str(file), "Check it.")
+    return content
+
+
+def two_rates(k: Vector, n: Vector, seen: Vector, rows: Vector) -> Vector:
+    """Return two-sided p-values of equal rates, for each pair of k of n and seen of rows.
+
+    >>> two_rates(*(np.array([x]) for x in (50.0, 100.0, 70.0, 100.0))).round(4).tolist()
+    [0.006]
+    """
+    from scipy.special import chdtrc
+    from scipy.stats import fisher_exact
+
+    total, hits = n + rows, k + seen
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = np.outer(hits, [1, 1]) * np.column_stack([n, rows]) / total[:, None]
+        missed = np.column_stack([n, rows]) - expected
+        off = np.maximum(np.abs(k - expected[:, 0]) - 0.5, 0.0)
+        chi = off**2 * (1.0 / expected + 1.0 / missed).sum(axis=1)
+    chance = np.where(np.isfinite(chi), chdtrc(1.0, np.nan_to_num(chi)), 1.0)
+    for i in np.flatnonzero(np.minimum(expected, missed).min(axis=1) < FEW):
+        cells = [[int(k[i]), int(n[i] - k[i])], [int(seen[i]), int(rows[i] - seen[i])]]
+        chance[i] = fisher_exact(cells).pvalue
+    return np.asarray(chance)
+
+
+def _factor_change(
+    found: Audit, before: list[float | None], arms: int, chance: float
+) -> tuple[float, float] | None:
+    """Return both factors if they differ by more than their intervals allow."""
+    from scipy.special import ndtr
+
+    whole = found.effective_dimension
+    centres, errors = [], []
+    now: list[float | None] = [whole.value, whole.low, whole.high]
+    for ends, size in ((before, arms), (now, whole.arms)):
+        value, low, high = (math.nan if end is None else float(end) for end in ends)
+        if not (math.isfinite(value + low + high) and min(value, low) > 0.0):
+            return None
+        centres.append(math.log(value / size))
+        errors.append((math.log(high) - math.log(low)) / (2.0 * QUANTILE))
+    spread = math.hypot(*errors)
+    gap = abs(centres[1] - centres[0])
+    if gap == 0.0 or (spread > 0.0 and 2.0 * float(ndtr(-gap / spread)) >= chance):
+        return None
+    return math.exp(centres[0]), math.exp(centres[1])

@@ -1,0 +1,88 @@
+"""Thresholds on an audit that set the exit status of the command."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from halfseen.errors import InvalidInput
+from halfseen.tables import show
+
+if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
+    from halfseen.logs.comparison import Comparison
+
+SIGNS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+MEASURES: dict[str, Callable[[Audit], float]] = {
+    "factor": lambda found: found.effective_dimension.factor,
+    "factor_low": lambda found: found.effective_dimension.factor_interval[0],
+    "factor_high": lambda found: found.effective_dimension.factor_interval[1],
+    "seen": lambda found: found.seen / found.rows,
+    "rows": lambda found: found.rows,
+    "arms": lambda found: len(found.arms),
+    "never_seen": lambda found: int((found.counts.seen == 0).sum()),
+    "warnings": lambda found: len(found.warnings),
+}
+CHANGES = "changes"  # of a comparison
+FORM = re.compile(r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*([0-9.eE+-]+)\s*(%?)\s*")
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A condition under which an audit fails."""
+
+    measure: str
+    sign: str
+    limit: float
+
+    def crossed(self, found: Audit, compared: Comparison | None) -> str | None:
+        """Return what is wrong, or None."""
+        if self.measure == CHANGES:
+            value = math.nan if compared is None else float(compared.changes)
+        else:
+            value = float(MEASURES[self.measure](found))
+        if not SIGNS[self.sign](value, self.limit):
+            return None
+        shown = show(value) if math.isfinite(value) else "infinite"
+        return f"{self.measure} is {shown}, and must not be {self.sign} {show(self.limit)}."
+
+
+def read_threshold(text: str, compared: bool) -> Threshold:
+    """Read a condition such as ``factor>2`` or ``seen<50%``.
+
+    Parameters
+    ----------
+    text
+        The condition.
+    compared
+        Whether there is an earlier audit to compare with.
+
+    Examples
+    --------
+    >>> read_threshold("factor > 2", False)
+    Threshold(measure='factor', sign='>', limit=2.0)
+    """
+    known = (*MEASURES, *((CHANGES,) if compared else ()))
+    parts = FORM.fullmatch(text)
+    try:
+        limit = float(parts[3]) / (100.0 if parts[4] else 1.0) if parts else math.nan
+    except ValueError:
+        limit = math.nan
+    if parts is None or parts[1] not in known or not math.isfinite(limit):
+        more = "" if compared else "; with --compare also changes"
+        raise InvalidInput(
+            "--fail-if",
+            f"must be a measure, a sign and a number ({', '.join(known)}{more})",
+            text,
+            'Write for example "factor>2" or "seen<0.5".',
+        )
+    return Threshold(parts[1], parts[2], limit)

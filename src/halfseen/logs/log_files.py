@@ -1,0 +1,239 @@
+"""Logs in files: text, JSON Lines, Parquet, Feather, Excel, compressed or not, or piped in."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfseen.errors import InvalidInput, StorageError, shorten
+from halfseen.logs.server_errors import without_password
+from halfseen.logs.source import GIVE, JSON_AS_TEXT, text
+
+if TYPE_CHECKING:
+    import duckdb
+
+PACKED = ("", ".gz", ".zst")
+PARQUET = (".parquet", ".pq")
+TEXT = tuple(kind + packed for kind in (".csv", ".tsv", ".txt") for packed in PACKED)
+JSON = tuple(kind + packed for kind in (".jsonl", ".ndjson", ".json") for packed in PACKED)
+FEATHER = (".feather", ".arrow", ".ipc")
+EXCEL = (".xlsx", ".xlsm")
+UNTOLD = ("", ".log", ".dat", ".data", ".out")  # endings that do not tell what is inside
+BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"PK\x03\x04": ".xlsx"}
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How text is written: its encoding and the mark before decimals."""
+
+    encoding: str | None = None
+    decimal: str = "."
+
+
+def read_files(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    form: TextForm,
+    sheet: str | None,
+    folder: Path,
+) -> tuple[str, str | None]:
+    """Return SQL that reads files, and for text files SQL that guesses no types.
+
+    Parameters
+    ----------
+    connection
+        Where tables that DuckDB cannot read itself are registered.
+    name
+        A path, a folder, a pattern, or ``-``.
+    form
+        How text in it is written.
+    sheet
+        Of an Excel file.
+    folder
+        Where standard input may be kept.
+    """
+    if not name.strip():
+        raise InvalidInput("log", "must be a path", name, GIVE)
+    if name == "-":
+        path = _kept_input(folder)
+        return read_pattern(str(path), form, sniff_ending(path))
+    path = Path(name)
+    if _is_folder(path):
+        return read_pattern(_of_folder(path, name), form, hive=True)
+    ending = ""
+    if not any(letter in name for letter in "*?["):
+        present(path)
+        if path.is_file() and path.stat().st_size == 0:
+            raise _empty(name)
+        if path.suffix.lower() in UNTOLD:
+            ending = sniff_ending(path)
+    lowered = ending or name.lower()
+    if lowered.endswith(FEATHER):
+        return _registered(connection, _feather(path)), None
+    if lowered.endswith(EXCEL):
+        return _registered(connection, _excel(path, sheet)), None
+    return read_pattern(name, form, ending)
+
+
+def read_pattern(
+    pattern: str, form: TextForm, ending: str = "", hive: bool = False
+) -> tuple[str, str | None]:
+    """Return SQL that reads what a pattern names, and for text files SQL that guesses no types.
+
+    Parameters
+    ----------
+    pattern
+        A path, an address or a pattern of them.
+    form
+        How text is written.
+    ending
+        The ending that tells what kind of file it is; left out, that of the pattern.
+    hive
+        Whether folders are named ``key=value``.
+    """
+    lowered = ending or pattern.lower().partition("?")[0]
+    options = ", hive_partitioning = true" if hive else ""
+    if lowered.endswith(PARQUET):
+        return f"read_parquet({text(pattern)}{options}, union_by_name = true)", None
+    options += ", union_by_name = true"
+    if ending.endswith((".gz", ".zst")):
+        options += f", compression = {text('gzip' if ending.endswith('.gz') else 'zstd')}"
+    if lowered.endswith(JSON):
+        return f"read_json({text(pattern)}{options})", JSON_AS_TEXT
+    if lowered.endswith(TEXT):
+        options += f", encoding = {text(form.encoding)}" if form.encoding else ""
+        options += ", decimal_separator = ','" if form.decimal == "," else ""
+        options += ", header = true"
+        read = f"read_csv({text(pattern)}{options}"
+        return f"{read})", f"{read}, all_varchar = true)"
+    kind = "must be a kind of file that can be read"
+    raise InvalidInput("log", kind, without_password(pattern), GIVE)
+
+
+def json_as_text(relation: str, columns: dict[str, str]) -> str:
+    """Return SQL that reads JSON with every column as text."""
+    types = ", ".join(f"{text(name)}: 'VARCHAR'" for name in columns)
+    return f"{relation[:-1]}, columns = {{{types}}})"
+
+
+def sniff_ending(path: Path) -> str:
+    """Return the ending a file would have, from how it begins.
+
+    Raises
+    ------
+    InvalidInput
+        If it begins like no kind of file that can be read.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+        if head.startswith(ZSTD):
+            return ".csv.zst"
+        packed = ".gz" if head.startswith(GZIP) else ""
+        if packed:
+            with gzip.open(path) as file:
+                head = file.read(4096)
+    except (OSError, EOFError) as error:
+        raise _unusable(path, getattr(error, "strerror", None) or "it is cut off") from None
+    for mark, ending in BEGINNINGS.items():
+        if head.startswith(mark) and not packed:
+            return ending
+    if head.lstrip()[:1] in (b"{", b"["):
+        return f".jsonl{packed}"
+    wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if b"\0" in head and not wide:
+        kind = "must be a kind of file that can be read"
+        raise InvalidInput("log", kind, without_password(str(path)), GIVE)
+    return f".csv{packed}"
+
+
+def present(path: Path) -> None:
+    """Refuse a path at which nothing is."""
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise _unusable(path, error.strerror) from None
+    if not there:
+        raise _unusable(path, "no such file")
+
+
+def _of_folder(path: Path, name: str) -> str:
+    kinds = (*PARQUET, *TEXT, *JSON)
+    endings = [e for e in kinds if next(path.rglob(f"*{e}"), None) is not None]
+    if not endings:
+        raise InvalidInput("log", "must hold CSV, JSON Lines or Parquet files", name, GIVE)
+    if len(endings) > 1:
+        raise InvalidInput(
+            "log",
+            f"must hold files of one kind, not {' and '.join(endings)}",
+            name,
+            f"Give a pattern such as {name.rstrip('/')}/**/*{endings[0]}.",
+        )
+    return f"{name.rstrip('/')}/**/*{endings[0]}"
+
+
+def _kept_input(folder: Path) -> Path:
+    """Write standard input to a file: a log is read more than once."""
+    path = folder / "input"
+    with path.open("wb") as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+    if path.stat().st_size == 0:
+        raise _empty("standard input")
+    return path
+
+
+def _registered(connection: duckdb.DuckDBPyConnection, found: Any) -> str:
+    connection.register("halfseen_log", found)
+    return "halfseen_log"
+
+
+def _feather(path: Path) -> Any:
+    try:
+        from pyarrow import ArrowInvalid, dataset
+    except ImportError:
+        raise StorageError("Reading Feather needs pyarrow. Run: pip install pyarrow.") from None
+    try:
+        return dataset.dataset(path, format="feather")
+    except (ArrowInvalid, OSError):
+        raise _unusable(path, "it is not a whole Feather file") from None
+
+
+def _excel(path: Path, sheet: str | None) -> Any:
+    import pandas as pd
+
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError:
+        raise StorageError(
+            "Reading Excel files needs openpyxl. Run: pip install 'halfseen[excel]'."
+        ) from None
+    try:
+        found = pd.read_excel(path, sheet_name=sheet or 0, engine="openpyxl")
+        return found.rename(columns=str)
+    except Exception as error:  # whatever a broken archive makes openpyxl raise
+        if isinstance(error, ValueError) and sheet is not None and "Worksheet" in str(error):
+            raise InvalidInput(
+                "table", "must be a sheet of the Excel file", sheet, "Check its name."
+            ) from None
+        raise _unusable(path, "it is not a whole Excel file") from None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:  # a name that is too long, a folder that is closed
+        raise _unusable(path, error.strerror) from None
+
+
+def _unusable(path: Path, reason: str | None) -> StorageError:
+    name = shorten(without_password(str(path)))
+    return StorageError(f"Cannot read {name}: {reason}. Check the path.")
+
+
+def _empty(name: str) -> InvalidInput:
+    return InvalidInput("log", "must hold at least one row", name, "Give a log of decisions.")

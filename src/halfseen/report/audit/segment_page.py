@@ -1,0 +1,83 @@
+"""The page of an audit by segments: one table, then each segment's answer and warnings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
+from halfseen.report.audit.charts import short
+from halfseen.report.core.document import charts_of, document, section
+from halfseen.report.core.markup import Html, table, tag
+from halfseen.studies.storage import is_marked, write_text
+from halfseen.tables import Table, show
+
+if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
+    from halfseen.logs.segments import SegmentedAudit
+
+
+def write_segments(found: SegmentedAudit, folder: Path) -> Path:
+    """Write the page of an audit by segments, and its numbers as CSV and JSON."""
+    is_marked(folder, AUDIT_FILE)
+    numbers = {"charts": []} | found.to_dict(MOST_ARMS)
+    write_text(folder / AUDIT_FILE, json.dumps(numbers, indent=1, allow_nan=False) + "\n")
+    parts = found.segments.items()
+    columns = (found.by, *found.whole.rates.columns)
+    rows = tuple((name, *row) for name, part in parts for row in part.rates.rows)
+    write_text(folder / "rates.csv", Table(columns, rows).to_csv())
+    path = folder / "report.html"
+    write_text(path, document(f"Missing feedback by {found.by}", _body(found), charts_of([])))
+    return path
+
+
+def _body(found: SegmentedAudit) -> list[Html]:
+    whole = found.whole
+    header = tag(
+        "header",
+        tag(
+            "p",
+            f"An audit of {short(whole.log)} by {found.by}: {whole.rows:,} decisions,"
+            f" {len(found.segments):,} segments",
+            class_="eyebrow",
+        ),
+        tag("h1", f"What missing feedback costs, by {found.by}"),
+        tag("p", " ".join(whole.answers[:2]), class_="lead"),
+        *([] if whole.left_out is None else [tag("p", str(whole.left_out), class_="caution")]),
+    )
+    records = found.table.records()
+    rows = [tuple(_cell(key, value) for key, value in record.items()) for record in records]
+    words = (0, len(found.table.columns) - 2, len(found.table.columns) - 1)
+    note = (
+        f"Factor: how many times as many decisions are needed as with complete feedback, in the"
+        f" worst case, with its {whole.level:.0%} interval; – where it has no upper limit because"
+        " an arm was never seen. All arms of all segments are in rates.csv, next to this page."
+    )
+    main = tag(
+        "main",
+        section(
+            "segments",
+            "Segment by segment",
+            table(found.table.columns, rows, words=words, label="Segments"),
+            tag("p", note, class_="note"),
+        ),
+        *(_segment(found.by, name, part) for name, part in found.segments.items()),
+    )
+    return [header, main]
+
+
+def _cell(key: str, value: object) -> object:
+    if key == "share seen" and isinstance(value, float):
+        return f"{value:.1%}"
+    return "–" if value is None else show(value)
+
+
+def _segment(by: str, name: str, found: Audit) -> Html:
+    heading = tag("h3", f"{by}: {name}")
+    answers = [tag("p", answer) for answer in found.answers]
+    warnings = [
+        tag("li", tag("strong", w.finding), " ", w.effect, " ", tag("em", w.remedy))
+        for w in found.warnings
+    ]
+    return tag("section", heading, *answers, *([tag("ul", *warnings)] if warnings else []))

@@ -1,0 +1,135 @@
+"""What changed between two audits is said where chance would not do it, and only there."""
+
+import json
+
+import numpy as np
+import pytest
+from cli.test_cli_theory import run
+from scipy.stats import chi2_contingency, fisher_exact
+
+from halfseen import InvalidInput, StorageError, audit
+from halfseen.logs.comparison import compare, two_rates
+from halfseen.logs.fail_if import read_threshold
+
+
+def made(rates, n, seed):
+    rng = np.random.default_rng(seed)
+    arms = rng.choice(list(rates), n)
+    seen = rng.random(n) < np.array([rates[arm] for arm in arms])
+    return audit(
+        {"offer": arms, "sold": np.where(seen, 1.0, np.nan)}, action="offer", reward="sold"
+    )
+
+
+def test_p_values_are_those_of_scipy():
+    cells = [(50, 100, 70, 100), (3, 20, 9, 10), (0, 5, 0, 9), (900, 1000, 801, 1000)]
+    k, n, seen, rows = (np.array(column, dtype=float) for column in zip(*cells, strict=True))
+    found = two_rates(k, n, seen, rows)
+    for i, (a, b, c, d) in enumerate(cells):
+        table = [[a, b - a], [c, d - c]]
+        expected = chi2_contingency(table).pvalue if i in (0, 3) else fisher_exact(table).pvalue
+        assert found[i] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_changed_rate_a_new_arm_and_the_factor_are_named():
+    before = made({"a": 0.8, "b": 0.5, "old": 0.9}, 3000, 1)
+    now = made({"a": 0.8, "b": 0.25, "new": 0.9}, 3000, 2)
+    found = compare(now, before.to_dict())
+    assert [change.arm for change in found.rates] == ["b", None]
+    assert (found.new, found.vanished) == (("new",), ("old",))
+    assert found.factor == pytest.approx(
+        (before.effective_dimension.factor, now.effective_dimension.factor)
+    )
+    assert found.changes == 5
+    assert "The share seen of “b” went from 49.3% to 27.4%" in str(found)
+    assert "New: new. Gone: old." in str(found)
+
+
+def test_nothing_is_named_if_nothing_changed():
+    rates = {f"arm {i}": 0.02 + 0.09 * i for i in range(10)}
+    pairs = [(made(rates, 1500, 2 * i), made(rates, 700, 2 * i + 1)) for i in range(3)]
+    assert sum(compare(now, then.to_dict()).changes for then, now in pairs) == 0
+    then, now = pairs[0]
+    assert "Nothing changed beyond chance" in str(compare(now, then.to_dict()))
+
+
+def test_rates_that_did_not_change_are_named_once_in_a_thousand_comparisons():
+    rng = np.random.default_rng(0)
+    p = np.tile(np.linspace(0.01, 0.95, 20), 10_000)
+    n, rows = rng.integers(5, 400, (2, len(p))).astype(float)
+    k, seen = rng.binomial(n.astype(int), p), rng.binomial(rows.astype(int), p)
+    far = two_rates(k[::50] * 1.0, n[::50], seen[::50] * 1.0, rows[::50])
+    assert (far < 0.01).mean() < 0.01
+    assert (far < 1e-3 / 20).sum() <= 2
+
+
+def test_an_arm_never_seen_has_no_factor_to_compare():
+    never = made({"a": 0.5, "b": 0.0}, 300, 1)
+    found = compare(made({"a": 0.5, "b": 0.0}, 300, 2), never.to_dict())
+    assert found.factor is None
+
+
+def test_a_shortened_audit_says_that_it_cannot_tell_new_arms():
+    before = made({"a": 0.8, "b": 0.5}, 300, 1)
+    found = compare(before, before.to_dict(most=1))
+    assert (found.new, found.vanished) == (None, None)
+    assert "does not list all arms" in str(found)
+
+
+@pytest.mark.parametrize(
+    "text", ["factor", "factor=2", "size>1", "changes>0", "factor>x", "factor>1;"]
+)
+def test_thresholds_that_cannot_be_read(text):
+    with pytest.raises(InvalidInput, match="--fail-if"):
+        read_threshold(text, False)
+
+
+def test_thresholds():
+    found = made({"a": 0.5, "b": 0.0}, 300, 1)
+    assert "factor is infinite" in read_threshold("factor>2", False).crossed(found, None)
+    assert read_threshold("never_seen >= 2", False).crossed(found, None) is None
+    assert read_threshold("seen < 50%", False).crossed(found, None) is not None
+
+
+def test_the_command_ends_with_3_where_a_threshold_is_crossed(monkeypatch, capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("offer,sold\n" + "a,1\na,\nb,2\n" * 20)
+    options = ("audit", log, "--action", "offer", "--reward", "sold")
+    code, out, err = run(monkeypatch, capsys, *options, "--fail-if", "factor>1.4")
+    assert (code, err) == (3, "halfseen: factor is 1.5, and must not be > 1.4.\n")
+    assert "You see 67%" in out
+    assert run(monkeypatch, capsys, *options, "--fail-if", "factor>2")[0] == 0
+    assert run(monkeypatch, capsys, *options, "--fail-if", "fact>2")[0] == 2
+    (tmp_path / "last.json").write_text(json.dumps({"rows": 1}))
+    code, out, err = run(monkeypatch, capsys, *options, "--compare", tmp_path / "last.json")
+    assert (code, out) == (2, "")
+    assert "`compare` must be an audit" in err
+    with pytest.raises(StorageError, match=r"No such"):
+        compare(made({"a": 0.5}, 9, 1), tmp_path / "none.json")
+
+
+def test_a_study_of_the_log_runs(monkeypatch, capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("offer,sold\n" + "a,1\na,\nb,0\nb,1\nc,\n" * 20)
+    spec = tmp_path / "spec.toml"
+    options = ("audit", log, "--action", "offer", "--reward", "sold", "--study", spec)
+    code, _, err = run(monkeypatch, capsys, *options)
+    assert (code, err) == (0, "")
+    assert "# Left out, since no reward was seen: c." in spec.read_text()
+    code, out, err = run(monkeypatch, capsys, "study", spec, "--out", tmp_path / "run", "--json")
+    assert code == 0, err
+    rows = json.loads(out)["summary"]
+    assert [row["censorship"] for row in rows] == ["the log's rates", "everything seen"]
+    assert rows[0]["effective dimension"] == pytest.approx(3.0)
+    code, _, err = run(monkeypatch, capsys, *options)
+    assert (code, "must be a new file" in err) == (2, True)
+
+
+def test_rewards_that_never_vary_make_a_study_too():
+    found = audit(
+        {"offer": ["a", "a", "b"], "sold": [3.0, 3.0, 4.0]}, action="offer", reward="sold"
+    )
+    from halfseen.logs.log_study import study_toml
+    from halfseen.studies.spec import parse_spec
+
+    assert parse_spec(study_toml(found)).horizon == 3

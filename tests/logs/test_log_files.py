@@ -1,0 +1,190 @@
+"""Logs are read from whatever people keep them in, and what cannot be is said in a sentence."""
+
+import gzip
+import io
+import json
+import sys
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+
+from halfseen import HalfseenError, InvalidInput, StorageError, audit
+from halfseen.logs.source import open_log
+from logs.test_source import EXPECTED, ROWS, counted
+
+RECORDS = [{"offer": "b", "sold": 1.0}, {"offer": "a", "sold": None}, {"offer": "a", "sold": 0.5}]
+LINES = "".join(json.dumps(record) + "\n" for record in RECORDS).encode()
+TABLE = b"offer,sold\nb,1\na,\na,0.5\n"
+
+
+def zstd(content):
+    return pa.compress(content, codec="zstd", asbytes=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.jsonl", LINES),
+        ("log.ndjson", LINES),
+        ("log.json", json.dumps(RECORDS).encode()),
+        ("log.jsonl.gz", gzip.compress(LINES)),
+        ("log.jsonl.zst", zstd(LINES)),
+        ("log.csv.gz", gzip.compress(TABLE)),
+        ("log.txt.gz", gzip.compress(TABLE)),
+        ("log.csv.zst", zstd(TABLE)),
+        ("log", TABLE),
+        ("log.dat", LINES),
+        ("jsonlog", json.dumps(RECORDS).encode()),
+        ("packed", gzip.compress(TABLE)),
+        ("packed-lines", gzip.compress(LINES)),
+        ("zst", zstd(TABLE)),
+    ],
+)
+def test_text_of_every_kind(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert counted(path) == EXPECTED
+
+
+def test_binary_files_with_and_without_an_ending(tmp_path):
+    frame = pd.DataFrame(ROWS)
+    frame.to_parquet(tmp_path / "plain")
+    pyarrow.feather.write_feather(pa.Table.from_pandas(frame), tmp_path / "log.feather")
+    pyarrow.feather.write_feather(pa.Table.from_pandas(frame), tmp_path / "feather")
+    with duckdb.connect(str(tmp_path / "base")) as connection:
+        connection.execute("CREATE TABLE decisions AS SELECT * FROM frame")
+    for name in ("plain", "log.feather", "feather", "base"):
+        assert counted(tmp_path / name) == EXPECTED, name
+
+
+@pytest.mark.parametrize("content", [TABLE, LINES, gzip.compress(TABLE)])
+def test_standard_input(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert counted("-") == EXPECTED
+
+
+def test_nothing_on_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    with pytest.raises(InvalidInput, match="at least one row; got 'standard input'"):
+        open_log("-")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("noise", b"\x00\x01\x02" * 99, "kind of file"),
+        ("log.feather", b"not one", "not a whole Feather file"),
+        ("cut", gzip.compress(TABLE)[:12], "Cannot read"),
+        ("log.jsonl", b'{"offer": 1', "Cannot read"),
+        ("log.xlsx", b"not one", "Excel"),
+    ],
+)
+def test_broken_files(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(HalfseenError, match=message) as raised:
+        counted(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_json_that_mixes_types_is_read_as_text(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"offer": 1, "sold": "0.5"}\n{"offer": "b", "sold": 2}\n{"offer": "b"}\n')
+    assert counted(path) == (("1", "b"), [1, 2], [1, 1])
+
+
+def test_a_list_of_dictionaries():
+    assert counted(RECORDS) == EXPECTED
+    for wrong in ([], [1, 2]):
+        with pytest.raises(InvalidInput, match="must be a path or a table"):
+            open_log(wrong)
+
+
+def test_decimal_commas(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("offer;sold;price\nb;1,5;1.000,5\na;;2\na;0,25;n/a\n")
+    with pytest.raises(InvalidInput, match=r"other cells in column sold.*say --decimal ,"):
+        audit(path, action="offer", reward="sold")
+    found = audit(path, action="offer", reward="sold", cost="price", decimal=",")
+    assert found.counts.mean.tolist() == [0.25, 1.5]
+    assert found.counts.cost.tolist() == [2.0, 1000.5]
+    with pytest.raises(InvalidInput, match="`decimal`"):
+        open_log(path, decimal=";")
+
+
+def test_categories_are_read_as_what_they_say():
+    frame = pd.DataFrame(
+        {"offer": ["a", "a", "b"], "won": ["yes", "no", "yes"], "x": ["1", "", "2"]}
+    )
+    found = audit(frame.astype("category"), action="offer", observed="won", reward="x")
+    assert found.counts.seen.tolist() == [1, 1]
+    assert found.counts.mean.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_an_arm_called_nan_is_a_missing_one(make):
+    found = audit(
+        make({"offer": [1.0, float("nan"), 2.0], "sold": [1.0, 1.0, None]}),
+        action="offer",
+        reward="sold",
+    )
+    assert (found.arms, found.counts.unnamed) == (("1.0", "2.0"), 1)
+
+
+def test_one_name_in_two_schemas_is_refused(tmp_path):
+    path = tmp_path / "base.duckdb"
+    with duckdb.connect(str(path)) as base:
+        base.execute("CREATE SCHEMA old; CREATE TABLE old.log AS SELECT 'a' AS offer, 1.0 AS sold")
+        base.execute("CREATE TABLE log AS FROM (VALUES ('a', 1.0), ('b', 2.0)) t(offer, sold)")
+    message = r"\(main\.log, old\.log\); got 'log'\. Several schemas have it: write schema\.table"
+    with pytest.raises(InvalidInput, match=message):
+        open_log(path, table="log")
+    assert counted(path, table="old.log")[0] == ("a",)
+    assert counted(path, table="main.log")[0] == ("a", "b")
+
+
+@pytest.mark.parametrize("scale", [1, 10**3, 10**6, 10**9])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_times_since_1970_are_dates_whatever_their_unit(scale, as_text):
+    start = 1_794_700_800  # 2026-11-15
+    times = [(start + 86_400 * day) * scale for day in range(60) for _ in range(50)]
+    sold = [1.0] * 1500 + [1.0, None, None, None, None] * 300
+    log = pd.DataFrame({"offer": "a", "sold": sold, "t": times})
+    found = audit(
+        log.astype({"t": str}) if as_text else log, action="offer", reward="sold", time="t"
+    )
+    assert found.dated
+    assert "2026-12-1" in str(found)
+    assert "e+" not in " ".join(map(str, found.warnings))
+    later = audit(log, action="offer", reward="sold", time="t", since="2026-12-15")
+    assert later.rows == 1500
+    assert audit(log, action="offer", reward="sold", time="t", since=times[1500]).rows == 1500
+
+
+def test_years_and_counts_are_no_dates():
+    log = {"offer": ["a"] * 3, "sold": [1, 2, 3], "t": [2015, 2016, 123_456_789]}
+    assert not audit(log, action="offer", reward="sold", time="t").dated
+
+
+@pytest.mark.parametrize(
+    "address", ["https://me:secret@example.com/x.parquet", "s3://bucket/x.csv?key=secret"]
+)
+def test_addresses_need_an_extension_that_is_not_there(address, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(
+        StorageError, match=r"httpfs is not installed\. Download the file"
+    ) as raised:
+        open_log(address)
+    assert "secret" not in str(raised.value)
+
+
+def test_excel_needs_an_extra_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    path = tmp_path / "log.xlsx"
+    path.write_bytes(b"PK\x03\x04 and so on")
+    with pytest.raises(StorageError, match=r"pip install 'halfseen\[excel\]'"):
+        open_log(path)

@@ -1,0 +1,143 @@
+"""Rows that are left out are left out, counted and named; a condition can do nothing else."""
+
+import datetime
+
+import pandas as pd
+import pytest
+
+from halfseen import InvalidInput, audit, audit_by, feedback_window
+from halfseen.logs.columns import Columns
+from halfseen.logs.row_filter import RowFilter, filter_rows
+from halfseen.logs.source import open_log
+
+LOG = pd.DataFrame(
+    {
+        "offer": ["a", "a", "b", "b", "c", "c"],
+        "sold": [1.0, None, 0.5, 0.25, None, 2.0],
+        "land": ["de", "fr", "de", "fr", "de", None],
+        "day": pd.to_datetime([f"2024-03-0{d}" for d in (1, 2, 3, 4, 5, 6)]),
+        "came": pd.to_datetime([f"2024-03-0{d}" for d in (2, 3, 4, 5, 6, 8)]),
+    }
+)
+COLUMNS = {"action": "offer", "reward": "sold", "time": "day"}
+
+
+def test_a_filtered_audit_is_that_of_the_rows_that_are_left():
+    found = audit(LOG, **COLUMNS, where="LAND = 'de' OR sold > 1")
+    left = audit(LOG[(LOG.land == "de") | (LOG.sold > 1)], **COLUMNS)
+    assert found.arms == left.arms
+    assert found.counts.rows.tolist() == left.counts.rows.tolist() == [1, 1, 2]
+    assert found.counts.seen.tolist() == left.counts.seen.tolist()
+    assert found.left_out.rows == 2
+    assert "Left out: 2 of 6 rows (2 where not (LAND = 'de' OR sold > 1))." in str(found)
+    assert found.to_dict()["left_out"]["of"] == 6
+    assert audit(LOG, **COLUMNS).to_dict()["left_out"] is None
+
+
+@pytest.mark.parametrize(
+    "since", ["2024-03-02", datetime.date(2024, 3, 2), pd.Timestamp("2024-03-02")]
+)
+def test_since_counts_and_until_does_not(since):
+    found = audit(LOG, **COLUMNS, since=since, until="2024-03-05", drop_arms="b")
+    assert (found.arms, found.rows) == (("a",), 1)
+    assert [rows for _, rows in found.left_out.reasons] == [1, 2, 2]
+
+
+def test_rows_without_a_time_are_left_out_and_said_so():
+    log = {"offer": ["a"] * 3, "sold": [1, 1, 1], "day": [None, 1.0, 2.0]}
+    found = audit(log, **COLUMNS, since="1.5")
+    assert str(found.left_out) == "Left out: 2 of 3 rows (1 without day; 1 before 1.5)."
+    assert str(audit(log, **COLUMNS, where="sold = 1").left_out) == "Left out: none of 3 rows."
+
+
+def test_a_text_file_whose_types_were_guessed_wrongly_is_filtered_too(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("offer,sold,land\n" + "a,1,de\n" * 30_000 + "b,n/a,de\nb,2,fr\n")
+    found = audit(path, action="offer", reward="sold", where="land = 'de'")
+    assert (found.counts.rows.tolist(), found.seen) == ([30_000, 1], 30_000)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "sold > 0; DROP TABLE x",
+        "sold IN (SELECT 1)",
+        "EXISTS (SELECT * FROM read_text('/etc/passwd'))",
+        "read_text('/etc/passwd') IS NULL",
+        "1) UNION (SELECT 1",
+        "sum(sold) > 1",
+        "row_number() OVER () = 1",
+        "getenv('HOME') = ''",
+        "current_setting('memory_limit') = ''",
+        "nothing > 1",
+        "offer > sold",
+        "offer = 3",
+        "offer = 'a",
+        "error('x')",
+        "? = 1",
+        "*",
+        "",
+        7,
+    ],
+)
+def test_only_a_condition_on_the_rows_is_taken(where):
+    with pytest.raises(
+        InvalidInput, match=r"^`where` must be (one SQL condition|a column)"
+    ) as raised:
+        audit(LOG, **COLUMNS, where=where)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_condition_cannot_swallow_what_follows_it():
+    found = audit(LOG, **COLUMNS, where="sold > 1 -- and so on", drop_arms=["a"])
+    assert found.arms == ("c",)
+    opened = audit(LOG, **COLUMNS, where="sold > 1) OR (true", drop_arms=["a"])
+    assert opened.arms == ("b", "c")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"since": "tomorrow"}, r"`since` must be a date such as 2026-03-31"),
+        ({"since": "2024-03-05", "until": "2024-03-05"}, "`until` must be after since"),
+        ({"until": "2020-01-01"}, "must leave at least one row"),
+        ({"drop_arms": ["A1"]}, r"`drop_arms` must be arms of the log \(a, b, c\)"),
+        ({"drop_arms": ["offer a"]}, "`drop_arms` must be arms"),
+        ({"time": None, "since": "2024-03-05"}, "need the column of times"),
+    ],
+)
+def test_filters_that_mean_nothing(options, message):
+    with pytest.raises(InvalidInput, match=message):
+        audit(LOG, **COLUMNS | options)
+
+
+def test_no_arm_to_drop_without_arms():
+    rows = RowFilter(drop_arms=("a",))
+    with pytest.raises(InvalidInput, match="needs the column of arms"):
+        filter_rows(open_log(LOG), Columns(None, "sold", features=("sold",)), rows)
+
+
+def test_window_leaves_out_the_same_rows():
+    found = feedback_window(LOG, **COLUMNS, feedback_time="came", where="offer <> 'a'")
+    assert found.left_out.rows == 2
+    assert "Left out: 2 of 6 rows" in str(found)
+
+
+def test_every_segment_is_audited_as_if_alone(tmp_path):
+    found = audit_by(LOG, "land", **COLUMNS, drop_arms=["a"])
+    assert list(found.segments) == ["de", "fr", "(none)"]
+    alone = audit(LOG[LOG.land == "de"], **COLUMNS, drop_arms=["a"])
+    assert found.segments["de"].answers == alone.answers
+    assert [row["decisions"] for row in found.table] == [4, 2, 1, 1]
+    page = found.report(tmp_path).read_text()
+    assert "land: (none)" in page
+    assert "Left out: 2 of 6 rows" in page
+    assert (tmp_path / "rates.csv").read_text().startswith("land,arm,rows,seen")
+
+
+def test_segments_must_be_few_and_there():
+    log = {"offer": ["a"] * 201, "sold": [1] * 201, "id": range(201)}
+    with pytest.raises(InvalidInput, match="at most 200 values"):
+        audit_by(log, "id", action="offer", reward="sold")
+    with pytest.raises(InvalidInput, match="Did you mean 'id'"):
+        audit_by(log, "ids", action="offer", reward="sold")

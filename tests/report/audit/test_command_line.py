@@ -1,0 +1,35 @@
+"""The command on an audit's page is complete: typed again, it makes the same audit."""
+
+import json
+import shlex
+
+from cli.test_cli_theory import run
+
+from halfseen import audit
+from halfseen.report.audit.command_line import command_line
+
+
+def test_the_command_of_a_page_makes_the_page_again(monkeypatch, capsys, tmp_path):
+    log = tmp_path / "my log.csv"
+    lines = [f"{'abc'[i % 3]};{i % 7},5;{i};{'x' if i % 5 else 'y'}" for i in range(60)]
+    lines += [f"a;;{i};x" for i in range(60, 80)]
+    log.write_text("offer;sold;day;land\n" + "\n".join(lines) + "\n")
+    options = {"where": "land = 'x'", "since": "3", "until": "75", "drop_arms": ("c",)}
+    found = audit(log, action="offer", reward="sold", time="day", decimal=",", **options)
+    page = found.report(tmp_path / "first").read_text()
+    command = command_line(found, tmp_path / "second", {"traffic": None, "imputations": False})
+    assert "halfseen audit" in page
+    assert "--drop-arms c" in page
+    words = shlex.split(command)
+    code, _, err = run(monkeypatch, capsys, *words[1:])
+    assert code == 0, err
+    again = json.loads((tmp_path / "second" / "audit.json").read_text())
+    assert again == json.loads((tmp_path / "first" / "audit.json").read_text())
+
+
+def test_no_address_is_repeated_and_tables_in_memory_have_no_path(tmp_path):
+    log = {"offer": ["a", "b"], "sold": [1.0, None]}
+    found = audit(log, action="offer", reward="sold", level=0.9)
+    command = command_line(found, tmp_path, {"traffic": 100.0, "imputations": True})
+    assert command.startswith("halfseen audit LOG --action offer --reward sold --traffic 100.0")
+    assert "--imputations --out" in command
