@@ -316,19 +316,8 @@ def audit(
     """
     asked = {name: value for name, value in locals().items() if name != "log"}
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
-    columns = Columns(
-        action,
-        reward,
-        observed,
-        time,
-        feedback_time,
-        propensity,
-        cost,
-        context,
-        unit,
-        id,
-        tuple(features),
-    )
+    decided = (action, reward, observed, time, feedback_time)
+    columns = Columns(*decided, propensity, cost, context, unit, id, tuple(features))
     source = open_log(log, table=table, encoding=encoding, decimal=decimal)
     source, notes = prepared(source, columns, window, now, empty_means)
     rows = as_filter(where, since, until, drop_arms)

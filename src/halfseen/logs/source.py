@@ -15,7 +15,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput, StorageError, one_line
+from halfseen.errors import InvalidInput, StorageError, did_you_mean, one_line
 from halfseen.logs.server_errors import server_reason
 from halfseen.memory import memory_bytes
 from halfseen.tables import brief

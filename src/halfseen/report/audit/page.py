@@ -108,10 +108,6 @@ def body(
         else None,
         "how": how_section(command),
     }
-    voiding = [warning for warning in found.warnings if warning.voids]
-    if voiding:  # above the numbers that mean nothing
-        sections = {"warnings": sections.pop("warnings"), **sections}
-    lead = str(voiding[0]) if voiding else " ".join(found.answers[:2])
     links = [tag("a", CHAPTERS[name], href=f"#{name}") for name in sections if sections[name]]
     arms = f"{len(found.arms):,} arm{'s' * (len(found.arms) != 1)}"
     voiding = [warning for warning in found.warnings if warning.voids]
