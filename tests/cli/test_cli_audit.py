@@ -158,7 +158,7 @@ FILTERS = ("--where", "sold <> 2 OR sold IS NULL")
     ("command", "more"),
     [
         ("audit", ()),
-        ("plan", ("--traffic", "20", "--days", "5")),
+        ("plan", ("--traffic", "20", "--days", "8")),
         ("invest", ("--cost", "1", "--budget", "1")),
     ],
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halfseen.errors import InvalidInput, StorageError
+from halfseen.errors import InvalidInput, StorageError, did_you_mean
 from halfseen.logs.log_files import TextForm, present, read_pattern
 from halfseen.logs.source import GIVE, explained, identifier, text
 from halfseen.tables import brief
@@ -117,8 +116,7 @@ def _attached(
     elif table in known:
         schema, chosen = known[table]
     else:
-        near = difflib.get_close_matches(table, known, 1) if isinstance(table, str) else []
-        hint = f"Did you mean {near[0]!r}?" if near else "Choose one of those with --table."
+        hint = did_you_mean(table, known, "Choose one of those with --table.")
         names = [short if short in known else f"{schema}.{short}" for schema, short in found]
         listed = ", ".join(brief(name, 60) for name in names[:20]) or "none"
         if table in shorts:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from halfseen.errors import InvalidInput, one_line, shorten
+from halfseen.errors import InvalidInput, did_you_mean, one_line
 from halfseen.logs.columns import Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.log_options import moment
 from halfseen.logs.source import Log, identifier, text
@@ -240,8 +239,7 @@ def _check_arms(log: Log, columns: Columns, names: tuple[str, ...]) -> None:
         f"SELECT DISTINCT {action} AS name FROM {log.relation} WHERE {action} IS NOT NULL"
         " ORDER BY name LIMIT 1000"
     )["name"].tolist()
-    near = difflib.get_close_matches(absent[0], known, 1, 0.5)
-    hint = f"Did you mean {shorten(near[0])}?" if near else "Name arms as the log does."
+    hint = did_you_mean(absent[0], known, "Name arms as the log does.", 0.5)
     raise InvalidInput("drop_arms", f"must be arms of the log ({listed(known)})", absent[0], hint)
 
 

@@ -110,6 +110,7 @@ def audit_by(
     window: float | None = None,
     now: Any = None,
     empty_means: float | None = None,
+    designed: bool = False,
     table: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
@@ -124,7 +125,9 @@ def audit_by(
         As in `halfseen.audit`.
     by
         The column whose values are the segments.
-    where, since, until, drop_arms, window, now, empty_means, table, encoding, decimal, level
+    where, since, until, drop_arms, window, now, empty_means, designed
+        As in `halfseen.audit`.
+    table, encoding, decimal, level
         As in `halfseen.audit`.
     columns
         Which column means what, as in `halfseen.audit`.
@@ -141,6 +144,7 @@ def audit_by(
     >>> found.segments["x"].effective_dimension.factor
     1.0
     """
+    designed = checks.yes_or_no("designed", designed)
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
     named = Columns(
         **{"action": None} | columns | {"features": tuple(columns.get("features") or ())}
@@ -168,8 +172,9 @@ def audit_by(
     for name, none in zip(np.asarray(found), missing, strict=True):
         condition = f"{value} IS NULL" if none else f"{value} = {text(str(name))}"
         found_here = examine(opened.narrowed(condition), named, **options)
-        segments["(none)" if none else str(name)] = Audit(**found_here)
-    return SegmentedAudit(by, Audit(**examine(source, named, rows, **options)), segments)
+        segments["(none)" if none else str(name)] = Audit(**found_here, designed=designed)
+    whole = Audit(**examine(source, named, rows, **options), designed=designed)
+    return SegmentedAudit(by, whole, segments)
 
 
 def _record(by: str, name: str, found: Audit) -> dict[str, Any]:

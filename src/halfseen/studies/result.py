@@ -189,7 +189,7 @@ class Result:
         level
             Confidence of each interval.
         """
-        from halfseen.studies.comparison import compare
+        from halfseen.studies.policy_comparison import compare
 
         return compare(self, first, second, axis, level)
 
@@ -200,7 +200,7 @@ class Result:
         `level` together (Bonferroni), exclude 0. Choosing the lowest of several means flatters it:
         trust a lead that is clear.
         """
-        from halfseen.studies.comparison import best
+        from halfseen.studies.policy_comparison import best
 
         return best(self, level)
 
@@ -211,7 +211,7 @@ class Result:
         ``since`` x T; its interval is by the delta method. It is about 1/2 for regret like the
         root of T, 1 for linear regret, and tends to 0 for logarithmic regret.
         """
-        from halfseen.studies.comparison import slope
+        from halfseen.studies.policy_comparison import slope
 
         return slope(self, since, level)
 

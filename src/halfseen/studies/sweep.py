@@ -12,7 +12,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.errors import InvalidInput
-from halfseen.studies.comparison import AXES, level_name, mean_interval, names_of
+from halfseen.studies.policy_comparison import AXES, level_name, mean_interval, names_of
 from halfseen.studies.result import Result
 from halfseen.studies.simulate import simulate
 from halfseen.studies.study import EVERYTHING_SEEN, GROUPS, Study

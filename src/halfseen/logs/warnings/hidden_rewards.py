@@ -10,6 +10,7 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.mature_rows import cut_sql
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.logs.warnings.tied_units import two_sided
+from halfseen.studies.result import Z95
 
 PERIODS, LEAST = 8, 5  # of time, and rewards that each side of a comparison needs
 MATTERS = 0.02  # standard deviations
@@ -45,7 +46,7 @@ def look_at_hidden(
     warning = LogWarning(
         "hidden-differ",
         f"Rewards in rows marked as not observed are {'higher' if difference > 0 else 'lower'} than"
-        f" observed ones of the same arm and time, by {abs(difference):.3g} ± {1.96 * error:.2g}.",
+        f" observed ones of the same arm and time, by {abs(difference):.3g} ± {Z95 * error:.2g}.",
         "What goes missing depends on the reward, and no mean, regret or bound computed from what"
         " was observed holds.",
         "Use the hidden rewards too, or collect a random sample of the missing ones.",

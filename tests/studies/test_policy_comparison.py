@@ -6,7 +6,7 @@ from example_studies import small_study
 from scipy import stats
 
 from halfseen import UCB, UCB1, ArmedBandit, InvalidInput, Result, Study, Uniform, simulate
-from halfseen.studies.comparison import mean_interval
+from halfseen.studies.policy_comparison import mean_interval
 
 
 @pytest.fixture(scope="module")
