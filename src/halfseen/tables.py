@@ -1,4 +1,4 @@
-"""A small table that prints itself and exports to the formats people paste from."""
+"""A small table with a text form and exports to CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from halfseen.errors import one_line
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
-    | {c: f"{{{c}}}" for c in "[]*"}  # a row that starts with one would belong to the one above
+    | {c: f"{{{c}}}" for c in "[]*"}  # after \\ they would be read as its arguments
     | {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
@@ -76,7 +76,7 @@ class Table:
     def to_csv(self) -> str:
         """Return the table as comma-separated values, numbers in full precision.
 
-        Text that a spreadsheet would run as a formula gets an apostrophe in front.
+        Text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe.
         """
         lines = []
         for row in (self.columns, *self.rows):
@@ -116,7 +116,7 @@ def _line(cell: str, escapes: dict[int, str]) -> str:
 
 
 def no_formula(cell: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula; numbers stay what they are.
+    """Return a cell that no spreadsheet evaluates as a formula; numbers are unchanged.
 
     >>> no_formula("=1+1"), no_formula("-1.5"), no_formula(-1.5), no_formula("a-b")
     ("'=1+1", '-1.5', -1.5, 'a-b')
@@ -126,7 +126,7 @@ def no_formula(cell: Any) -> Any:
 
 
 def brief(text: str, width: int = 100) -> str:
-    """Write a text on one line of at most `width` characters that cannot steer a terminal.
+    """Return a text on one line of at most `width` characters, control characters escaped.
 
     >>> brief("xylophone", 5)
     'xylo…'
@@ -136,7 +136,7 @@ def brief(text: str, width: int = 100) -> str:
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """Write some of the names.
+    """Join the first names with commas and count the others.
 
     >>> listed(["a", "b"]), listed(["a", "b", "c"], 2)
     ('a, b', 'a, b and 1 more')
@@ -146,7 +146,7 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 
 
 def show(value: Any) -> str:
-    """Write a value for reading: about four significant digits, thousands marked, None empty.
+    """Format a value: about four significant digits, thousands separated, None as nothing.
 
     >>> show(12345.678), show(0.00123456), show(3), show(None)
     ('12,346', '0.001235', '3', '')
@@ -167,7 +167,7 @@ def show(value: Any) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage: 0% and 100% only where it is exactly that.
+    """Format a share as a percentage; 0% and 100% only if it is exactly that.
 
     >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996), percent(1 - 1e-7)
     ('66%', '4.2%', '100%', '99.96%', '99.99999%')
@@ -182,7 +182,7 @@ def percent(share: float) -> str:
 
 
 def counted(what: str, count: int) -> str:
-    """Write how many there are.
+    """Format a count with its noun, singular or plural.
 
     >>> counted("policy", 1), counted("policy", 3), counted("round", 20000)
     ('1 policy', '3 policies', '20,000 rounds')

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from halfseen.studies.study import Study
     from halfseen.studies.summarize import Summary
 
-LEAST = 1e-100  # probability of being observed whose 1/p^2 can still be added up
+LEAST = 1e-100  # smallest probability whose 1/p^2 does not overflow in sums
 
 
 def present(result: Result, folder: Path, as_json: bool) -> None:
-    """Print the summary, whatever becomes of the report, and write the report."""
+    """Print the summary, even if writing the report then fails."""
     from halfseen.report import write_report
 
     seconds = sum(facts.get("seconds", 0.0) for facts in result.facts.values())
@@ -48,7 +48,7 @@ def present(result: Result, folder: Path, as_json: bool) -> None:
 
 
 def present_summary(summary: Summary, folder: Path, as_json: bool) -> None:
-    """Print what is left of a study that was too large to keep."""
+    """Print the summary of a study whose trajectories were not kept."""
     seconds = sum(facts["seconds"] for facts in summary.facts.values())
     if as_json:
         records = summary.table().records()
@@ -72,7 +72,7 @@ def _print_table(result: Result) -> None:
 
     summary = result.summary()
     console = Console(markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:  # a file or a pipe: whole lines, however wide
+    if not console.is_terminal:  # a file or a pipe: lines are not wrapped
         print(summary)
         return
     single = len(result.study.problems) == 1
@@ -112,7 +112,7 @@ def print_audit(
     forecast: Plan | None = None,
     imputations: Result | None = None,
 ) -> None:
-    """Print the summary of an audit, whatever becomes of its report, and write the report."""
+    """Print the summary of an audit, even if writing its report then fails."""
     from halfseen.logs.audit_export import MOST_ARMS
     from halfseen.logs.imputation import imputation_table
 
@@ -138,7 +138,7 @@ def print_audit(
 
 
 def print_found(found: Any, as_json: bool) -> None:
-    """Print something that knows its own text and its plain values."""
+    """Print an object's `to_dict` as JSON, or its text."""
     if as_json:
         print_json(found.to_dict())
     else:
@@ -208,7 +208,7 @@ def present_verdicts(
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """Show a progress bar on stderr, for people only."""
+    """Show a progress bar on stderr if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -233,7 +233,7 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
 
 @contextmanager
 def notes(show: Callable[[str], None]) -> Iterator[None]:
-    """Show what halfseen logs for people to know, such as the address of a dashboard."""
+    """Show messages that halfseen logs, such as the address of a dashboard."""
     logger, handler = logging.getLogger("halfseen"), logging.Handler()
     handler.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
     level = logger.level

@@ -1,4 +1,4 @@
-"""A whole page that needs nothing else, its sections and the places of its charts."""
+"""A self-contained page, its sections and the placeholders of its charts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def section(name: str, title: str, *content: object) -> Html:
 
 
 def figure_place(figure: Figure) -> Html:
-    """Return a place for a chart, with its words."""
+    """Return the placeholder of a figure, with its title and note."""
     name = figure.name if figure.spec else ""
     return chart_place(name, figure.title, figure.note, figure.trouble)
 
@@ -37,14 +37,14 @@ def charts_of(drawn: Iterable[Figure]) -> dict[str, Any]:
 
 
 def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
-    """Return a whole page that needs no network.
+    """Return a self-contained page that needs no network.
 
     Parameters
     ----------
     title
         For the browser's tab.
     body
-        What is read, without the footer.
+        Content of the page, without the footer.
     charts
         The charts as ``specs`` by name, and the ``data`` that several of them share.
     """
@@ -72,7 +72,7 @@ def document(title: str, body: Iterable[Html], charts: dict[str, Any]) -> str:
 
 
 def packed(rows: Rows) -> dict[str, Any]:
-    """Return rows as columns, words as numbers into a list: a fifth of the size.
+    """Return rows as columns, strings as indices into a list: a fifth of the size.
 
     >>> packed([{"a": "x", "b": 1.5}, {"a": "x"}])
     {'fields': ['a', 'b'], 'columns': [[0, 0], [1.5, None]], 'words': {'a': ['x']}}

@@ -1,4 +1,4 @@
-"""How fast the uncertainty of a linear bandit adds up, against what is proved and expected."""
+"""The growth of a linear bandit's potential, next to its bound and its expected slope."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ LISTED = 8  # numbers written out one by one
 
 
 def problem_in_words(problem: Problem) -> str:
-    """Say how many arms there are, what they pay and which may be played."""
+    """Describe the number of arms, their rewards and which of them may be played."""
     if isinstance(problem, LinearBandit):
         return linear_words.linear_problem_in_words(problem)
     arms = counted("arm", problem.arms)
@@ -56,7 +56,7 @@ def problem_in_words(problem: Problem) -> str:
 
 
 def censorship_in_words(censorship: AnyCensorship) -> str:
-    """Say how likely a reward is to be seen."""
+    """Describe the probability that a reward is observed."""
     if isinstance(censorship, Uniform):
         if censorship.observe == 1.0:
             return "Every reward is seen."
@@ -71,7 +71,7 @@ def censorship_in_words(censorship: AnyCensorship) -> str:
 
 
 def policy_in_words(policy: AnyPolicy) -> str:
-    """Say what a policy does."""
+    """Describe what a policy does."""
     if policy.kind in POLICIES:
         return POLICIES[policy.kind]
     line = (type(policy).__doc__ or "").strip().partition("\n")[0]

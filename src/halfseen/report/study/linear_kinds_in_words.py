@@ -57,7 +57,7 @@ POLICIES = {
 
 
 def linear_problem_in_words(problem: LinearBandit) -> str:
-    """Say what an action pays and which actions there are."""
+    """Describe the rewards and the action set."""
     actions = problem.actions
     if isinstance(actions, FiniteActions):
         offered = f"the same {_actions(actions.count)} in every round"
@@ -84,7 +84,7 @@ def linear_problem_in_words(problem: LinearBandit) -> str:
 
 
 def linear_censorship_in_words(censorship: Any) -> str | None:
-    """Say how likely a reward is to be seen; None where there is nothing linear to say."""
+    """Describe the probability of being observed; None for kinds that are not linear."""
     if isinstance(censorship, AnyFunction):
         return "How often a reward is seen is a Python function of the action."
     if isinstance(censorship, MultiThreshold):
@@ -122,7 +122,7 @@ def _signed(value: float) -> str:
 
 
 def _vector(values: Sequence[float]) -> str:
-    """Write a vector.
+    """Format a vector.
 
     >>> _vector([0.6, -0.2]), _vector([0.1] * 9)
     ('(0.6, −0.2)', '(0.1, 0.1, 0.1, 0.1, 0.1, 0.1, …)')

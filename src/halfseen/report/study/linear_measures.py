@@ -1,4 +1,4 @@
-"""What linear bandits have and arms have not: a potential that grows like log T, and regions."""
+"""Measures of linear bandits only: the slope of the potential, and regions of actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from halfseen.theory.linear.slope import best_of_finite
 
 
 def order_one(study: Study) -> int | None:
-    """Return the place of the potential of order 1 among those tracked, if it was."""
+    """Return the index of the potential of order 1 among those tracked, None if it was not."""
     return study.alphas.index(1.0) if 1.0 in study.alphas else None
 
 
@@ -59,7 +59,7 @@ def rarely_seen_best(place: Place) -> bool:
 
 
 def regions(place: Place) -> list[str]:
-    """Return the regions counted apart, as intervals of <a, u>; none where there is one only."""
+    """Return the regions counted separately, as intervals of <a, u>; empty if there is one."""
     if isinstance(place.problem.actions, FiniteActions):
         return []
     if not isinstance(place.censorship, MultiThreshold) or not place.censorship.thresholds:
@@ -81,7 +81,7 @@ def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str
 
 
 def counted_apart(place: Place) -> int:
-    """Return how many arms, actions or regions are counted apart."""
+    """Return how many arms, actions or regions are counted separately."""
     finite = not place.linear or isinstance(place.problem.actions, FiniteActions)
     return len(playable(place.problem)) if finite else len(regions(place))
 

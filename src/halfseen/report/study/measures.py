@@ -18,7 +18,7 @@ from halfseen.studies.study import Study, sees_everything
 from halfseen.theory import effective_dimension
 
 Position = tuple[int, int, int]
-ROWS = 8_000  # of all charts' data, so that the page stays small
+ROWS = 8_000  # of data in all charts together, to keep the page small
 ARMS = 30  # drawn per problem
 PROBLEMS, CENSORSHIPS, POLICIES, ORDERS = 6, 9, 14, 2  # drawn at most
 PANELS = 18  # of curves, in all problems
@@ -26,7 +26,7 @@ PANELS = 18  # of curves, in all problems
 
 @dataclass(frozen=True)
 class Place:
-    """One combination of a study: where it is, what it is called and what it is."""
+    """One cell of a study: its position, its names, problem, censorship and policy."""
 
     position: Position
     names: tuple[str, str, str]
@@ -115,7 +115,7 @@ def final_regret(result: Result, position: Position) -> Estimate:
 
 
 def share_seen(result: Result, position: Position) -> float:
-    """Return the share of rounds whose reward came back."""
+    """Return the share of rounds whose reward was observed."""
     seen = result.tracks["observations"][position][:, -1].sum(axis=-1, dtype=float)
     return float(seen.mean() / result.study.horizon)
 
@@ -137,7 +137,7 @@ def places(study: Study, problem: int | None = None) -> Iterator[Place]:
 
 
 def shown(result: Result) -> Result:
-    """Return the part of a result that a page has room for, often all of it.
+    """Return the part of a result that is shown in detail, often all of it.
 
     The first problems, censorships, policies and orders are kept, and where everything is seen.
     Of a linear study the potential of order 1 is kept too.
@@ -174,7 +174,7 @@ def shown(result: Result) -> Result:
 
 
 def left_out(whole: Study, part: Study) -> str:
-    """Say what a page has no room for, or nothing.
+    """Describe what a page leaves out; empty if nothing.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def pulls_and_observations(result: Result, position: Position, arms: Any) -> tup
 
 
 def number(value: float) -> str:
-    """Write a number for a sentence: three or four digits, thousands marked.
+    """Format a number for a sentence: three or four digits, thousands separated.
 
     >>> number(1551.3), number(296.43), number(5.233), number(0.0), number(0.00012)
     ('1,551', '296', '5.23', '0', '0.00012')

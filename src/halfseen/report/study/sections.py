@@ -246,7 +246,7 @@ def _item(answer: Answer) -> Html:
 
 
 def _once(values: Sequence[str]) -> list[Html]:
-    """Show a name where it first stands and hide it, for the eye only, where it repeats."""
+    """Show a name once and hide its repetitions visually; screen readers still read them."""
     shown = []
     for i, value in enumerate(values):
         text = escape(value.rpartition("\0")[2])
@@ -256,5 +256,5 @@ def _once(values: Sequence[str]) -> list[Html]:
 
 
 def repeated(name: str) -> Html:
-    """Return a name that is there for those who cannot see that it stands above."""
+    """Return a name that is visually hidden but read by screen readers."""
     return tag("span", name, class_="again")

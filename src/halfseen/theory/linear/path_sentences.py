@@ -28,7 +28,7 @@ def path_in_words(path: InformationPath) -> str:
     ]
     if path.error:
         lines += [
-            f"steps that stand for a smooth model, off by at most {show(path.error)};",
+            f"a step approximation of a smooth model, off by at most {show(path.error)};",
             f"its own d / p_min is {show(path.dimension / path.smallest_observe)}",
         ]
     phases = path.table()
