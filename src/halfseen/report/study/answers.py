@@ -115,7 +115,7 @@ class Answer:
         numbers = f"({self.regret.text} instead of {self.whole.text} over {rounds})"
         if self.factor is None:
             if self.regret.mean <= 0.0:
-                return f"{seeing} costs {policy} nothing: it loses no reward over {rounds}."
+                return f"{seeing} costs {policy} nothing: it has no regret over {rounds}."
             return f"{seeing} makes {policy} lose reward where it otherwise loses none {numbers}."
         if not self.certain:
             return (
@@ -183,7 +183,7 @@ def surprise(answer: Answer) -> str | None:
 
 
 def imputation(result: Result, problem: int) -> list[str]:
-    """Return what writing a made-up value for missing rewards cost, policy by policy."""
+    """Return what imputing a value for missing rewards cost, policy by policy."""
     study = result.study
     names = list(study.policies)
     sentences = []
@@ -220,7 +220,7 @@ def _without_making_up(policy: Any) -> Any:
 
 @dataclass(frozen=True)
 class Cost:
-    """Regret with made-up rewards and without, under one censorship."""
+    """Regret with imputed rewards and without, under one censorship."""
 
     censorship: str
     made_up: Estimate
@@ -228,7 +228,7 @@ class Cost:
 
     @property
     def factor(self) -> float:
-        """How many times larger the regret with made-up rewards is."""
+        """How many times larger the regret with imputed rewards is."""
         if self.honest.mean > 0.0:
             return self.made_up.mean / self.honest.mean
         return math.inf if self.made_up.mean > 0.0 else 1.0

@@ -24,7 +24,7 @@ NOTE = (
     " a sample. The worst case is d/p_min. A dash: nothing known, or too few checkpoints."
 )
 MADE_UP = (
-    "A policy that learns made-up rewards counts every round as seen, so its potential looks small:"
+    "A policy that learns imputed rewards counts every round as seen, so its potential looks small:"
     " it is sure of the wrong thing."
 )
 
