@@ -1,4 +1,4 @@
-"""Checks of what users type, each ending in a sentence with field, value and fix."""
+"""Validation of user input; every error names the field, the value and how to fix it."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def one_of(field: str, value: Any, choices: Iterable[str]) -> str:
 
 @contextmanager
 def inside(owner: str) -> Iterator[None]:
-    """Name the owner in errors raised about one of its parts inside the with block."""
+    """Prefix the field of errors raised inside the with block with the owner's name."""
     try:
         yield
     except InvalidInput as error:

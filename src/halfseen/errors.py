@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-LONG_WORD, LONG_MESSAGE = 200, 1200  # letters shown of a word, and of a whole message
+LONG_WORD, LONG_MESSAGE = 200, 1200  # characters kept of a word and of a whole message
 
 
 _SCHEME = r"[a-z][a-z0-9+.-]*:/{1,3}"
@@ -42,10 +42,10 @@ class StorageError(HalfseenError):
 
 
 def shorten(value: object, width: int = 80) -> str:
-    """Write a value in at most `width` characters."""
+    """Return the repr of a value, cut to at most `width` characters."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # numbers of too many digits, nesting too deep, a repr that fails
+    except Exception:  # too many digits, nested too deeply, or a failing repr
         text = f"a {type(value).__name__} that cannot be written out"
     text = no_password(text)
     return text if len(text) <= width else text[: width - 1] + "…"
@@ -79,7 +79,7 @@ def did_you_mean(
 
 
 def no_password(text: str) -> str:
-    """Write addresses without their password, in as far as one can be told from the rest.
+    """Return the text with the passwords of addresses replaced by an ellipsis.
 
     >>> no_password("Got postgresql://bob:a b@c%d@host/base."), no_password("tcp://10.0.0.1:8786")
     ('Got postgresql://…@host/base.', 'tcp://10.0.0.1:8786')
@@ -89,12 +89,12 @@ def no_password(text: str) -> str:
 
 
 def _secret(before: str) -> bool:
-    """Return whether there is a password before the @ of an address, but in our own advice."""
+    """Return whether what precedes an address's @ has a password, our own example excepted."""
     return ":" in before and before != "user:password"
 
 
 def sentence(text: str) -> str:
-    """Write a message on one line without passwords, long words and a long middle cut out.
+    """Return a message on one line, without passwords and with overlong parts shortened.
 
     >>> sentence("No file " + "x" * 300 + " here.")[-20:]
     'xxxxxxxxxxxxxx here.'
@@ -109,5 +109,5 @@ def _middle_cut(text: str, width: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """Write whatever would break the line or steer a terminal as an escape."""
+    """Return the text with line breaks and control characters escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

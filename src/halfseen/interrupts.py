@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 STOPPED = 130  # the exit code of a command that was stopped by Ctrl-C
-TIDYING = 5.0  # seconds after the first Ctrl-C from which on another one ends the process
+TIDYING = 5.0  # seconds after which a second Ctrl-C ends the process at once
 
 
 def leave_at_once() -> None:
@@ -29,7 +29,7 @@ def leave_at_once() -> None:
 
 @contextmanager
 def heard_once() -> Iterator[None]:
-    """Let the first Ctrl-C raise KeyboardInterrupt, and no other while what is finished is kept.
+    """Raise KeyboardInterrupt on the first Ctrl-C and ignore others while results are saved.
 
     Compiled code that is interrupted may raise another error instead (numpy's `tofile` raises
     TypeError): whatever is raised after Ctrl-C leaves as KeyboardInterrupt.

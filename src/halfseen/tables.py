@@ -1,4 +1,4 @@
-"""A small table that prints itself and exports to the formats people paste from."""
+"""A small table with a text form and exports to CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
-    | {c: f"{{{c}}}" for c in "[]*"}  # a row that starts with one would belong to the one above
+    | {c: f"{{{c}}}" for c in "[]*"}  # after \\ they would be read as its arguments
     | {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
@@ -78,7 +78,7 @@ class Table:
     def to_csv(self) -> str:
         """Return the table as comma-separated values, numbers in full precision.
 
-        Text that a spreadsheet would run as a formula gets an apostrophe in front.
+        Text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe.
         """
         lines = []
         for row in (self.columns, *self.rows):
@@ -270,7 +270,7 @@ def with_error(value: float, error: float) -> str:
 
 
 def no_formula(cell: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula; numbers stay what they are.
+    """Return a cell that no spreadsheet evaluates as a formula; numbers are unchanged.
 
     >>> no_formula("=1+1"), no_formula("-1.5"), no_formula(-1.5), no_formula("a-b")
     ("'=1+1", '-1.5', -1.5, 'a-b')
@@ -280,7 +280,7 @@ def no_formula(cell: Any) -> Any:
 
 
 def brief(text: str, width: int = 100) -> str:
-    """Write a text on one line of at most `width` characters that cannot steer a terminal.
+    """Return a text on one line of at most `width` characters, control characters escaped.
 
     >>> brief("xylophone", 5)
     'xylo…'
@@ -290,7 +290,7 @@ def brief(text: str, width: int = 100) -> str:
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
-    """Write some of the names.
+    """Join the first names with commas and count the others.
 
     >>> listed(["a", "b"]), listed(["a", "b", "c"], 2)
     ('a, b', 'a, b and 1 more')
@@ -300,7 +300,7 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 
 
 def show(value: Any) -> str:
-    """Write a value for reading: about four significant digits, thousands marked, None empty.
+    """Format a value: about four significant digits, thousands separated, None as nothing.
 
     >>> show(12345.678), show(0.00123456), show(3), show(None)
     ('12,346', '0.001235', '3', '')
@@ -321,7 +321,7 @@ def show(value: Any) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage: 0% and 100% only where it is exactly that.
+    """Format a share as a percentage; 0% and 100% only if it is exactly that.
 
     >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996), percent(1 - 1e-7)
     ('66%', '4.2%', '100%', '99.96%', '99.99999%')

@@ -1,4 +1,4 @@
-"""The paper's claims, each one run.
+"""The paper's claims, each with an experiment that could refute it.
 
 A claim says what the paper prints and, where that is wrong, what is right; it runs the experiment
 or the exact computation that could refute them; and its verdict follows from what was measured.

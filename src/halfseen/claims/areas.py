@@ -1,6 +1,6 @@
 """Areas and sums of inverse powers, written for the claims alone.
 
-`halfseen.theory` has its own; were it used here, a mistake in it would hide on both sides.
+`halfseen.theory` has its own; if that were used here, a mistake in it would cancel out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def sums(counts: Any, offset: float, alpha: float) -> Vector:
 
 
 def costliest(observe: Vector, costs: Vector, rounds: float) -> float:
-    """Return the most that rounds can cost when each cell of an arm takes 1/p of them.
+    """Return the largest cost of some rounds when each cell of an arm lasts 1/p of them.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def costliest(observe: Vector, costs: Vector, rounds: float) -> float:
     costs
         Shape (arms, cells): the cost of a round in each cell.
     rounds
-        How many rounds.
+        Number of rounds.
 
     Examples
     --------

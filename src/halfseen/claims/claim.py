@@ -1,4 +1,4 @@
-"""What a claim is, what an experiment finds, and how the one judges the other."""
+"""Claims, the evidence of experiments, and the verdicts that follow."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ UNDECIDED = "undecided"
 VERDICTS = (HOLDS, CORRECTED, REFUTED, UNDECIDED)
 RELATIONS = {"at most": "≤", "at least": "≥", "equals": "="}
 ROUNDING = 1e-12  # relative, of computed numbers
-TOO_WIDE = 2.0  # an interval that spans such a factor settles no equality
+TOO_WIDE = 2.0  # an interval spanning this factor decides no equality
 FAR = 0.1  # a bound of which no instance found reaches this share is called far from tight
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number with its interval; of an exact computation, the same number three times.
+    """A number with its confidence interval; for an exact computation the number itself.
 
     >>> Measured(3.0).text, Measured(0.5212, 0.48, 0.56).text
     ('3', '0.52 ± 0.04')
@@ -73,10 +73,10 @@ class Comparison:
     claimed
         The number or bound claimed.
     tolerance
-        How far, relative to it, an equality that is a limit may still be off.
+        Relative tolerance, for an equality that holds only in the limit.
     searched
         Number of instances from which this one was chosen because it comes closest to a
-        contradiction; 0 of an instance fixed beforehand.
+        contradiction; 0 for an instance fixed in advance.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Comparison:
 
     @property
     def decided(self) -> bool:
-        """False when the interval is so wide that no claim of equality could be refuted."""
+        """False if the interval is too wide to refute any claim of equality."""
         if self.relation != "equals" or self.refuted:
             return True
         size = abs(self.claimed)
@@ -115,7 +115,7 @@ class Comparison:
 
     @property
     def strain(self) -> float:
-        """How near to a contradiction this comes: above 1 where it is one, but for rounding."""
+        """How close this comes to a contradiction: above 1 if it is one, up to rounding."""
         found, claimed = self.measured, self.claimed
         if self.relation == "equals":
             room = abs(claimed) * max(self.tolerance, ROUNDING) + found.half
@@ -129,7 +129,7 @@ class Comparison:
         return top / bottom
 
     def statement(self, words: bool = False) -> str:
-        """Write what is claimed of the number measured, with a sign or in words.
+        """Format what is claimed of the measured number, with a sign or in words.
 
         >>> Comparison("", Measured(1.0), "at most", 2.0).statement()
         '≤ 2'
@@ -139,7 +139,7 @@ class Comparison:
         return f"{sign} {show(float(self.claimed))}{near}"
 
     def distorted(self, factor: float) -> Comparison:
-        """Return the same with the claimed number multiplied."""
+        """Return the same comparison with the claimed number multiplied by a factor."""
         return replace(self, claimed=factor * self.claimed)
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """What to draw: bound against measurement, most often as the rounds go on."""
+    """A chart of a bound next to measurements, most often against rounds."""
 
     title: str
     across: str
@@ -182,7 +182,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an experiment found about the statement printed and about the right one.
+    """What an experiment found about the printed and the corrected statement.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Evidence:
 
     @property
     def closest(self) -> Comparison | None:
-        """The inequality nearest to failing, of the statement that survives; None without one.
+        """The inequality closest to failing in the statement that survives; None if it has none.
 
         Its `strain` says how tight the bound is: the share of it that some instance reaches.
         """
@@ -214,12 +214,12 @@ class Evidence:
         return sum(c.searched for c in (*self.printed, *self.corrected))
 
     def verdict(self, distort: float = 1.0) -> str:
-        """Judge: the printed statement if it survives, else the right one.
+        """Return the verdict on the printed statement or, if it is refuted, on the corrected one.
 
         Parameters
         ----------
         distort
-            Multiplies every number claimed, to see that a wrong one would be found out.
+            Factor on every claimed number, to test that a wrong one would be refuted.
         """
         printed = [c.distorted(distort) for c in self.printed]
         corrected = [c.distorted(distort) for c in self.corrected]
@@ -292,18 +292,18 @@ class Finding:
 
     @property
     def telling(self) -> Comparison:
-        """The comparison with the printed statement that comes nearest to a contradiction."""
+        """The comparison with the printed statement that comes closest to a contradiction."""
         return max(self.evidence.printed, key=lambda c: (c.refuted, c.strain))
 
     @property
     def telling_corrected(self) -> Comparison | None:
-        """The comparison with the right statement on the same instance, else the nearest one."""
+        """The comparison with the corrected statement, on the same instance if it has one."""
         same = [c for c in self.evidence.corrected if c.where == self.telling.where]
         return max(same or self.evidence.corrected, key=lambda c: c.strain, default=None)
 
     @property
     def tightness(self) -> str:
-        """How near the closest instance comes to the bound, in a sentence; empty of equalities."""
+        """How tight the bound is on the closest instance, in a sentence; empty for equalities."""
         best, tries = self.evidence.closest, self.evidence.searched
         if best is None:
             return ""
@@ -366,7 +366,7 @@ def claim(
     expected: str = HOLDS,
     erratum: str = "",
 ) -> Callable[[Callable[[Laboratory], Evidence]], Claim]:
-    """Make a claim of the experiment that follows."""
+    """Decorate an experiment to make it a claim."""
 
     def made(run: Callable[[Laboratory], Evidence]) -> Claim:
         return Claim(name, place, family, says, how, run, right, expected, erratum)

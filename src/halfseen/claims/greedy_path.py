@@ -1,4 +1,4 @@
-"""A greedy path of actions, followed step by step: what closed forms are held against."""
+"""A greedy path of actions, simulated step by step, to compare closed forms with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPOTS = 5  # angles tried in each region, its two ends among them
 
 @dataclass(frozen=True)
 class Followed:
-    """Where a greedy path came by.
+    """The regions and designs visited by a greedy path.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def follow(
     *,
     per_round: bool = False,
 ) -> Followed:
-    """Play what gains most per observation, in steps of equal information.
+    """Follow the greedy path per observation, in steps of equal information.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where experiments are run: two sizes, one seed, and no study played twice."""
+"""Runs experiments in two sizes from one seed, and caches studies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Size = TypeVar("Size")
 
 @dataclass(frozen=True)
 class Played:
-    """The tracks of one policy in one world, a row per replication."""
+    """The tracks of one policy in one cell, one row per replication."""
 
     rounds: NDArray[np.int64]
     tracks: dict[str, NDArray[Any]]
@@ -53,7 +53,7 @@ class Laboratory:
     workers
         Threads; all cores if left out.
     remember
-        Keep what was played for claims that ask for it again.
+        Cache results for claims that need the same study.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Laboratory:
         return quick if self.quick else full
 
     def elsewhere(self) -> Laboratory:
-        """Return a laboratory with draws of its own, in which instances are searched.
+        """Return a laboratory with independent draws, for searching instances.
 
         >>> Laboratory(seed=4).elsewhere().seed
         1000004
@@ -89,7 +89,7 @@ class Laboratory:
         checkpoints: int = 1,
         alphas: tuple[float, ...] | None = None,
     ) -> Played:
-        """Play one policy in one world, or remember how it went."""
+        """Simulate one policy in one cell, or return the cached result."""
         study = Study(
             problem,
             censorship,

@@ -96,7 +96,7 @@ def findings(
     workers: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Iterator[Finding]:
-    """Yield what each experiment found as soon as it has."""
+    """Yield the finding of each experiment as soon as it is done."""
     chosen = selected(names)
     laboratory = Laboratory(quick, checks.seed("seed", seed), workers)
     for done, claim in enumerate(chosen):

@@ -55,7 +55,7 @@ def study(
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("study"),
     engine: Annotated[str, typer.Option(help="cpu, cuda, dask, reference or auto.")] = "cpu",
     precision: Annotated[
-        str, typer.Option(help="double, or single on a GPU: faster, other draws.")
+        str, typer.Option(help="double, or single on a GPU (faster; the draws differ).")
     ] = "double",
     workers: Annotated[
         int | None, typer.Option(help="Threads, or Dask workers; all cores if left out.")
@@ -65,7 +65,7 @@ def study(
     ] = None,
     summary: Annotated[
         bool,
-        typer.Option("--summary", help="Keep moments and quantiles only: any replications fit."),
+        typer.Option("--summary", help="Keep only moments and quantiles, not every replication."),
     ] = False,
     horizon: Annotated[int | None, typer.Option(help="Rounds, instead of the spec's.")] = None,
     replications: Annotated[
@@ -78,7 +78,7 @@ def study(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Run a study, or go on with an interrupted one, and write its report."""
+    """Run a study, or resume an interrupted one, and write its report."""
     from halfseen.cli.console import present, present_summary, progress_bar
     from halfseen.studies.simulate import choose_engine, simulate
 
@@ -201,8 +201,12 @@ def path(
         int | None, typer.Option(help="Coordinates of an action; 3 if left out.")
     ] = None,
     regularization: Annotated[float, typer.Option(help="The ridge's lambda.")] = 1.0,
-    regions: Annotated[int, typer.Option(help="Steps that stand for a smooth model.")] = 8,
-    out: Annotated[Path | None, typer.Option(help="Folder to draw the path into.")] = None,
+    regions: Annotated[
+        int, typer.Option(help="Number of steps that approximate a smooth model.")
+    ] = 8,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a page and charts of the path.")
+    ] = None,
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
@@ -216,7 +220,10 @@ def path(
         models = models_in(study_named(spec, imports))
     else:
         raise InvalidInput(
-            "SPEC", "must not come with --thresholds or --observe", spec, "Give one or the other."
+            "SPEC",
+            "cannot be combined with --thresholds or --observe",
+            spec,
+            "Give one or the other.",
         )
     if out is not None:
         check_folder(out)
@@ -325,7 +332,7 @@ def study_named(spec: str, imports: list[str] | None = None, **numbers: int | No
 
 
 def check_folder(out: Path) -> None:
-    """Refuse a folder that could not be written to, before anything long is run."""
+    """Raise if a folder cannot be written to, before anything long is run."""
     try:
         place = next(path for path in (out, *out.absolute().parents) if path.exists())
         usable = place.is_dir() and os.access(place, os.W_OK | os.X_OK)
@@ -364,20 +371,20 @@ def main() -> NoReturn:
     """
     leave_at_once()
     code = ended(app)
-    if code == STOPPED:  # without waiting for threads that still compile or play
+    if code == STOPPED:  # do not wait for threads that still compile or simulate
         os._exit(STOPPED)
     sys.exit(code)
 
 
 def numbers(field: str, text: str | None) -> list[float] | None:
-    """Return the numbers written with commas between them."""
+    """Parse numbers separated by commas."""
     if text is None:
         return None
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InvalidInput(
-            f"--{field}", "must be numbers with commas between", text, "Write 0.9,0.1,0.5."
+            f"--{field}", "must be numbers separated by commas", text, "Write 0.9,0.1,0.5."
         )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from halfseen.studies.study import Study
     from halfseen.studies.summarize import Summary
 
-LEAST = 1e-100  # probability of being observed whose 1/p^2 can still be added up
+LEAST = 1e-100  # smallest probability whose 1/p^2 does not overflow in sums
 
 
 def present(
@@ -63,7 +63,7 @@ def present(
 
 
 def present_summary(summary: Summary, folder: Path, as_json: bool) -> None:
-    """Print what is left of a study that was too large to keep."""
+    """Print the summary of a study whose trajectories were not kept."""
     seconds = sum(facts["seconds"] for facts in summary.facts.values())
     if as_json:
         records = summary.table().records()
@@ -87,7 +87,7 @@ def _print_table(result: Result) -> None:
 
     summary = result.summary()
     console = Console(markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:  # a file or a pipe: whole lines, however wide
+    if not console.is_terminal:  # a file or a pipe: lines are not wrapped
         print(summary)
         return
     single = len(result.study.problems) == 1
@@ -185,7 +185,7 @@ def present_verdicts(
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """Show a progress bar on stderr, for people only."""
+    """Show a progress bar on stderr if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -210,7 +210,7 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
 
 @contextmanager
 def notes(show: Callable[[str], None]) -> Iterator[None]:
-    """Show what halfseen logs for people to know, such as the address of a dashboard."""
+    """Show messages that halfseen logs, such as the address of a dashboard."""
     logger, handler = logging.getLogger("halfseen"), logging.Handler()
     handler.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
     level = logger.level

@@ -22,7 +22,7 @@ BUG, BAD_INPUT, NO_READER = 1, 2, 141
 
 
 class Commands(TyperGroup):
-    """The commands; when nobody reads the output they end without a word."""
+    """The commands; a closed pipe ends them silently."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -41,7 +41,7 @@ def ended(app: Callable[..., Any]) -> int:
     code: Any = 0
     try:
         code = app(standalone_mode=False)
-    except SystemExit:  # all that is left of a broken pipe before a command is known
+    except SystemExit:  # a broken pipe before the command was parsed
         code = NO_READER
     except HalfseenError as error:
         code = _tell(str(error), BAD_INPUT)
@@ -66,7 +66,7 @@ def ended(app: Callable[..., Any]) -> int:
 
 
 def _misused(error: Any) -> int | None:
-    """Say how the command was misused; None if the error is about something else."""
+    """Report a usage error and return its exit code; None for any other error."""
     if type(error).__name__ == "Abort":
         return STOPPED
     if not hasattr(error, "format_message"):
@@ -82,7 +82,7 @@ def _misused(error: Any) -> int | None:
 
 
 def _prepare_streams() -> None:
-    """Have streams to write to, on which a name that cannot be shown is no error."""
+    """Make sure that both streams exist and that unencodable characters are no error."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by the caller

@@ -38,7 +38,7 @@ def models_in(study: Study) -> dict[str, Any]:
 def model_from(
     thresholds: list[float] | None, observe: list[float] | None, dimension: int | None
 ) -> dict[str, Any]:
-    """Return the model that angles in degrees and probabilities describe, or the example."""
+    """Return the model given by angles in degrees and probabilities, or the example."""
     from halfseen.censorship import MultiThreshold
 
     d = None

@@ -1,4 +1,4 @@
-"""Output that survives a reader who leaves, and answers that survive their pages."""
+"""Output that survives a closed pipe, and answers that survive a failing report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def print_json(content: Any) -> None:
 
 
 def print_text(text: object) -> None:
-    """Print lines in which nothing steers the terminal."""
+    """Print text with control characters escaped."""
     print("\n".join(map(one_line, str(text).split("\n"))))
 
 
@@ -33,7 +33,7 @@ def answer_first(
     as_json: bool,
     write: Callable[[], Page],
 ) -> Page:
-    """Print an answer before its page is written; JSON, which names the page, in any case.
+    """Print an answer before its page is written; JSON, which names the page, after it.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def answer_first(
 
 
 def output_to_nowhere() -> None:
-    """Drop all further output, what waits to be written included."""
+    """Discard all further output, including what is buffered."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The source of a function in a form that comments, formatting and Python's version leave alone.
+"""A canonical form of a function's source, whatever its comments, formatting or Python version.
 
 The syntax tree is written out as node names and fields. Positions, docstrings, annotations and
 whatever only some versions of Python record are left out. The source on disk counts only if it
@@ -26,7 +26,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 @dataclass(frozen=True)
 class Source:
-    """What a function says.
+    """A function's canonical source and the names that it uses.
 
     Attributes
     ----------

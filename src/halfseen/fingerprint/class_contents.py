@@ -1,4 +1,4 @@
-"""Which attributes of a class or an object somebody wrote, and which are Python's bookkeeping."""
+"""Tells attributes that come from source code from Python's own bookkeeping."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_MEMBERS = {"_value_", "_name_", "__objclass__", "_sort_order_"}
 
 
 def is_written(kind: Any, name: str, value: Any) -> bool:
-    """Return whether a class's attribute was written by somebody and is not bookkeeping."""
+    """Return whether a class attribute comes from source code and is not bookkeeping."""
     if "_fields" in vars(kind) and (name in kind._fields or name in _TUPLE):
         return False
     if isinstance(value, _SLOTS) or name.startswith(("_abc_", "__annotat")):

@@ -17,7 +17,7 @@ _STANDARD = {os.path.realpath(os.path.dirname(os.__file__)), os.path.dirname(os.
 
 
 def package(module: Any) -> str:
-    """Return the first part of a module's name, nothing for what is no name."""
+    """Return the first part of a module's name, empty if it is not a string."""
     return module.partition(".")[0] if isinstance(module, str) else ""
 
 

@@ -35,7 +35,7 @@ from halfseen.fingerprint.known_code import (
 )
 from halfseen.fingerprint.reached_names import is_filled, reached
 
-# Parts of this package that refuse and convert, and loops that `TRAJECTORIES` speaks for.
+# Known by name: validation, which changes no number, and loops, versioned by `TRAJECTORIES`.
 OWN_NAMED = (
     "halfseen.checks",
     "halfseen.engine",
@@ -54,7 +54,7 @@ _BUILTIN = (
 
 
 class NoFingerprint(TypeError):
-    """Something reached has no value that could be written down, such as an open file."""
+    """Something reachable cannot be hashed, such as an open file."""
 
 
 def fingerprint(thing: Any) -> str:
@@ -66,7 +66,7 @@ def fingerprint(thing: Any) -> str:
     Raises
     ------
     NoFingerprint
-        If something reached cannot be written down.
+        If something reachable cannot be hashed.
 
     Examples
     --------
@@ -89,16 +89,16 @@ def fingerprint(thing: Any) -> str:
 
 
 class _Walk:
-    """Visits everything reachable and hashes it; what was seen before is known by its number."""
+    """Hashes everything reachable; an object seen before is represented by its index."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
         self._seen: dict[int, int] = {}
-        self._kept: list[Any] = []  # alive, so that no other object gets the same id
-        self._package = ""  # of the code that is being looked at
+        self._kept: list[Any] = []  # kept alive so that ids stay unique
+        self._package = ""  # of the code being visited
 
     def note(self, *words: str) -> None:
-        """Add words to the hash, told apart by their lengths."""
+        """Add words to the hash, each prefixed by its length."""
         for word in words:
             content = word.encode("utf-8", "surrogatepass")
             self.hash.update(f"{len(content)}:".encode() + content)

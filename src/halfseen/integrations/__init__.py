@@ -1,4 +1,4 @@
-"""Logs in the formats of other tools, in and out; what was not seen stays missing."""
+"""Reads and writes logs in the formats of other tools; missing rewards stay missing."""
 
 from halfseen.integrations.open_bandit import from_open_bandit, to_open_bandit
 from halfseen.integrations.vowpal_wabbit import read_vowpal_wabbit, write_vowpal_wabbit

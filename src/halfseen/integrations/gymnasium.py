@@ -1,4 +1,4 @@
-"""A Gymnasium environment whose rewards go missing; Gymnasium must be installed."""
+"""A Gymnasium environment with censored rewards; it needs Gymnasium installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decisions of a log, one part after the other, arms as numbers."""
+"""The decisions of a log in chunks, with arms as indices."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PART = 100_000
 
 @dataclass(frozen=True)
 class Part:
-    """Some decisions.
+    """A chunk of decisions.
 
     Attributes
     ----------
     action
-        The place of each arm among the log's.
+        Index of each decision's arm among the arms of the log.
     reward
         NaN where it is missing.
     propensity
@@ -52,7 +52,7 @@ def open_decisions(
 
 
 def check_propensities(decisions: Decisions, seen_only: bool) -> None:
-    """Refuse rows, or rows with a reward, whose propensity is missing or no probability."""
+    """Raise if rows, or rows with a reward, lack a propensity in ]0, 1]."""
     if decisions.columns.propensity is None:
         return
     where = "action IS NOT NULL" + (" AND reward IS NOT NULL" if seen_only else "")

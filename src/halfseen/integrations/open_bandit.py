@@ -1,4 +1,4 @@
-"""Open Bandit Pipeline's dictionary of logged feedback, in and out."""
+"""Converts logs to and from Open Bandit Pipeline's dictionary of bandit feedback."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ class ThresholdCensorship(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     regions
-        How many; left out, chosen by BIC.
+        Number of regions; chosen by BIC if left out.
     most_regions
-        At most how many to try.
+        Largest number of regions to try.
     resamples
-        How many times to refit resampled rows for intervals; 0 for none.
+        Number of bootstrap resamples for the intervals; 0 for none.
     random_state
         A seed.
 

@@ -1,4 +1,4 @@
-"""Vowpal Wabbit's logs of decisions, in and out: dsjson, and the text of cb_adf."""
+"""Reads and writes Vowpal Wabbit's logs of decisions: dsjson, and the text of cb_adf."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _text(
 
 
 def _word(name: str) -> str:
-    """Write a name as one word that means nothing else to Vowpal Wabbit, `_name` reads it."""
+    """Encode a name as one word without Vowpal Wabbit's special characters; `_name` decodes it."""
     letters = (
         "".join(f"%{byte:02X}" for byte in letter.encode(errors="surrogatepass"))
         if letter in "%:|'" or letter.isspace() or not letter.isprintable()
@@ -234,7 +234,7 @@ def _read_text(lines: list[str]) -> Decision:
 
 
 def _numbers(line: str) -> Iterator[tuple[str, float]]:
-    """Yield the features of a line of text by name; 1 where no value stands."""
+    """Yield the features of a line of text by name; 1 where no value is given."""
     for space in line.split("|")[1:]:
         named = not space[:1].isspace()
         words = space.split()

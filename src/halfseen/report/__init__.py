@@ -1,4 +1,4 @@
-"""A study's result as one page people can read, and its look for your own charts."""
+"""A study's result as one HTML page, and its style for your own charts."""
 
 from halfseen.report.core.style import styled
 from halfseen.report.study.page import report_is_current, write_report

@@ -65,7 +65,7 @@ PLAIN = str.maketrans(
 
 @dataclass(frozen=True)
 class Names:
-    """What one chart's lines are called."""
+    """The names of a chart's panels and lines."""
 
     censorships: tuple[str, ...]
     policies: tuple[str, ...]
@@ -110,7 +110,7 @@ def write_verification(findings: Sequence[Finding], folder: Path | str) -> Path:
 
 
 def verdict_table(findings: Sequence[Finding]) -> Table:
-    """Return one row per claim: the verdict, and the comparison that tells most."""
+    """Return one row per claim: the verdict and the most informative comparison."""
     return plain_table(
         [
             {
@@ -128,13 +128,13 @@ def verdict_table(findings: Sequence[Finding]) -> Table:
 
 
 def tightest(finding: Finding) -> str:
-    """Write the largest share of the bound that some instance reaches; empty of equalities."""
+    """Format the largest share of the bound that an instance reaches; empty for equalities."""
     best = finding.evidence.closest
     return "" if best is None else f"{best.strain:.2g}"
 
 
 def latex(findings: Sequence[Finding]) -> str:
-    """Return the verdicts as a LaTeX table in plain letters."""
+    """Return the verdicts as a LaTeX table in ASCII."""
     rows = [
         {
             "claim": f.claim.place if f.claim.place != "new" else f"new: {f.claim.name}",
@@ -151,17 +151,17 @@ def latex(findings: Sequence[Finding]) -> str:
 
 
 def claimed(comparison: Comparison | None, words: bool = False) -> str:
-    """Write what is claimed of a number; nothing without a comparison."""
+    """Format what is claimed; empty without a comparison."""
     return "" if comparison is None else comparison.statement(words)
 
 
 def measured(comparison: Comparison | None) -> str:
-    """Write what was measured; nothing without a comparison."""
+    """Format what was measured; empty without a comparison."""
     return "" if comparison is None else comparison.measured.text
 
 
 def counts(findings: Sequence[Finding]) -> str:
-    """Say how many claims got which verdict.
+    """Count the claims by verdict.
 
     >>> counts([])
     '0 claims'
@@ -241,7 +241,7 @@ def _dashed(axes: Axes) -> list[Any]:
 
 
 def _rows(curve: Curve, panel: str) -> Rows:
-    """Return the points of all lines; of one that is claimed the place of its name."""
+    """Return the points of all lines and, for claimed ones, where their label goes."""
     rows: Rows = []
     for line in curve.lines:
         spot, side = _label(curve, line) if line.claimed else (-1, "")
@@ -263,7 +263,7 @@ def _rows(curve: Curve, panel: str) -> Rows:
 
 
 def _label(curve: Curve, line: Line) -> tuple[int, str]:
-    """Return the point at which a line is named and the side of it, where there is most room.
+    """Return the point and the side at which a line's label has most room.
 
     A name stands above or below its line, to the side on which the line bends away from it.
     """

@@ -1,4 +1,4 @@
-"""The mathematics as pure functions."""
+"""The mathematics of censored bandits as pure functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is proved of a run: its potential at each round, and how likely its optimism fails."""
+"""What is proved of a run: its potential at each round, and how likely optimism is to fail."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def potential_bound_along(
     Parameters
     ----------
     problem, censorship, policy
-        A bandit, how its feedback goes missing, and who plays.
+        A bandit, its censorship and a policy.
     alpha
         The order of the potential; of a linear bandit it is 1.
     rounds
@@ -71,14 +71,14 @@ def optimism_failure(problem: Any, censorship: Any, policy: Any, horizon: int) -
     Parameters
     ----------
     problem, censorship, policy
-        A bandit, how its feedback goes missing, and who plays.
+        A bandit, its censorship and a policy.
     horizon
         Number of rounds T.
 
     Returns
     -------
     float or None
-        None where nothing is proved, as for a policy that was told what is not true.
+        None where nothing is proved, as for a policy given a wrong noise or bound.
     """
     if type(policy) not in bounded_policies(problem):
         return None

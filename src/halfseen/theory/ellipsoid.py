@@ -19,7 +19,7 @@ from halfseen.kernels.ellipsoid import SCRATCH_ROWS, write_farthest
 
 
 class FarthestPoint(NamedTuple):
-    """Where optimism leads.
+    """The most optimistic action and its upper confidence bound.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The two events the regret bounds set aside: how likely they are, and how often they happened."""
+"""The two failure events of the regret bounds: their probabilities and their frequencies."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def clopper_pearson(successes: Any, trials: Any, level: float = 0.95) -> tuple[V
     successes, trials
         The counts k and n, one of each or arrays.
     level
-        How often, at least, the interval contains the probability.
+        Coverage: how often, at least, the interval contains the probability.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the functions of this package accept, checked in one place."""
+"""Validation of the arguments of this package's functions."""
 
 from __future__ import annotations
 
@@ -58,10 +58,7 @@ def many(
     at_most: float = math.inf,
     fix: str = "",
 ) -> Vector:
-    """Return a list of numbers as an array, a million at array speed.
-
-    On any doubt `checks.vector` decides and speaks.
-    """
+    """Check many entries as an array; leave anything doubtful to `checks.vector`."""
     array = _plain(value)
     if array is not None:
         inside = (array > above) & (array >= at_least) & (array <= at_most) & np.isfinite(array)
@@ -72,7 +69,7 @@ def many(
 
 
 def _plain(value: Any) -> Vector | None:
-    """Return an array of its own from what is plainly a list of numbers, otherwise None."""
+    """Return a new array from a plain list or array of numbers, None from anything else."""
     if isinstance(value, np.ndarray):
         plain = value.dtype.kind in "fiu" and value.ndim == 1 and value.size > 0
         return value.astype(np.float64) if plain else None

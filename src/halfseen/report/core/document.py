@@ -1,4 +1,4 @@
-"""A whole page that needs nothing else, its sections and the places of its charts."""
+"""A self-contained page, its sections and the placeholders of its charts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def section(name: str, title: str, *content: object) -> Html:
 
 
 def figure_place(figure: Figure) -> Html:
-    """Return a place for a chart, with its words."""
+    """Return the placeholder of a figure, with its title and note."""
     name = figure.name if figure.spec else ""
     return chart_place(name, figure.title, figure.note, figure.trouble)
 
@@ -49,7 +49,7 @@ def document(
     title
         For the browser's tab.
     body
-        What is read, without the footer.
+        Content of the page, without the footer.
     charts
         The charts as ``specs`` by name, and the ``data`` that several of them share.
     stamp
@@ -92,7 +92,7 @@ def stamp_of(path: Path) -> str | None:
 
 
 def packed(rows: Rows) -> dict[str, Any]:
-    """Return rows as columns, words as numbers into a list: a fifth of the size.
+    """Return rows as columns, strings as indices into a list: a fifth of the size.
 
     >>> packed([{"a": "x", "b": 1.5}, {"a": "x"}])
     {'fields': ['a', 'b'], 'columns': [[0, 0], [1.5, None]], 'words': {'a': ['x']}}

@@ -1,6 +1,6 @@
 """Charts as pictures, and the code that draws them in a page, made by another process.
 
-What goes wrong there costs the chart and leaves a sentence; the report is written all the same.
+If drawing fails, a sentence takes the chart's place and the report is written all the same.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True)
 class Drawn:
-    """What became of some charts, by name: pictures, or sentences that say why not."""
+    """Charts as pictures, or the reasons why they could not be drawn, by name."""
 
     pictures: dict[str, Picture]
     failures: dict[str, str]
 
 
 def draw(charts: Mapping[str, dict[str, Any]]) -> Drawn:
-    """Draw charts, each on its own: one that fails or ends the process costs no other.
+    """Draw charts independently: one that fails or crashes the process affects no other.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def draw(charts: Mapping[str, dict[str, Any]]) -> Drawn:
             else:
                 pictures[name] = Picture(answer["svg"], base64.b64decode(answer["png"]))
         left = left[len(answers) :]
-        if left and not answers:  # the first one ended it: the next might not
+        if left and not answers:  # the first chart crashed it; the next might not
             failures[left.pop(0)] = trouble
             if not pictures:  # nor was any drawn before
                 failures |= dict.fromkeys(left, trouble)
@@ -127,7 +127,7 @@ def write_images(charts: Mapping[str, dict[str, Any]], folder: Path) -> dict[str
 
 
 def attempt(name: str, title: str, make: Callable[[], list[Figure]]) -> list[Figure]:
-    """Return charts, or in their place one without a drawing that says why there is none.
+    """Return charts, or a placeholder that says why they could not be drawn.
 
     With ``HALFSEEN_DEBUG`` set the error is raised instead.
     """

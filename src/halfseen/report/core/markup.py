@@ -11,8 +11,8 @@ from typing import Any
 
 from halfseen.tables import show
 
-ROWS = 250  # of a table
-LONG_WORD = 100  # letters shown of a word
+ROWS = 250  # shown of a table
+LONG_WORD = 100  # characters shown of a word
 STEERING = (*range(9), 11, 12, *range(14, 32), *range(127, 160))  # controls a page cannot show
 TURNING = {c: f"\\u{c:04x}" for c in (*STEERING, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 TURNING |= {9: r"\t", 13: r"\r"}  # a page shows them as spaces
@@ -25,9 +25,9 @@ class Html(str):
 
 
 def escape(text: object) -> Html:
-    """Return text that cannot be anything but text, and a ± that stays with its numbers.
+    """Escape text for HTML, with non-breaking spaces around ±.
 
-    Words too long for a page are cut, and marks that would turn around what follows are shown.
+    Overlong words are cut; control and bidirectional characters are shown as escapes.
 
     >>> escape("<b>'&")
     '&lt;b&gt;&#x27;&amp;'
@@ -39,7 +39,7 @@ def escape(text: object) -> Html:
 
 
 def join(parts: Iterable[object], between: str = "\n") -> Html:
-    """Return pieces one after the other."""
+    """Join pieces of HTML; plain text is escaped."""
     return Html(between.join(escape(part) for part in parts))
 
 
@@ -64,7 +64,7 @@ def table(
     label: str = "",
     groups: Sequence[bool] | None = None,
 ) -> Html:
-    """Return a table in a box of its own that scrolls sideways where it must.
+    """Return a table in a box that scrolls horizontally if needed.
 
     Parameters
     ----------
@@ -73,9 +73,9 @@ def table(
     rows
         Cells.
     words
-        The columns that hold words; the others hold numbers and stand to the right.
+        Indices of the text columns; the others hold numbers and are right-aligned.
     label
-        What the table is, for people who do not see it.
+        The table's accessible name.
     groups
         For each row, whether a new group of rows starts there.
     """
@@ -102,7 +102,7 @@ def _one_line(cell: object) -> object:
 
 
 def chart_place(name: str, title: str, note: str, trouble: str = "") -> Html:
-    """Return where the page's script draws a chart, with its words.
+    """Return the placeholder in which the page's script draws a chart, with title and note.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def chart_place(name: str, title: str, note: str, trouble: str = "") -> Html:
     title, note
         What it shows and how to read it.
     trouble
-        What went wrong with it, if something did.
+        Error message, if it could not be drawn.
     """
     words = [tag("p", note, class_="note")] if note else []
     words += [tag("p", trouble, class_="caution")] if trouble else []
@@ -120,12 +120,12 @@ def chart_place(name: str, title: str, note: str, trouble: str = "") -> Html:
 
 
 def canvas(name: str, title: str) -> Html:
-    """Return where a chart is drawn."""
+    """Return the element that a chart is drawn into."""
     return tag("div", class_="chart", data_chart=name, role="img", aria_label=title)
 
 
 def aligned(values: Sequence[float | None], unit: str = "") -> list[str]:
-    """Write a column of numbers with the same number of decimals.
+    """Format a column of numbers with the same number of decimals.
 
     >>> aligned([47.7, 9.381, 1551.2, None])
     ['47.7', '9.4', '1,551.2', '–']

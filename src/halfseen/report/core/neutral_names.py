@@ -117,7 +117,7 @@ def _coded(spec: Any, keys: dict[str, dict[str, str]], role: str = "") -> Any:
 
 
 def _said(named: Iterable[str], tooltip: Iterable[dict[str, Any]]) -> str:
-    """Return an expression for what a screen reader says of a mark: its names, then its numbers."""
+    """Return an expression for a mark's accessible description: its names, then its numbers."""
     parts = " + ', ' + ".join(f"datum.{field}_label" for field in named)
     for tip in tooltip:
         if tip["field"] not in FIELDS:

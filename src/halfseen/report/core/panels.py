@@ -1,4 +1,4 @@
-"""What all charts share: a panel per censorship, a colour per policy, axes and fonts."""
+"""Shared parts of all charts: a panel per censorship, a colour per policy, axes and fonts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its words.
+    """A chart with its title and note.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Figure:
     key, rows
         The data's name and the data; charts of the same rows share their key.
     trouble
-        Why something of it is missing; without a `spec`, all of it is.
+        Why the chart (without a `spec`) or its image files are missing.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Figure:
 
     @property
     def still(self) -> dict[str, Any]:
-        """The chart with its data inside, without what needs a pointer."""
+        """The chart with its data inside and without its interactive parts."""
         spec, rows = self.neutral
         panel = spec["spec"]
         layers = [layer for layer in panel["layer"] if not layer.get("name", "").startswith(HINTS)]
@@ -75,7 +75,7 @@ class Axes:
 
     @property
     def shown(self) -> str:
-        """What can be drawn: on a logarithmic scale nothing at 0."""
+        """Filter for what can be drawn: on a logarithmic scale, nothing at 0."""
         return f"datum.mean >= {self.foot!r}" if self.log else "true"
 
     def y(self, field: str = "mean") -> alt.Y:
@@ -86,7 +86,7 @@ class Axes:
 
 
 class Named(Protocol):
-    """What panels and colours are named after: a study, or anything with these names."""
+    """What panels and colours are named after: a study, or any object with these attributes."""
 
     @property
     def censorships(self) -> Collection[str]:
@@ -109,7 +109,7 @@ class Panels:
         return len(self.study.policies) > len(PALETTE)
 
     def colour(self, shown: Sequence[str] | None = None) -> alt.Color:
-        """Return a colour per policy that readers with any eyesight can tell apart.
+        """Return a colour per policy, from a palette that is safe for colour-blind readers.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Panels:
         return alt.Legend(title=None, orient="top", symbolLimit=0, symbolOpacity=1, **look)
 
     def curves(self, axes: Axes, hints: Sequence[Any]) -> list[alt.Chart]:
-        """Return a line per policy with a dot at its end, and numbers where one points at it."""
+        """Return a line per policy with a dot at its end and tooltips."""
         import altair as alt
 
         keep = f"datum.kind == 'policy' && {axes.shown}"
@@ -223,7 +223,7 @@ class Panels:
         legend: bool = True,
         names: Sequence[str] | None = None,
     ) -> Figure:
-        """Put layers of marks into a panel per censorship and words around them.
+        """Return a figure of one panel per censorship, with title and legend.
 
         Parameters
         ----------
@@ -271,18 +271,18 @@ def faceted(
     entries: Sequence[str] = (),
     widths: Iterable[str] = ("",),
 ) -> Figure:
-    """Put layers of marks into a panel per value of a field and words around them.
+    """Return a figure of one panel per value of a field, with title and legend.
 
     Parameters
     ----------
     name, titles, layers, rows, key, height
         As in `Panels.draw`.
     field, names
-        What the panels are told apart by, and its values; without values there is one panel.
+        The field that defines the panels, and its values; without values there is one panel.
     entries
         What the legend names, if there is one.
     widths
-        Names that columns of a legend must have room for.
+        Names that the legend's columns must be wide enough for.
     """
     import altair as alt
 

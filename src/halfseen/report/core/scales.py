@@ -1,4 +1,4 @@
-"""Axes that read well: rounds, decades, short numbers."""
+"""Axes with short labels: rounds, decades, shares."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def decades(low: float, high: float) -> list[float]:
 
 
 def axis_of_shares() -> dict[str, Any]:
-    """Return the parts of a horizontal axis from nothing to all."""
+    """Return the properties of an axis from 0% to 100%."""
     import altair as alt
 
     return {
@@ -64,5 +64,5 @@ def axis_of_shares() -> dict[str, Any]:
 
 
 def rounded(value: float, digits: int = 5) -> float:
-    """Return a number with no more digits than a chart can show."""
+    """Return a number rounded to as many digits as a chart can show."""
     return float(f"{value:.{digits}g}")

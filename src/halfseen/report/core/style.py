@@ -17,7 +17,7 @@ def styled(chart: alt.Chart) -> alt.Chart:
     Parameters
     ----------
     chart
-        Any chart. What it says itself is kept.
+        Any chart. Its own settings take precedence.
 
     Returns
     -------

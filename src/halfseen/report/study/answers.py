@@ -1,4 +1,4 @@
-"""What a study says, in sentences."""
+"""The findings of a study, in sentences."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Answer:
     regret, whole
         The regret, and that of the same policy where everything is seen, if that was run.
     seen
-        The share of rounds whose reward came back.
+        The share of rounds whose reward was observed.
     horizon, replications
         How long and how often it was played.
     """
@@ -98,7 +98,7 @@ class Answer:
 
     @property
     def clause(self) -> str:
-        """The answer, to be put behind the words that say under which censorship."""
+        """The answer as a clause that can follow "Under this censorship, "."""
         policy = self.place.names[2]
         seeing = f"seeing {percent(self.seen)} of the feedback"
         rounds = counted("round", self.horizon)
@@ -115,7 +115,7 @@ class Answer:
         numbers = f"({self.regret.text} instead of {self.whole.text} over {rounds})"
         if self.factor is None:
             if self.regret.mean <= 0.0:
-                return f"{seeing} costs {policy} nothing: it loses no reward over {rounds}."
+                return f"{seeing} costs {policy} nothing: it has no regret over {rounds}."
             return f"{seeing} makes {policy} lose reward where it otherwise loses none {numbers}."
         if not self.certain:
             return (
@@ -154,7 +154,7 @@ def answers(result: Result, problem: int) -> list[Answer]:
 
 
 def headline(result: Result) -> Answer | None:
-    """Return the answer with the largest factor that is more than noise, else the first."""
+    """Return the answer with the largest significant factor, else the first."""
     everything = [a for i in range(len(result.study.problems)) for a in answers(result, i)]
     certain = [a for a in everything if a.certain and a.factor is not None]
     if certain:
@@ -183,7 +183,7 @@ def surprise(answer: Answer) -> str | None:
 
 
 def imputation(result: Result, problem: int) -> list[str]:
-    """Return what writing a made-up value for missing rewards cost, policy by policy."""
+    """Return what imputing a value for missing rewards cost, policy by policy."""
     study = result.study
     names = list(study.policies)
     sentences = []
@@ -220,7 +220,7 @@ def _without_making_up(policy: Any) -> Any:
 
 @dataclass(frozen=True)
 class Cost:
-    """Regret with made-up rewards and without, under one censorship."""
+    """Regret with imputed rewards and without, under one censorship."""
 
     censorship: str
     made_up: Estimate
@@ -228,7 +228,7 @@ class Cost:
 
     @property
     def factor(self) -> float:
-        """How many times larger the regret with made-up rewards is."""
+        """How many times larger the regret with imputed rewards is."""
         if self.honest.mean > 0.0:
             return self.made_up.mean / self.honest.mean
         return math.inf if self.made_up.mean > 0.0 else 1.0
@@ -256,7 +256,7 @@ def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool, one:
 
 
 def times(factor: float) -> str:
-    """Write how many times.
+    """Format a factor.
 
     >>> times(5.233), times(12.34), times(1.04)
     ('5.2 times', '12 times', '1.04 times')

@@ -1,4 +1,4 @@
-"""Proved bounds beside what was measured: one table, and curves along the rounds."""
+"""Proved bounds next to measurements: a table at the horizon, and curves over the rounds."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _measured(
 
 
 def in_words(policies: tuple[type, ...]) -> str:
-    """Write the names of some policies.
+    """Join the names of policies into a phrase.
 
     >>> from halfseen import GLMUCB, LinUCB, RidgeGLMUCB
     >>> in_words((LinUCB,)), in_words((GLMUCB, RidgeGLMUCB))

@@ -14,7 +14,7 @@ from halfseen.report.study.measures import Place
 
 
 def hints(title: str) -> list[Any]:
-    """Return what is told of a curve where one points at it."""
+    """Return the tooltips of a curve."""
     import altair as alt
 
     return [
@@ -41,7 +41,7 @@ def curve_rows(place: Place, rounds: NDArray[np.int64], mean: Vector, half: Vect
 def bound_rows(
     place: Place, rounds: NDArray[np.int64], name: str, values: Vector, told: int = -1
 ) -> Rows:
-    """Return a bound's curve; its name is written at checkpoint `told`."""
+    """Return a bound's curve; its label stands at checkpoint `told`."""
     names = {"kind": "bound", "censorship": place.names[1], "policy": name}
     return [
         names | {"round": int(time), "mean": rounded(value), "mark": int(time == rounds[told])}

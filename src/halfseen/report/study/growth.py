@@ -1,4 +1,4 @@
-"""How fast the uncertainty of a linear bandit adds up, against what is proved and expected."""
+"""The growth of a linear bandit's potential, next to its bound and its expected slope."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTE = (
     " a sample. The worst case is d/p_min. A dash: nothing known, or too few checkpoints."
 )
 MADE_UP = (
-    "A policy that learns made-up rewards counts every round as seen, so its potential looks small:"
+    "A policy that learns imputed rewards counts every round as seen, so its potential looks small:"
     " it is sure of the wrong thing."
 )
 

@@ -10,22 +10,22 @@ from halfseen.studies.spec import describe
 from halfseen.studies.study import AnyPolicy
 
 POLICIES = {
-    "ucb": "Plays the arm that could be best, judged on seen rewards alone.",
-    "ucb1": "Plays the arm that could be best, judged on seen rewards and the clock.",
-    "robust-ucb": "Plays the arm that could be best, for rewards with heavy tails.",
-    "gaussian-thompson": "Draws each mean from what is believed of it (normal), plays the largest.",
-    "bernoulli-thompson": "Draws each mean from what is believed of it (beta), plays the largest.",
-    "epsilon-greedy": "Plays the best mean so far, and sometimes any arm.",
-    "random": "Plays any arm: what no learning costs.",
-    "impute-zero": "A common mistake: learns a reward of 0 where feedback is missing.",
-    "impute-mean": "A common mistake: learns the arm’s mean so far where feedback is missing.",
+    "ucb": "Plays the arm with the largest upper confidence bound, from observed rewards alone.",
+    "ucb1": "Plays the arm with the largest upper confidence bound, which grows with the round.",
+    "robust-ucb": "Plays the largest upper confidence bound, for heavy-tailed rewards.",
+    "gaussian-thompson": "Samples each mean from its normal posterior and plays the largest.",
+    "bernoulli-thompson": "Samples each mean from its beta posterior and plays the largest.",
+    "epsilon-greedy": "Plays the arm with the best observed mean, and sometimes a random arm.",
+    "random": "Plays a random arm: the cost of not learning.",
+    "impute-zero": "A common mistake: imputes a reward of 0 where feedback is missing.",
+    "impute-mean": "A common mistake: imputes the arm’s mean so far where feedback is missing.",
     "inverse-propensity": "Learns 0 where feedback is missing, and the rest divided by its chance.",
     "doubly-robust": "Learns the mean so far where feedback is missing, corrected by the rest.",
 } | linear_words.POLICIES
 
 
 def policy_in_words(policy: AnyPolicy) -> str:
-    """Say what a policy does."""
+    """Describe what a policy does."""
     if policy.kind in POLICIES:
         return POLICIES[policy.kind]
     line = (type(policy).__doc__ or "").strip().partition("\n")[0]

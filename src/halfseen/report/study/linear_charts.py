@@ -166,7 +166,7 @@ def eigenvalue_figures(result: Result, problem: int) -> list[Figure]:
         " on average over replications. What grows slowly is what the policy stays unsure about."
     )
     if any(place.policy.imputes for place in places(study, problem)):
-        note += " Policies that learn made-up rewards are left out."
+        note += " Policies that learn imputed rewards are left out."
     key = f"problem-{problem + 1}-eigenvalues"
     titles = ("Growth of the observed design", note, list(study.problems)[problem])
     return [panels.draw(key, titles, layers, rows, key)]

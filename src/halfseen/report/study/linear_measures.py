@@ -1,4 +1,4 @@
-"""What linear bandits have and arms have not: a potential that grows like log T, and regions."""
+"""Measures of linear bandits only: the slope of the potential, and regions of actions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from halfseen.theory.linear.slope import best_of_finite
 
 
 def order_one(study: Study) -> int | None:
-    """Return the place of the potential of order 1 among those tracked, if it was."""
+    """Return the index of the potential of order 1 among those tracked, None if it was not."""
     return study.alphas.index(1.0) if 1.0 in study.alphas else None
 
 

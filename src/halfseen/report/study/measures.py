@@ -19,7 +19,7 @@ from halfseen.studies.study import Study
 from halfseen.theory import effective_dimension
 
 Position = tuple[int, int, int]
-ROWS = 8_000  # of all charts' data, so that the page stays small
+ROWS = 8_000  # of data in all charts together, to keep the page small
 ARMS = 30  # drawn per problem
 PROBLEMS, CENSORSHIPS, POLICIES, ORDERS = 6, 9, 14, 2  # drawn at most
 PANELS = 18  # of curves, in all problems
@@ -27,7 +27,7 @@ PANELS = 18  # of curves, in all problems
 
 @dataclass(frozen=True)
 class Place:
-    """One combination of a study: where it is, what it is called and what it is."""
+    """One cell of a study: its position, its names, problem, censorship and policy."""
 
     position: Position
     names: tuple[str, str, str]
@@ -116,7 +116,7 @@ def final_regret(result: Result, position: Position) -> Estimate:
 
 
 def share_seen(result: Result, position: Position) -> float:
-    """Return the share of rounds whose reward came back."""
+    """Return the share of rounds whose reward was observed."""
     seen = result.tracks["observations"][position][:, -1].sum(axis=-1, dtype=float)
     return float(seen.mean() / result.study.horizon)
 
@@ -138,7 +138,7 @@ def places(study: Study, problem: int | None = None) -> Iterator[Place]:
 
 
 def shown(result: Result) -> Result:
-    """Return the part of a result that a page has room for, often all of it.
+    """Return the part of a result that is shown in detail, often all of it.
 
     The first problems, censorships, policies and orders are kept, and where everything is seen.
     Of a linear study the potential of order 1 is kept too.
@@ -175,7 +175,7 @@ def shown(result: Result) -> Result:
 
 
 def left_out(whole: Study, part: Study) -> str:
-    """Say what a page has no room for, or nothing.
+    """Describe what a page leaves out; empty if nothing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The report: one page that needs nothing else, and its charts as files."""
+"""The report: one self-contained page, and its charts as files."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     Parameters
     ----------
     result
-        Everything.
+        The whole result.
     part
-        What there is room for one by one.
+        The part that is shown in detail.
     drawn
         The charts of each problem of that part.
     """

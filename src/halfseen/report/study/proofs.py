@@ -1,4 +1,4 @@
-"""What is proved, beside what was measured."""
+"""What is proved, next to what was measured."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLES = 4  # of bounds, per problem
 
 
 def bounds_section(result: Result) -> Html:
-    """Return proved bounds beside what was measured, for every policy that has some."""
+    """Return proved bounds next to measurements, for every policy that has some."""
     study = result.study
     one = "action" if study.linear else "arm"
     kinds = bounded_policies(next(iter(study.bandits.values())))
@@ -148,7 +148,7 @@ def _limits(place: Place, horizon: int) -> tuple[float | None, float | None]:
 
 
 def _first(place: Place) -> str:
-    """Return the problem's name, hidden for the eye where it stands above."""
+    """Return the problem's name, visually hidden where it repeats the row above."""
     again = place.position[1:] != (0, 0)
     return repeated(place.names[0]) if again else place.names[0]
 
@@ -158,7 +158,7 @@ def _share(hits: int, total: int) -> str:
 
 
 def _small(value: float) -> str:
-    """Write a probability.
+    """Format a probability.
 
     >>> _small(1.0), _small(0.0123), _small(2.5e-8)
     ('1', '0.0123', '2.5 × 10⁻⁸')

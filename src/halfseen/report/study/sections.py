@@ -84,7 +84,7 @@ def answer_section(result: Result, rest: str) -> Html:
     if rest:
         content.append(tag("p", f"{rest} The rest is in the table of numbers.", class_="note"))
     if notes:
-        content.append(tag("h3", "What made-up rewards cost"))
+        content.append(tag("h3", "What imputed rewards cost"))
         content.append(tag("ul", *(tag("li", note) for note in notes)))
     content.append(tag("h3", "How to read these numbers"))
     if study.replications == 1:
@@ -113,7 +113,7 @@ def run_section(result: Result) -> Html:
     rounds, repeats = counted("round", study.horizon), counted("replication", study.replications)
     intro = (
         f"Every policy played every problem under every censorship for {rounds},"
-        f" {repeats} each, from seed {study.seed}. All of them meet the same rewards."
+        f" {repeats} each, from seed {study.seed}. They all face the same draws of the rewards."
     )
     return section("run", "What was run", tag("p", intro), *tables)
 
@@ -187,7 +187,7 @@ def again_section(result: Result) -> Html:
     ]
     if not result.study.functions:
         rows.append(("digest of the study", result.study.digest()))
-    known = table(("Fact", "Value"), rows, words=(0, 1), label="Facts")
+    known = table(("fact", "value"), rows, words=(0, 1), label="Facts")
     if result.study.functions:
         note = (
             f"Python functions decide some numbers ({', '.join(result.study.functions)}), so that"
@@ -243,7 +243,7 @@ def _item(answer: Answer) -> Html:
 
 
 def _once(values: Sequence[str]) -> list[Html]:
-    """Show a name where it first stands and hide it, for the eye only, where it repeats."""
+    """Show a name once and hide its repetitions visually; screen readers still read them."""
     shown = []
     for i, value in enumerate(values):
         text = escape(value.rpartition("\0")[2])
@@ -253,5 +253,5 @@ def _once(values: Sequence[str]) -> list[Html]:
 
 
 def repeated(name: str) -> Html:
-    """Return a name that is there for those who cannot see that it stands above."""
+    """Return a name that is visually hidden but read by screen readers."""
     return tag("span", name, class_="again")

@@ -1,4 +1,4 @@
-"""What the figures of the theory share: words around a chart, marks and the axis of angles."""
+"""Shared parts of the theory's figures: title and caption, marks and the axis of angles."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def framed(
     name
         Its file name, without the extension.
     title, caption
-        What it shows and what to see in it.
+        What it shows and how to read it.
     numbers
         What the chart says, as plain numbers.
     width
@@ -124,7 +124,7 @@ def squared_sine(angle: float) -> float:
 
 
 def degrees(angle: float) -> str:
-    """Write an angle given in radians.
+    """Format an angle given in radians.
 
     >>> degrees(math.pi / 3), degrees(0.2)
     ('60°', '11.5°')

@@ -20,7 +20,7 @@ from halfseen.theory import InformationPath
 BLUE, RED = PALETTE[:2]
 POINTS = 121  # of a curve
 LONGEST = 1e15  # later switches are not drawn
-NARROW = 0.09  # of the axis: a phase without room for its name
+NARROW = 0.09  # share of the axis below which a phase has no room for its label
 SHADES = {"across the direction, x": BLUE, "along it, y": RED}
 PATTERNS = {"across the direction, x": [6, 3], "along it, y": [1, 0]}
 
@@ -216,7 +216,7 @@ def _span(path: InformationPath) -> tuple[float, float]:
 
 
 def _bands(path: InformationPath, first: float, last: float) -> tuple[Rows, Rows]:
-    """Return a shaded stretch per phase, every other one, and the names of those with room."""
+    """Return a band for every other phase, and labels for those that have room."""
     band: Rows = []
     words: Rows = []
     for place, phase in enumerate(path.phases):

@@ -52,7 +52,7 @@ class Base:
         return self.sine * (pair.ratio - pair.l) / ((1.0 - self.sine) * (pair.u - pair.ratio))
 
     def time(self, turned: float, regularization: float) -> float:
-        """Return when the design, all directions equal at first, comes to y/x."""
+        """Return the time at which the design, isotropic at first, reaches the ratio y/x."""
         pace = self.observe * (self.sine - turned * (1.0 - self.sine) / (self.dimension - 1))
         return regularization * (turned - 1.0) / pace
 

@@ -27,7 +27,7 @@ PATH, WIDEST = "information path (the paper’s)", "least known direction (myopi
 SHADES = dict(zip((OPTIMUM, PURE, PATH, WIDEST), (INK, *PALETTE[:3]), strict=True))
 DASHES = dict(zip(SHADES, ([1, 0], [7, 3], [1, 0], [2, 3]), strict=True))
 ANGLES, RATIOS = 90, 22  # cells of the map
-LAP = 0.3  # of a cell over the next, so that no seam shows
+LAP = 0.3  # overlap of neighbouring cells, so that no seam shows
 
 
 def potentials(path: InformationPath, censorship: Any, horizons: Vector) -> dict[str, Vector]:

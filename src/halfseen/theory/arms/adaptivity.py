@@ -1,4 +1,4 @@
-"""What it is worth to see which rewards went missing: offline against adaptive play."""
+"""The value of seeing which rewards are missing: offline against adaptive allocation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW_CELLS = 8
 
 @dataclass(frozen=True, eq=False)
 class OfflinePotential:
-    """The best that can be done without looking at which rewards were seen.
+    """The best allocation that does not react to which rewards were observed.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def adaptive_potential(
 
 
 def adaptivity_constant(observe: Sequence[float] | Vector, alpha: float) -> float:
-    r"""Return the constant of what adaptivity gains: adaptive - offline ~ gamma / T^alpha.
+    r"""Return the constant gamma of the gain from adaptivity: adaptive - offline ~ gamma / T^alpha.
 
     .. math:: \gamma_\alpha(p)=\frac{\alpha}{2\,d_{\rm eff}^{1-\alpha}}
               \sum_a\frac{1}{p_a}\sum_{b\ne a}\frac{1-p_b}{p_b}
@@ -255,7 +255,7 @@ def _above(
 def _finish(
     moments: InverseMoments, factor: Vector, fewest: Vector, most: Vector, horizon: int
 ) -> Vector:
-    """Give the rounds not yet placed to the largest of the few moments still in doubt."""
+    """Assign the remaining rounds to the largest of the few moments still undecided."""
     room, left = most - fewest, horizon - fewest.sum()
     if room.sum() > 2 * FEW_CELLS * len(factor):  # too small for a float to tell apart
         return fewest + np.clip(left - (np.cumsum(room) - room), 0.0, room)
@@ -280,7 +280,7 @@ def _walk(cost: PowerCost, arms: int, horizon: int) -> tuple[Vector, NDArray[np.
 
 
 def _cells_left(advance: Vector, horizon: int) -> tuple[int, Vector]:
-    """Return the law of how many cells are left behind after `horizon` rounds, as a window."""
+    """Return the distribution of the number of cells left after `horizon` rounds, as a window."""
     chance = np.zeros(len(advance) + 1)
     flow = np.empty(len(advance))
     chance[0], first, last = 1.0, 0, 0

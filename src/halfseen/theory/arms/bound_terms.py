@@ -37,7 +37,7 @@ class World:
     tuned: int | None = None
 
     def in_units(self, unit: float) -> World:
-        """Return the same world with rewards measured in a unit, as every bound allows.
+        """Return the same numbers with rewards in another unit; every bound is proportional to it.
 
         Noise and means are cut at 1e120 gaps: there every bound is above the trivial one anyway.
         """
@@ -53,12 +53,12 @@ class World:
 
     @property
     def confidence(self) -> float:
-        """L, the logarithm of the horizon the policy was tuned to: its widths have it."""
+        """L, the logarithm of the horizon the policy was tuned to, as its widths have it."""
         return math.log(self.horizon if self.tuned is None else self.tuned)
 
     @property
     def largest_gap(self) -> float:
-        """The most a round can cost."""
+        """The largest regret of a round."""
         return float(self.gaps.max())
 
     @property
@@ -68,7 +68,7 @@ class World:
 
     @property
     def optimism_fails(self) -> float:
-        """What failing optimism costs at most: 2 d gap / T."""
+        """The largest cost of a failure of optimism, 2 d gap / T."""
         return 2.0 * len(self.gaps) * self.largest_gap / self.horizon
 
 
@@ -99,7 +99,7 @@ def own_gaps(world: World) -> Terms:
 
 
 def separate(world: World) -> Terms:
-    """Bound the two parts of the width apart, each by its exact potential."""
+    """Bound the two parts of the width separately, each by its exact potential."""
     p, lam, time = world.observe, world.regularization, world.horizon
     noise = fluid_potential(p, time, 0.5, lam, world.noise)
     shrinkage = fluid_potential(p, time, 1.0, lam)

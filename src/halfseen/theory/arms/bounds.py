@@ -30,9 +30,10 @@ class Bound:
     Attributes
     ----------
     name
-        What it is called in the table.
+        Name in the table.
     value
-        The bound; infinity where it does not apply. Finite and not applying: an order, no bound.
+        The bound; infinity where it does not apply. A finite value that does not apply is an order
+        of growth, not a bound.
     terms
         The parts it is the sum of, by name.
     reference
@@ -120,7 +121,7 @@ class RegretBounds:
 
 @dataclass(frozen=True)
 class Statement:
-    """A bound before its numbers: what it is called, computed by and needs."""
+    """A bound before it is evaluated: its name, its function and its conditions."""
 
     name: str
     compute: Callable[[World], Terms]
@@ -219,8 +220,8 @@ def regret_bounds(
     potential
         For linear bandits, the expected potential V_1 of this very policy, if it was measured.
     rounds
-        Number of rounds t the bounds are for, at most T; left out, T. The policy is tuned to T all
-        the same: its widths have log T in them, not log t.
+        Number of rounds t the bounds are for, at most T; left out, T. The policy is still tuned to
+        T: its widths contain log T, not log t.
 
     Returns
     -------
@@ -338,8 +339,8 @@ def _world(problem: ArmedBandit, censorship: Censorship, policy: Policy, horizon
 
 
 def obstacle(problem: ArmedBandit, policy: Policy) -> str | None:
-    """Return why nothing is proved, None if it is; raise if UCB was told an untruth."""
-    if type(policy) is not UCB:  # not for a relative of it either
+    """Return why nothing is proved, None if it is; raise if UCB was given a wrong bound."""
+    if type(policy) is not UCB:  # nor for subclasses
         return f"proved for UCB, not for {type(policy).__name__}"
     if not problem.law.sub_gaussian:
         return f"proved for sub-Gaussian rewards, not for {problem.law.in_words()}"

@@ -28,7 +28,7 @@ class CappedInstance(NamedTuple):
     gaps
         Every round costs the arm's gap: counting instead of integrating, about half.
     closed
-        `widths` with the two parts of the width apart, by water-filling with caps.
+        `widths` with the two parts of the width separate, by water-filling with caps.
     """
 
     widths: float

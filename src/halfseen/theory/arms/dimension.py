@@ -98,7 +98,7 @@ def feedback_value(
 
 @dataclass(frozen=True, eq=False)
 class DimensionByArm:
-    """An effective dimension as the sum of what each arm contributes; `dimension_by_arm` makes it.
+    """An effective dimension as a sum over arms; returned by `dimension_by_arm`.
 
     Attributes
     ----------
@@ -187,6 +187,10 @@ def dimension_by_arm(
     -------
     DimensionByArm
         The effective dimension, its parts and `feedback_value`; print it, or `to_dict`.
+
+    References
+    ----------
+    Guinet, Amin, Jaillet (2022), section 3.1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What one look gains close to the end, where too few rounds are left to correct everything."""
+"""The gain from one look near the end, when too few rounds are left to correct everything."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POINTS = 2**12  # of a low-discrepancy sequence of deviations, for three arms or
 
 
 def late_look_constant(observe: Sequence[float] | Vector, alpha: float, left: float) -> float:
-    r"""Return the constant of what one look gains with few rounds left.
+    r"""Return the constant of the gain from one look with few rounds left.
 
     A look at :math:`T-s\sqrt T` gains :math:`c(s)/T^\alpha` over none. For two arms
 
@@ -72,7 +72,7 @@ def late_look_constant(observe: Sequence[float] | Vector, alpha: float, left: fl
 def look_gain(
     observe: Sequence[float] | Vector, horizon: float, alpha: float, look: float
 ) -> float:
-    r"""Return what one look gains over none to leading order, close to either end and in between.
+    r"""Return the leading-order gain of one look over none, at any time of the look.
 
     .. math:: T^\alpha g(T-t)\approx\gamma_{\rm single}(1-t/T)-\gamma+c(t/\sqrt T)
 
@@ -85,7 +85,7 @@ def look_gain(
     alpha
         Order of the potential, above 0.
     look
-        After how many rounds the counts are seen, between 0 and T; the gain is 0 at both ends.
+        Number of rounds before the look, between 0 and T; the gain is 0 at both ends.
 
     Returns
     -------

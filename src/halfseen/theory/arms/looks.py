@@ -1,4 +1,4 @@
-r"""The best potential when counts are seen at some times only, exactly.
+r"""The exact largest potential when the counts are seen only at certain times.
 
 Between two looks a plan is followed blindly. With :math:`N` the counts at a look and :math:`m` the
 plan up to the next,
@@ -26,11 +26,11 @@ from halfseen.theory import inputs
 from halfseen.theory.arms.adaptivity import offline_potential
 from halfseen.theory.arms.inverse_moments import InverseMoments
 
-MOST_WORK = 4e11  # multiplications, some ten seconds to a minute
+MOST_WORK = 4e11  # multiplications; ten seconds to a minute
 
 
 class PlannedPotential(NamedTuple):
-    """The best that can be done with some looks.
+    """The largest expected potential with some looks.
 
     Attributes
     ----------
@@ -116,9 +116,9 @@ def freely_monitored_potential(
     alpha: float,
     regularization: float | Sequence[float] | Vector,
 ) -> float:
-    """Return the largest expected potential with a number of looks, each time chosen as one goes.
+    """Return the largest expected potential with a number of looks whose times are adaptive.
 
-    After every look the next one is set in the light of the counts seen.
+    After every look the time of the next is chosen given the counts.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def freely_monitored_potential(
     horizon
         Number of rounds T, a whole number.
     looks
-        How many looks there are, at least 0.
+        Number of looks, at least 0.
     alpha
         Order of the potential, above 0.
     regularization
@@ -169,7 +169,7 @@ def freely_monitored_potential(
 
 
 class _Game:
-    """The arms, and what an interval without looks is worth from every count."""
+    """The arms, and the value of an interval without looks from every count."""
 
     def __init__(self, p: Vector, lam: Vector, alpha: float, horizon: int) -> None:
         self.p, self.horizon, self.arms = p, horizon, len(p)
@@ -177,7 +177,7 @@ class _Game:
         self._laws = [np.ones((1, 1)) for _ in p]
 
     def work(self, start: int, end: int) -> float:
-        """Return about how many multiplications an interval takes."""
+        """Return roughly how many multiplications an interval takes."""
         length, counts = end - start, start + 1.0
         plans = math.comb(length + self.arms - 1, self.arms - 1)
         if end == self.horizon:  # sorted, not enumerated
@@ -187,13 +187,13 @@ class _Game:
         return plans * counts * (end + 1.0) ** self.arms
 
     def sums(self, start: int, length: int) -> list[Vector]:
-        """Return, per arm, the worth of 0, 1, 2, ... plays from each count up to `start`."""
+        """Return, per arm, the value of 0, 1, 2, ... plays from each count up to `start`."""
         counts, plays = np.arange(start + 1.0), np.arange(float(length))
         rows = (self.moments.started(arm, counts, plays) for arm in range(self.arms))
         return [np.hstack([np.zeros((start + 1, 1)), np.cumsum(row, axis=1)]) for row in rows]
 
     def blind(self, start: int) -> Vector:
-        """Return the worth of the rounds from `start` to the end without any look."""
+        """Return the value of the rounds from `start` to the end without any look."""
         length = self.horizon - start
         sums = self.sums(start, length)
         if self.arms == 1:
@@ -204,7 +204,7 @@ class _Game:
         return best[..., -1]
 
     def interval(self, start: int, end: int, later: Vector) -> Vector:
-        """Return the worth from each count at `start`, when `later` is that at the next look."""
+        """Return the value from each count at `start`, given `later`, that at the next look."""
         sums = self.sums(start, end - start)
         best = np.full((start + 1,) * self.arms, -math.inf)
         for plan, expected in self._expected(later, start, end - start, ()):
@@ -230,7 +230,7 @@ class _Game:
                 yield from self._expected(mean, start, left - rounds, (*plan, rounds))
 
     def law(self, arm: int, rounds: int, start: int, top: int) -> Vector:
-        """Return the chance of each count up to `top` after some plays, from each up to `start`."""
+        """Return the law of the count after some plays, up to `top`, from each up to `start`."""
         chances = self.laws(arm, max(rounds, top - start))[rounds]
         matrix = np.zeros((start + 1, top + 1))
         for count in range(start + 1):
@@ -290,7 +290,7 @@ def _first(game: _Game, end: int, later: Vector) -> PlannedPotential:
 
 
 def _best_split(first: Vector, second: Vector, *, only_all: bool) -> Vector:
-    """Return the best worth of 0, 1, 2, ... plays split between two; or of all of them alone."""
+    """Return the best value of 0, 1, 2, ... plays split between two, or of all of them alone."""
     plays = first.shape[-1]
     rows = first.reshape(-1, plays)
     if only_all:

@@ -1,4 +1,4 @@
-"""What a single look at which rewards went missing is worth."""
+"""The value of a single look at which rewards are missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_BRACKET = 200_000
 
 @dataclass(frozen=True, eq=False)
 class MonitoringConstant:
-    """The constant of what one look gains.
+    """The constant of the gain from one look.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class MonitoringConstant:
 
 @dataclass(frozen=True, eq=False)
 class MonitoredPotential:
-    """The best that can be done with one look.
+    """The largest expected potential with one look.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class MonitoredPotential:
 def monitoring_constant(
     observe: Sequence[float] | Vector, alpha: float, at: float
 ) -> MonitoringConstant:
-    r"""Return the constant of what one look after a share `at` of the rounds gains over none.
+    r"""Return the constant of the gain from one look after a share `at` of the rounds.
 
     .. math:: \frac\alpha2\,d_{\rm eff}^{1+\alpha}\,\max\Big\{\sum_a x_a w_a:\ \sum_a x_a=\beta,\
               0\le x_a\le\frac{1}{p_a d_{\rm eff}}\Big\},\qquad
@@ -182,7 +182,7 @@ def single_monitoring_potential(
 def _bracketed(
     p: Vector, horizon: int, alpha: float, lam: Vector, early: int
 ) -> MonitoredPotential:
-    """Add the asymptotic gain to the offline value and say how far off that can be."""
+    """Return the offline value plus the asymptotic gain, with an error bound."""
     from halfseen.theory.arms.late_look import look_gain
 
     low = offline_potential(p, horizon, alpha, lam).value

@@ -1,4 +1,4 @@
-"""Exact upper bounds on what any policy can accumulate, by filling the rounds with cells.
+"""Exact upper bounds on the potential of any policy, by filling the rounds with cells.
 
 A *cell* (a, n) is the time arm a spends with n rewards observed. Playing it costs f_a(n) a round,
 and it lasts 1/p_a rounds on average. Since f_a falls with n, no policy does better on average than
@@ -153,7 +153,7 @@ def fluid_potential(
     Returns
     -------
     float
-        The bound. It takes neither long horizons nor many arms to compute.
+        The bound; computed without a loop over rounds, at any horizon.
 
     Notes
     -----
@@ -190,7 +190,7 @@ def joint_potential(
     gap: float | Sequence[float] | Vector,
     confidence: float | None = None,
 ) -> float:
-    r"""Return the exact upper bound on the regret UCB collects while it is right to be optimistic.
+    r"""Return the exact upper bound on the regret of UCB while its confidence intervals hold.
 
     Each round costs at most
     :math:`f_a(n)=\min\big(\Delta_a,\;2\sqrt{6\sigma_a^2 L/(n+\lambda)}+2\lambda M/(n+\lambda)\big)`
@@ -209,7 +209,7 @@ def joint_potential(
     bound
         M, a number no mean exceeds in absolute value.
     gap
-        The most a round of each arm can cost: the largest gap, or each arm's own.
+        Largest cost of a round of each arm: the largest gap, or each arm's own.
     confidence
         L; left out, log T.
 
@@ -220,7 +220,7 @@ def joint_potential(
 
     Notes
     -----
-    Tighter than bounding the two terms of the width apart, as the paper does.
+    Tighter than bounding the two terms of the width separately, as the paper does.
 
     References
     ----------
@@ -308,7 +308,7 @@ def papers_potential(
 
 
 def shared(values: Vector) -> Vector | float:
-    """Return one number where all are equal, which is faster to work with."""
+    """Return one number if all are equal, which is faster."""
     return float(values[0]) if values.min() == values.max() else values
 
 

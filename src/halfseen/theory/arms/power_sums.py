@@ -1,4 +1,4 @@
-r"""Sums of inverse powers, :math:`\sum_{n<N}(n+\lambda)^{-\alpha}`, for N as large as you like."""
+r"""Sums of inverse powers, :math:`\sum_{n<N}(n+\lambda)^{-\alpha}`, for arbitrarily large N."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ EULER_MACLAURIN_TERMS = 10
 def power_sum(count: Vector, offset: Vector | float, alpha: float) -> Vector:
     r"""Return :math:`\sum_{n<N}(n+\lambda)^{-\alpha}` for whole N, entry by entry.
 
-    A few first terms are added one by one and the rest by the Euler-Maclaurin formula, which
-    unlike a difference of zeta functions loses no digits for alpha below 1.
+    The first few terms are added directly and the rest by the Euler-Maclaurin formula which, unlike
+    a difference of zeta functions, loses no digits for alpha below 1.
 
     >>> power_sum(np.array([0.0, 3.0, 1e12]), 1.0, 1.0).round(9).tolist()
     [0.0, 1.833333333, 28.208236781]
@@ -61,7 +61,7 @@ def power_integral(start: Vector, length: Vector, alpha: float) -> Vector:
 
 
 def _heads(alpha: float) -> int:
-    """Return how many terms to add by hand before Euler-Maclaurin is exact to rounding."""
+    """Return how many terms to add directly before Euler-Maclaurin is exact to rounding."""
     return 8 + math.ceil(alpha)
 
 

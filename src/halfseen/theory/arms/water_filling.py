@@ -1,4 +1,4 @@
-"""Water-filling: how to spread rounds over arms that are observed unequally often."""
+"""Water-filling: the allocation of rounds to arms with unequal observation probabilities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDED = 1e-9  # relative, far more than the rounding of logarithms
 
 @dataclass(frozen=True, eq=False)
 class WaterFilling:
-    """Where the water stands.
+    """The solution of a water-filling problem.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ def water_filling(
     weights: float | Sequence[float] | Vector | None = None,
     caps: float | Sequence[float] | Vector | None = None,
 ) -> WaterFilling:
-    r"""Spread a budget of rounds so that the continuous potential is largest.
+    r"""Allocate a budget of rounds so that the continuous potential is largest.
 
     .. math:: \max_{0\le\tau\le c,\ \sum\tau_a\le T}\ \sum_a\frac{w_a}{p_a}
               \big(\psi_\alpha(p_a\tau_a+\lambda_a)-\psi_\alpha(\lambda_a)\big),
@@ -151,7 +151,7 @@ def _weighted(
         depth[full] = rates[full] * caps[full]
         open_ = ~(full | empty)
         heaviest = float(logs[open_].max())
-        open_ &= logs > heaviest + 2.0 * FAR_APART  # lighter ones get nothing that can be told
+        open_ &= logs > heaviest + 2.0 * FAR_APART  # lighter ones get less than rounding errors
         budget = max(budget - float(caps[full].sum()), 0.0)
     chosen = weights[open_]
     scale = np.exp(logs[open_] - logs[open_].max())

@@ -271,7 +271,7 @@ def bounds_of_glm(
 
 
 def setting_of(problem: GeneralizedLinearBandit, horizon: int) -> GLMSetting:
-    """Return what a policy is told of a problem."""
+    """Return the setting that a policy is given for a problem."""
     return GLMSetting(
         problem.dimension, problem.noise, problem.norm, horizon, problem.curve, problem.reach
     )
@@ -289,7 +289,7 @@ def _steepened(bound: Bound, factor: float) -> Bound:
 def obstacle(
     problem: GeneralizedLinearBandit, policy: GLMPolicy, setting: GLMSetting
 ) -> str | None:
-    """Return why nothing is proved, None if it is; raise if the policy was told an untruth."""
+    """Return why nothing is proved, None if it is; raise if the policy was given a wrong value."""
     name = type(policy).__name__
     if type(policy) not in (GLMUCB, RidgeGLMUCB):
         return f"proved for GLMUCB and RidgeGLMUCB, not for {name}"

@@ -34,11 +34,11 @@ class Exploration:
     Attributes
     ----------
     observations
-        How many rewards it needs to see; None where only the rounds are bounded.
+        Number of rewards it must observe; None where only the rounds are bounded.
     rounds
-        How many rounds that takes.
+        Number of rounds until then.
     regret
-        What those rounds lose.
+        Regret of those rounds.
     exact
         True where these are expectations, False where they are bounds on them.
     """
@@ -100,7 +100,7 @@ def exploration_rounds(dimension: int, diversity: float, observe_min: float) -> 
 
 
 def exploration(problem: GeneralizedLinearBandit, censorship: Any) -> Exploration:
-    r"""Return what it costs GLMUCB to see every direction once.
+    r"""Return the cost for GLMUCB of observing every direction once.
 
     With the same actions in every round, exploration plays a fixed sequence of actions, each until
     it is seen: on average :math:`\tilde T_{\rm init}=\sum_n 1/p(a_n)` rounds that lose

@@ -16,7 +16,7 @@ def glm_width_constant(smallest: float = 1.0) -> float:
     Parameters
     ----------
     smallest
-        A number the smallest eigenvalue of W, the sum of aa' over observed rounds, is not below.
+        Lower bound on the smallest eigenvalue of W, the sum of aa' over observed rounds.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def confidence_factor(
     regularization
         The paper's lambda.
     norm
-        A number the length of theta does not exceed.
+        Upper bound on the length of theta.
     delta
         Probability that the confidence ellipsoid ever misses theta, in ]0, 1].
 
@@ -170,7 +170,7 @@ def linear_regret_bounds(
     largest_gap
         The largest regret of a round.
     norm
-        The number LinUCB takes for the length of theta; the truth must not exceed it.
+        LinUCB's upper bound on the length of theta, which must hold.
     noise
         Sub-Gaussian scale sigma of the rewards.
     regularization
@@ -335,8 +335,8 @@ def _without(table: RegretBounds, kept: Collection[str], reason: str) -> RegretB
 
 
 def obstacle(problem: LinearBandit, policy: Any) -> str | None:
-    """Return why nothing is proved, None if it is; raise if LinUCB was told an untruth."""
-    if type(policy) is not LinUCB:  # not for a relative of it either
+    """Return why nothing is proved, None if it is; raise if LinUCB was given a wrong value."""
+    if type(policy) is not LinUCB:  # nor for subclasses
         return f"proved for LinUCB, not for {type(policy).__name__}"
     told = (("noise", policy.noise, problem.noise), ("bound", policy.bound, problem.norm))
     for field, value, truth in told:

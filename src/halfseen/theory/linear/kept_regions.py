@@ -1,4 +1,4 @@
-r"""Which regions of a censorship along a direction can matter, whatever the order of p.
+r"""The regions of a censorship along a direction that can matter, for p in any order.
 
 An action and its opposite explore alike, so what counts of p is the smaller of its values at s and
 -s, a function of :math:`q=s^2`. Where the least observed band reaches :math:`q=1/d` it explores

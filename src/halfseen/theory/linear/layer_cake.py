@@ -35,7 +35,7 @@ def layered_potential(
     observe
         Probability that each action's reward is observed.
     durations
-        How long each action is played in all, at least 0.
+        Total time that each action is played, at least 0.
     regularization
         The paper's lambda.
 

@@ -1,4 +1,4 @@
-r"""The D-optimal design under censorship, found without following any path.
+r"""The D-optimal design under censorship, computed without following a path.
 
 Where an observation of action a costs 1 / p(a) rounds, the design that spreads information most
 evenly is the :math:`M^\star` with the largest determinant in the convex hull of
@@ -20,7 +20,7 @@ from halfseen.errors import InvalidInput
 from halfseen.theory import inputs
 from halfseen.theory.linear.stepped import Steps, as_steps
 
-CLOSE_ENOUGH = 1e-9  # excess above which a design is not given out
+CLOSE_ENOUGH = 1e-9  # excess above which no design is returned
 SMALLEST_PRODUCT = 1e-18  # of weight and slack; a weight that should be 0 is then below 1e-9
 FALL = 0.1  # of that product from one Newton step to the next
 RESOLVED = 4e-16  # of the trace: weights that trade off against each other are not unique
@@ -32,7 +32,7 @@ AT_ONCE = 50  # actions weighed together; beyond, only those that may matter
 
 
 class OptimalDesign(NamedTuple):
-    """The D-optimal design and how sure it is.
+    """The D-optimal design and its certificate.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def optimal_design_dimension(
     actions
         An array (n, d), one action per row; left out, the whole unit ball.
     regions
-        For a smooth censorship of the ball, the number of steps that stand for it.
+        For a smooth censorship of the ball, the number of steps that approximate it.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def _edges(across: Vector, along: Vector) -> list[tuple[int, int]]:
 
 
 def _turns_out(across: Vector, along: Vector, a: int, b: int, c: int) -> bool:
-    """Say whether b lies on or inside the line from a to c."""
+    """Return whether b lies on or inside the line from a to c."""
     first = (across[b] - across[a]) * (along[c] - along[a])
     return bool(first >= (along[b] - along[a]) * (across[c] - across[a]))
 

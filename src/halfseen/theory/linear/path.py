@@ -1,4 +1,4 @@
-r"""The information path: the design of whoever always gains most per observation.
+r"""The information path: the design obtained by always gaining most per observation.
 
 The state is the design W, x on the d - 1 directions across that of the censorship and y along it.
 The path always plays an action that maximises :math:`\|a\|^2_{W^{-1}}/p(a)`. Its growth in log T is
@@ -30,7 +30,7 @@ SINGLE, BOTH = "single region", "bi-region"
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of the information path.
+    """A phase of the information path, in which the same regions are played.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class InformationPath:
-    """The information path of a censorship; `information_path` makes it.
+    """The information path of a censorship; returned by `information_path`.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class InformationPath:
     regions
         Regions in the order visited, as numbers of the censorship's own regions.
     switch_times
-        When each region after the first is taken up.
+        Times at which each region after the first is first played.
     designs
         The design (x, y) at each switch.
     shares
@@ -173,7 +173,7 @@ class InformationPath:
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
-        """The path as stretches, each with the reason why it begins."""
+        """The phases of the path, each with the reason why it begins."""
         ends = [leg.start for leg in self._legs[1:]] + [math.inf]
         why = reasons(self._legs, self._kept, self.dimension, self.shares)
         return tuple(
@@ -217,9 +217,9 @@ class InformationPath:
 
     @cached_property
     def reachability(self) -> tuple[Reachability, ...]:
-        """How each region stands to each base observed less often, among those that can matter.
+        """Comparison of each region with each base observed less often, of those that can matter.
 
-        None in one dimension, where nothing lies across the direction.
+        Empty in one dimension, where nothing lies across the direction.
         """
         kept = self._kept if self.dimension > 1 else []
         return tuple(
@@ -259,7 +259,7 @@ def information_path(
     *,
     regions: int = 8,
 ) -> InformationPath:
-    r"""Return the path of designs of always gaining most per observation.
+    r"""Return the path of designs that always gains most information per observation.
 
     .. math:: \frac{dW}{dt}=p(a)\,aa',\qquad a\in\operatorname{argmax}
               \frac{\|a\|^2_{W^{-1}}}{p(a)},
@@ -274,7 +274,7 @@ def information_path(
     regularization
         The paper's lambda.
     regions
-        For a smooth censorship, the number of steps that stand for it.
+        For a smooth censorship, the number of steps that approximate it.
 
     Returns
     -------

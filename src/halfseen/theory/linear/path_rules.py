@@ -16,7 +16,7 @@ from halfseen.theory.linear.reachability import (
 
 
 class Leg(NamedTuple):
-    """A stretch in which the same regions are played: its start, the design there and its growth.
+    """A part of the path with the same regions: its start, the design there and its growth.
 
     Over it the potential is `weight` times the change of the log-determinant.
     """
@@ -43,17 +43,17 @@ class Step(NamedTuple):
 
     @property
     def reachable(self) -> bool:
-        """Say whether the base leads to where both gain the same."""
+        """Return whether the base leads to a design at which both gain the same."""
         return self.r < self.r_star * (1.0 - SAME)
 
     @property
     def dual_reachable(self) -> bool:
-        """Say whether the region then pulls the design back."""
+        """Return whether the region then pulls the design back."""
         return self.r > self.r_dagger * (1.0 + SAME)
 
 
 def compare(region: Region, base: Region, d: int) -> Step:
-    """Return how a region stands to a base observed less often."""
+    """Return the comparison of a region with a base observed less often."""
     u, r = region.c / base.c, region.p / base.p
     l = region.q / base.q if base.q > 0.0 else 1.0  # noqa: E741
     ahead, lead = r * base.q - region.q, region.c - r * base.c

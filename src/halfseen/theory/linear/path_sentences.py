@@ -1,4 +1,4 @@
-"""Why the information path goes where it goes, in sentences."""
+"""Sentences that explain the phases of the information path."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def path_in_words(path: InformationPath) -> str:
     ]
     if path.error:
         lines += [
-            f"steps that stand for a smooth model, off by at most {show(path.error)};",
+            f"a step approximation of a smooth model, off by at most {show(path.error)};",
             f"its own d / p_min is {show(path.dimension / path.smallest_observe)}",
         ]
     phases = path.table()
@@ -82,7 +82,7 @@ def _switch(leg: Leg, before: Region, region: Region, d: int) -> str:
 def _both(base: Region, region: Region, d: int, shares: Sequence[float]) -> str:
     step = compare(region, base, d)
     return (
-        f" Both stay, for {show(step.r)} is also above r-dagger = {show(step.r_dagger)}:"
+        f" Both stay, because {show(step.r)} is also above r-dagger = {show(step.r_dagger)}:"
         f" region {region.number} pulls y/x back. Region {base.number} takes"
         f" {shares[base.number]:.1%} of the time, region {region.number}"
         f" {shares[region.number]:.1%}."
@@ -95,15 +95,15 @@ def _evenly(played: Sequence[int]) -> str:
             f" Together with region {played[0]}, observed equally often, it can keep all directions"
             " equally known."
         )
-    return " It stays, for it can keep all directions equally known alone."
+    return " It stays, because alone it can keep all directions equally known."
 
 
 def _stays(region: Region, kept: Sequence[Region], d: int) -> str:
     others = [compare(other, region, d) for other in kept if other.p > region.p]
     if not others:
-        return " It stays, for no region beyond it is observed more often."
+        return " It stays, because no region beyond it is observed more often."
     ratios = ", ".join(
         f"p_{step.region.number}/p_{region.number} = {show(step.r)}, not below {show(step.r_star)}"
         for step in others
     )
-    return f" It stays, for no other is reachable: {ratios}."
+    return f" It stays, because no other region is reachable: {ratios}."

@@ -1,4 +1,4 @@
-r"""How much uncertainty the rounds of a linear bandit can add up to.
+r"""The potential of a linear bandit, the uncertainty that its rounds add up, and its bounds.
 
 The potential is :math:`V_\alpha=\sum_t a_t'(W^C_{t-1})^{-\alpha}a_t` with
 :math:`W^C=\lambda I+\sum x_t a_t a_t'` over the observed rounds. Its continuous counterpart is
@@ -82,7 +82,7 @@ def elliptical_potential(
 
 
 def potential_control_factor(regularization: float) -> float:
-    r"""Return how much larger than the continuous potential the expected potential can be.
+    r"""Return the largest ratio of the expected to the continuous potential.
 
     .. math:: \mathbb E\,V_1\le\kappa\,J^\star,\qquad \kappa=\frac{1}{\lambda\log(1+1/\lambda)}
 
@@ -304,8 +304,8 @@ def expected_slope(
     Returns
     -------
     float
-        The slope. A law seen in simulation and not a bound: contexts follow it to 1%, a fixed set
-        comes near it slowly.
+        The slope. It is an empirical law, not a bound: contexts follow it to 1%, a fixed set
+        approaches it slowly.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What is known beforehand of the potential of a linear bandit, in one table."""
+"""Bounds on the potential of a linear bandit before it is played, in one table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANY_ACTIONS, MANY_COORDINATES = 60, 10  # up to here a curve takes at most a se
 
 @dataclass(frozen=True)
 class PotentialBounds:
-    """How large the potential can get, and what grows more slowly than that.
+    """Bounds on the potential, and the slower growth of the information path.
 
     Attributes
     ----------

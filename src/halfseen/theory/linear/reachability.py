@@ -1,4 +1,4 @@
-r"""Which region follows which on the information path.
+r"""The order in which regions follow one another on the information path.
 
 A design with ratio y/x between the direction of the censorship and those across it is pulled by a
 base region j towards :math:`(d-1)q_j/c_j`, with :math:`q=\sin^2` and :math:`c=\cos^2` of its lowest
@@ -28,7 +28,7 @@ SAME = 1e-12  # numbers this close, relatively, are taken as equal: angles are r
 
 
 class Reachability(NamedTuple):
-    """How a region stands to a base region that is observed less often.
+    """Comparison of a region with a base region that is observed less often.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Reachability(NamedTuple):
 
 
 class SmallestDimension(NamedTuple):
-    """The ratio of probabilities at which two regions are easiest, and how easy.
+    """The ratio of probabilities at which the dimension of two regions is smallest.
 
     Attributes
     ----------

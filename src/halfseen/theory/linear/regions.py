@@ -45,7 +45,7 @@ class Regions(NamedTuple):
 
 
 def reduced(censorship: MultiThreshold, dimension: int) -> Regions:
-    """Drop regions that others beat.
+    """Drop dominated regions.
 
     An action and its opposite explore alike, so the less often observed of the two is worth more.
 

@@ -1,4 +1,4 @@
-"""The slope of the potential in log T that a problem's best actions lead LinUCB to."""
+"""The slope of LinUCB's potential in log T, as the best actions of a problem determine it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def slope_law(problem: LinearBandit, censorship: Any, policy: Any) -> float | No
     Parameters
     ----------
     problem, censorship, policy
-        A linear bandit, how its feedback goes missing, and who plays.
+        A linear bandit, its censorship and a policy.
 
     Returns
     -------

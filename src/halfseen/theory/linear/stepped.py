@@ -13,7 +13,7 @@ MOST_REGIONS = 100_000
 
 
 class Steps(NamedTuple):
-    """What of a censorship its theory needs.
+    """A censorship as steps, with the dimension and the error of the approximation.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ def as_steps(censorship: Any, dimension: int | None, regions: int = 8) -> Steps:
 
 
 def same_dimension(known: int, dimension: int | None) -> int:
-    """Return the dimension that is known; refuse to be told another."""
+    """Return the known dimension; raise if another one was given."""
     if dimension is not None and checks.whole("dimension", dimension, at_least=1) != known:
         raise InvalidInput(
             "dimension", f"must be {known}, that of the censorship", dimension, "Leave it out."

@@ -47,7 +47,7 @@ class WorstCase:
     switch_times
         When the plan passes from one level of observation to the next.
     lower, upper
-        Numbers J* is certainly between.
+        Certified bounds on J*.
     residual
         How far the conditions for an optimum are from holding, relative to the largest slope.
     slope

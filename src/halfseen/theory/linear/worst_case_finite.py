@@ -17,8 +17,8 @@ from halfseen.theory import inputs
 from halfseen.theory.linear import best_shares as simplex
 from halfseen.theory.linear.worst_case import ROUNDING, WorstCase, assembled, level_weights
 
-DEPENDENT = 1e-10  # how much of an action's length may stick out of the span it is said to be in
-TOGETHER = 40  # actions solved for at once; more are brought in as they prove worth playing
+DEPENDENT = 1e-10  # share of an action's length that may lie outside the span it is assigned to
+TOGETHER = 40  # actions solved for at once; others are added when they prove worth playing
 ACCURACY = 1e-10  # of the gap, relative to the value
 ROUNDS = 200  # of bringing in actions
 NODES = 8  # horizons of a curve at which the program is solved
