@@ -1,7 +1,7 @@
 """Every figure of speed and memory, measured in one run and printed as one table.
 
 `make bench` runs all of it; name some of the parts to run only those:
-loop, arms, linear, glm, lower, command, cold, memory, live, logs, peers, linear-peers.
+loop, arms, linear, optimal, glm, lower, command, cold, memory, live, logs, peers, linear-peers.
 """
 
 import sys
@@ -14,6 +14,7 @@ import linear
 import logs
 import loop
 import lower_bounds
+import optimal
 import peers
 
 from halfseen.tables import table
@@ -69,6 +70,7 @@ PARTS = {
     "loop": loop.against_c,
     "arms": loop.many_arms,
     "linear": linear.against_c,
+    "optimal": optimal.costs,
     "glm": glm.generalized,
     "lower": lower_bounds.constant,
     "command": command.startup,

@@ -25,7 +25,6 @@ from halfseen.engine.arguments import (
     INVERSE,
     LEARNED,
     REGULARIZATION,
-    SCRATCH,
     SPREAD,
     TARGET,
 )
@@ -33,7 +32,7 @@ from halfseen.engine.loops import live_linear as live
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import GLMPolicy, LinearPolicy
-from halfseen.policies.linear.base import LinearKnowledge, LinearSetting
+from halfseen.policies.linear.base import LinearSetting
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
@@ -235,21 +234,10 @@ class LinearAgent:
         if self.policy.choose is None:
             chosen: int = self._select(rows, *self._state, clock, *self._key, self._table)
             return chosen
-        count, d = rows.shape
-        settled = clock - 1 - len(self._pending)
-        known = LinearKnowledge(
-            self._vectors[ESTIMATE],
-            self._matrices[SCRATCH],
-            self._numbers[LEARNED],
-            np.full(count, float(settled)),
-            np.full(count, float(self._seen)),
-            np.ones(count),
-            0,
-        )
-        memory, stream = np.zeros(self.policy.memory(count, d)), (*self._key, 0, POLICY)
-        free: int = self._select(
-            rows, known, self._matrices[INVERSE], memory, clock, stream, self._table
-        )
+        known = live.knowledge(self._state, len(rows), clock - 1 - len(self._pending), self._seen)
+        memory, stream = np.zeros(self.policy.memory(*rows.shape)), (*self._key, 0, POLICY)
+        inverse = self._matrices[INVERSE]
+        free: int = self._select(rows, known, inverse, memory, clock, stream, self._table)
         return free
 
     def observe(self, decision: LinearDecision | int, reward: float | None) -> None:

@@ -20,10 +20,12 @@ from halfseen import (
     simulate,
 )
 from halfseen.draws import normal, normal_from, words
+from halfseen.engine.cells.linear import LinearCell
 from halfseen.policies.linear.base import LinearKnowledge, LinearSetting
 from halfseen.policies.linear.vids import HEAD
 from halfseen.problems.action_sets import SECOND
 from halfseen.studies.spec import parse_spec
+from halfseen.testing.linear import check_linear_cell
 
 STREAM = (1, 2, 3, 2)
 PROBES = np.array(
@@ -89,6 +91,18 @@ def _normals(places):
         pair = (other_high, other_low) if second else (high, low)
         found[spot] = normal_from(*pair, STREAM, 7, int(place))
     return found
+
+
+@pytest.mark.parametrize("observe", ["known", "learned"])
+def test_compiled_and_plain_code_agree_on_fixed_and_changing_actions(observe):
+    cuts = MultiThreshold([0.0], [0.9, 0.2], [1.0, 0.0, 0.0])
+    for actions in (FiniteActions(PROBES / LENGTH), RandomActions(4, 3)):
+        problem, policy = (
+            LinearBandit([0.6, 0.4, 0.1], 0.5, actions),
+            VIDS(observe=observe, draws=6),
+        )
+        looks = np.array([1, 20, 60]), np.array([1.0])
+        check_linear_cell(LinearCell(problem, cuts, policy, 60, 2, *looks))
 
 
 def test_knowing_p_pays_where_the_informative_actions_are_rarely_seen():

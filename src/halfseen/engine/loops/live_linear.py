@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from halfseen.checks import Vector
 from halfseen.draws import POLICY, Stream
 from halfseen.engine.arguments import (
@@ -36,11 +38,11 @@ from halfseen.kernels.ridge import (
     update_estimate,
 )
 from halfseen.kernels.ties import tie_edge
+from halfseen.policies.linear.base import LinearKnowledge
 from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.action_sets import fill_normals
 
 if TYPE_CHECKING:
-    from halfseen.policies.linear.base import LinearKnowledge
     from halfseen.policies.linear.lin_ucb import index
     from halfseen.policies.linear.vids import choose as own_choice
 
@@ -105,6 +107,15 @@ def select_action(
             edge = tie_edge(value)
             chosen = k
     return chosen
+
+
+def knowledge(
+    state: tuple[Vector, Vector, Vector], count: int, plays: int, seen: int
+) -> LinearKnowledge:
+    """Return what a policy that chooses by itself is told; actions are not told apart."""
+    matrices, vectors, numbers = state
+    counts = np.full(count, float(plays)), np.full(count, float(seen)), np.ones(count)
+    return LinearKnowledge(vectors[ESTIMATE], matrices[SCRATCH], numbers[LEARNED], *counts, 0)
 
 
 def select_freely(

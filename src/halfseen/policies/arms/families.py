@@ -10,7 +10,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.kernels.divergences import BERNOULLI, EXPONENTIAL, GAUSSIAN, POISSON
+from halfseen.kernels.kullback_leibler import BERNOULLI, EXPONENTIAL, GAUSSIAN, POISSON
 from halfseen.policies.arms.base import Policy
 from halfseen.problems.setting import Setting
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream
-from halfseen.kernels.divergences import GAUSSIAN, divergence
+from halfseen.kernels.kullback_leibler import GAUSSIAN, divergence
 from halfseen.policies.arms.base import COUNT, TOTAL, State
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.problems.setting import Setting

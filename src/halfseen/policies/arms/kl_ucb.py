@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
-from halfseen.kernels.divergences import (
+from halfseen.kernels.kullback_leibler import (
     GAUSSIAN,
     level_term,
     own_term,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream
-from halfseen.kernels.divergences import own_term, upper_mean
+from halfseen.kernels.kullback_leibler import own_term, upper_mean
 from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, State
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.policies.arms.horizon_share import (

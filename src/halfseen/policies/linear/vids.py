@@ -11,8 +11,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream, uniform
 from halfseen.errors import InvalidInput
-from halfseen.kernels.cholesky import correlate
-from halfseen.kernels.compile_hints import shared
+from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.information_ratio import CHANCE, FIRST, SECOND, least_ratio
 from halfseen.policies.linear.base import LinearKnowledge, LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import fill_normals
@@ -20,8 +19,9 @@ from halfseen.problems.action_sets import fill_normals
 NOISE, DRAWS, REFRESH, OBSERVE = range(4)  # constants
 IGNORED, KNOWN, LEARNED = OBSERVES = ("ignored", "known", "learned")
 COIN = (1 << 24) - 1  # a place in the stream that no draw has
-# Memory: what `least_ratio` wrote, when thetas were drawn, then vectors.
-SEEN_AT, DRAWN_AT, HEAD = 4, 5, 6
+# Memory: what `least_ratio` wrote, the number of rewards learned by then, the round in which new
+# normal numbers are drawn, then vectors.
+LEARNED_AT, DUE, HEAD = 4, 5, 6
 
 
 def choose(
@@ -33,15 +33,17 @@ def choose(
     table: Vector,
 ) -> int:
     """Return one of the two actions that together have the least information ratio."""
-    count = rows.shape[0]
+    count, d = rows.shape
     gaps, gains = memory[HEAD : HEAD + count], memory[HEAD + count : HEAD + 2 * count]
     spreads = memory[HEAD + 2 * count : HEAD + 3 * count]
-    late = clock - memory[DRAWN_AT] >= table[REFRESH]
-    fresh = late or known.same == 0 or memory[SEEN_AT] != known.learned + 1.0
+    late = clock >= memory[DUE] or known.same == 0
+    fresh = late or memory[LEARNED_AT] != known.learned
+    if late:
+        draw_normals(memory, d, clock, stream, table)
+        memory[DUE] = clock + table[REFRESH]
     if fresh:
-        estimate_gains(rows, known.estimate, known.factor, memory, clock, stream, table)
-        memory[SEEN_AT] = known.learned + 1.0
-        memory[DRAWN_AT] = clock
+        estimate_gains(rows, known.estimate, known.factor, memory, table)
+        memory[LEARNED_AT] = known.learned
     if fresh or table[OBSERVE] == 2.0:
         for k in range(count):
             observe = 1.0
@@ -57,71 +59,104 @@ def choose(
 
 
 @shared
-def estimate_gains(
-    rows: Vector,
-    estimate: Vector,
-    factor: Vector,
-    memory: Vector,
-    clock: int,
-    stream: Stream,
-    table: Vector,
-) -> None:
-    """Draw thetas from the posterior; write each action's expected gap and variance explained.
+def draw_normals(memory: Vector, d: int, clock: int, stream: Stream, table: Vector) -> None:
+    """Write standard normal numbers at the end of the memory, by coordinate and draw."""
+    draws = int(table[DRAWS])
+    normals = memory[memory.size - d * draws :]
+    noise = memory[memory.size - d * draws - d : memory.size - d * draws]
+    for draw in range(draws):
+        fill_normals(stream, clock, draw, noise)
+        for i in range(d):
+            normals[i * draws + draw] = noise[i]
 
-    With b the best action of a draw, the gap of a is the mean of <b, theta> less the mean of
-    <a, theta>, and the variance that of the mean of <a, theta> given b.
+
+@shared
+def estimate_gains(
+    rows: Vector, estimate: Vector, factor: Vector, memory: Vector, table: Vector
+) -> None:
+    """Write each action's expected gap and the variance of it that its best action explains.
+
+    Thetas are drawn from the posterior. With b the best action of a draw, the gap of a is the mean
+    of <b, theta> less the mean of <a, theta>, and the variance that of the mean of <a, theta> given
+    b. The innermost loops are over draws or actions, so that several are computed at a time.
     """
     count, d = rows.shape
     draws = int(table[DRAWS])
-    vectors = HEAD + 3 * count
-    theta, noise, mean = (
-        memory[vectors : vectors + d],
-        memory[vectors + d : vectors + 2 * d],
-        memory[vectors + 2 * d : vectors + 3 * d],
+    gaps, spreads = memory[HEAD : HEAD + count], memory[HEAD + 2 * count : HEAD + 3 * count]
+    start = HEAD + 3 * count
+    wins, along = memory[start : start + count], memory[start + count : start + 2 * count]
+    start += 2 * count
+    sums, columns = memory[start : start + count * d], memory[start + count * d :]
+    start += 2 * count * d
+    mean, top, best = (
+        memory[start : start + d],
+        memory[start + d : start + d + draws],
+        memory[start + d + draws : start + d + 2 * draws],
     )
-    wins = memory[vectors + 3 * d : vectors + 3 * d + count]
-    sums = vectors + 3 * d + count
+    start += d + 2 * draws
+    value, thetas = memory[start : start + draws], memory[start + draws :]
+    normals = memory[memory.size - d * draws :]
     for i in range(d):
         mean[i] = 0.0
+        theta = thetas[i * draws : (i + 1) * draws]
+        for draw in range(draws):
+            theta[draw] = estimate[i]
+        for j in range(i + 1):
+            add_multiple(table[NOISE] * factor[i, j], normals[j * draws : (j + 1) * draws], theta)
+    for draw in range(draws):
+        top[draw] = -np.inf
     for k in range(count):
         wins[k] = 0.0
+        for draw in range(draws):
+            value[draw] = 0.0
         for i in range(d):
-            memory[sums + k * d + i] = 0.0
-    value = 0.0
+            sums[k * d + i] = 0.0
+            columns[i * count + k] = rows[k, i]
+            add_multiple(rows[k, i], thetas[i * draws : (i + 1) * draws], value)
+        for draw in range(draws):
+            best[draw] = k if value[draw] > top[draw] else best[draw]
+            top[draw] = value[draw] if value[draw] > top[draw] else top[draw]
+    total = 0.0
     for draw in range(draws):
-        fill_normals(stream, clock, draw, noise)
-        correlate(factor, noise, theta)
+        b = int(best[draw])
+        wins[b] += 1.0
+        total += top[draw]
         for i in range(d):
-            theta[i] = estimate[i] + table[NOISE] * theta[i]
-            mean[i] += theta[i]
-        best = 0
-        top = -np.inf
-        for k in range(count):
-            along = 0.0
-            for i in range(d):
-                along += rows[k, i] * theta[i]
-            best = k if along > top else best
-            top = along if along > top else top
-        value += top
-        wins[best] += 1.0
+            sums[b * d + i] += thetas[i * draws + draw]
+    for b in range(count):
         for i in range(d):
-            memory[sums + best * d + i] += theta[i]
-    for i in range(d):
-        mean[i] /= draws
+            mean[i] += sums[b * d + i] / draws
+    project_on(columns, mean, along)
     for k in range(count):
-        along = 0.0
-        for i in range(d):
-            along += rows[k, i] * mean[i]
-        gap = value / draws - along
-        memory[HEAD + k] = gap if gap > 0.0 else 0.0
-        spread = 0.0
-        for b in range(count):
-            if wins[b] > 0.0:
-                apart = 0.0
-                for i in range(d):
-                    apart += rows[k, i] * (memory[sums + b * d + i] / wins[b] - mean[i])
-                spread += wins[b] * apart * apart
-        memory[HEAD + 2 * count + k] = spread / draws
+        gap = total / draws - along[k]
+        gaps[k] = gap if gap > 0.0 else 0.0
+        spreads[k] = 0.0
+    for b in range(count):
+        if wins[b] > 0.0:
+            apart = sums[b * d : (b + 1) * d]
+            for i in range(d):
+                apart[i] = apart[i] / wins[b] - mean[i]
+            project_on(columns, apart, along)
+            share = wins[b] / draws
+            for k in range(count):
+                spreads[k] += share * (along[k] * along[k])
+
+
+@inline
+def project_on(columns: Vector, theta: Vector, out: Vector) -> None:
+    """Write the product of every action with theta; `columns` are the actions, by coordinate."""
+    count = out.size
+    for k in range(count):
+        out[k] = 0.0
+    for i in range(theta.size):
+        add_multiple(theta[i], columns[i * count : (i + 1) * count], out)
+
+
+@inline
+def add_multiple(factor: float, numbers: Vector, out: Vector) -> None:
+    """Add a multiple of a vector to another."""
+    for i in range(out.size):
+        out[i] += factor * numbers[i]
 
 
 @dataclass(frozen=True)
@@ -143,9 +178,9 @@ class VIDS(LinearPolicy):
         where actions change and a `MultiThreshold` censors them, and the same for all elsewhere.
         ``"known"``: the policy is told p. ``"ignored"``: p is left out.
     draws
-        How many thetas are drawn.
+        How many thetas are drawn from the posterior, after every observation.
     refresh
-        After how many rounds without an observation they are drawn anew.
+        For how many rounds they are made from the same normal numbers; 1 where actions change.
 
     Notes
     -----
@@ -180,7 +215,8 @@ class VIDS(LinearPolicy):
 
     def memory(self, actions: int, dimension: int) -> int:
         """Return how many numbers are kept for so many actions."""
-        return HEAD + actions * (4 + dimension) + 3 * dimension
+        kept = HEAD + actions * (5 + 2 * dimension) + 2 * dimension
+        return kept + self.draws * (3 + 2 * dimension)
 
     def check_live(self) -> None:
         """Refuse to be told p by an agent, which does not know it."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
-from halfseen.kernels.divergences import (
+from halfseen.kernels.kullback_leibler import (
     BERNOULLI,
     EXPONENTIAL,
     GAUSSIAN,

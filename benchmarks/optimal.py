@@ -1,0 +1,140 @@
+"""What optimal policies cost: IMED and KL-UCB against UCB, VIDS against plain numpy."""
+
+import time
+
+import numpy as np
+
+from halfseen import (
+    IMED,
+    KLUCB,
+    UCB,
+    VIDS,
+    ArmedBandit,
+    FiniteActions,
+    LinearBandit,
+    PerAction,
+    Study,
+    Uniform,
+)
+from halfseen.engine.player import blank_track, player
+from halfseen.engine.specialise import compiled
+
+MEANS = np.linspace(0.9, 0.1, 10)
+HORIZON = 20_000
+NOISE, DRAWS, REFRESH = 0.5, 60, 16
+
+
+def ready(problem, censorship, policy, horizon):
+    """Return what plays one replication of a study, compiled."""
+    study = Study(problem, censorship, policy, horizon, 1, alphas=(), baseline=False, checkpoints=2)
+    _, cell = next(study.cells())
+    track, play = blank_track(cell, 1), player(cell, compiled)
+    play(0, 1, track)
+    return lambda: play(0, 1, track)
+
+
+def quickest(*plays, repeats):
+    """Return the least seconds of each, taken in turns."""
+    best = [np.inf] * len(plays)
+    for _ in range(repeats):
+        for k, play in enumerate(plays):
+            started = time.perf_counter()
+            play()
+            best[k] = min(best[k], time.perf_counter() - started)
+    return best
+
+
+def against_ucb(repeats=300):
+    """Return the cost a round of IMED and KL-UCB over that of UCB on ten arms."""
+    rows = []
+    for law, policy, target in (("gaussian", IMED(), 1.5), ("bernoulli", KLUCB(), 4.0)):
+        problem = ArmedBandit(MEANS, reward=law, noise=NOISE if law == "gaussian" else None)
+        plays = [ready(problem, Uniform(1.0), each, HORIZON) for each in (policy, UCB())]
+        own, ucb = (1e9 * seconds / HORIZON for seconds in quickest(*plays, repeats=repeats))
+        rows.append(
+            {
+                "benchmark": f"{type(policy).__name__}, 10 {law} arms, everything seen",
+                "halfseen": f"{own:.3g} ns/round",
+                "other": f"UCB: {ucb:.3g} ns/round",
+                "ratio": own / ucb,
+                "target": f"<= {target:g}x",
+            }
+        )
+    return rows
+
+
+def numpy_vids(rows, theta, observe, horizon, seed):
+    """Play VIDS with p learned in plain numpy."""
+    rng = np.random.default_rng(seed)
+    count, d = rows.shape
+    design, target = np.eye(d), np.zeros(d)
+    plays, seen = np.zeros(count), np.zeros(count)
+    age = REFRESH
+    for _ in range(horizon):
+        if age >= REFRESH:
+            inverse = np.linalg.inv(design)
+            factor = np.linalg.cholesky(inverse)
+            thetas = inverse @ target + NOISE * rng.normal(size=(DRAWS, d)) @ factor.T
+            values = thetas @ rows.T
+            best = values.argmax(axis=1)
+            mean = values.mean(axis=0)
+            gaps = values.max(axis=1).mean() - mean
+            spreads = np.zeros(count)
+            for b in np.unique(best):
+                chosen = best == b
+                spreads += chosen.mean() * (values[chosen].mean(axis=0) - mean) ** 2
+            age = 0
+        gains = (seen + 1) / (plays + 2) * spreads
+        action = numpy_choice(gaps, gains, rng)
+        age += 1
+        plays[action] += 1
+        if rng.random() < observe[action]:
+            x = rows[action]
+            design += np.outer(x, x)
+            target += (x @ theta + NOISE * rng.normal()) * x
+            seen[action] += 1
+            age = REFRESH
+
+
+def numpy_choice(gaps, gains, rng):
+    """Return a draw from the distribution with the least information ratio."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alone = np.where(gains > 0, gaps**2 / gains, np.where(gaps > 0, np.inf, 0.0))
+        rise, growth = gaps - gaps[:, None], gains - gains[:, None]
+        chance = gaps[:, None] / rise - 2 * gains[:, None] / growth
+        inside = (rise > 0) & (growth > 0) & (chance > 0) & (chance < 1)
+        pairs = 4 * rise * (gaps[:, None] * growth - rise * gains[:, None]) / growth**2
+    pairs = np.where(inside, pairs, np.inf)
+    first, second = np.unravel_index(pairs.argmin(), pairs.shape)
+    if not gains.any() or alone.min() <= pairs[first, second]:
+        return int((alone if gains.any() else gaps).argmin())
+    return int(second if rng.random() < chance[first, second] else first)
+
+
+def against_numpy(repeats=60):
+    """Return rounds a second of VIDS, p learned, over those of plain numpy."""
+    place = np.outer(np.arange(1, 13), np.arange(1, 6))
+    rows = np.cos(place)
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    theta, observe = np.array([0.5, -0.3, 0.2, 0.4, -0.1]), 0.05 + 0.3 * (np.arange(12) % 4)
+    problem = LinearBandit(theta, NOISE, FiniteActions(rows))
+    horizon, fewer = 2000, 200
+    play = ready(problem, PerAction(observe), VIDS(), horizon)
+    ours, theirs = quickest(
+        play, lambda: numpy_vids(rows, theta, observe, fewer, 1), repeats=repeats
+    )
+    ours, theirs = 1e6 * ours / horizon, 1e6 * theirs / fewer
+    return [
+        {
+            "benchmark": "VIDS, p learned, 12 actions of 5 features",
+            "halfseen": f"{ours:.3g} us/round",
+            "other": f"numpy: {theirs:.3g} us/round",
+            "ratio": theirs / ours,
+            "target": ">= 200x",
+        }
+    ]
+
+
+def costs():
+    """Return every row."""
+    return against_ucb() + against_numpy()
