@@ -140,19 +140,23 @@ def lower_section(result: Result) -> Html:
         " must have lost by the last round if, wherever one worse arm is raised above the best, it"
         " loses no more than was measured here."
     )
+    if not study.linear:
+        intro += (
+            " “Worst case”: what every policy loses at least on some problem observed alike, not"
+            " necessarily on this one."
+        )
     blocks: list[object] = []
     any_known = False
     for i, problem in enumerate(study.problems):
-        found = {
-            place: _bounds(result, place) for place in places(study, i) if not place.generalized
-        }
-        known = {place: low for place, low in found.items() if low.asymptotic is not None}
+        found = [
+            (place, _bounds(result, place)) for place in places(study, i) if not place.generalized
+        ]
+        known = [(place, low) for place, low in found if low.asymptotic is not None]
         if len(study.problems) > 1:
             blocks.append(tag("h3", problem))
         if not known:
-            low = next(iter(found.values()), None)
             said = ["No lower bound is known for generalized linear bandits."]
-            blocks += [tag("p", one) for one in (said if low is None else low.sentences())]
+            blocks += [tag("p", one) for one in (found[0][1].sentences() if found else said)]
             continue
         any_known = True
         blocks += [_growth_table(result, known), _least_table(known)]
@@ -166,10 +170,10 @@ def _bounds(result: Result, place: Place) -> LowerBounds:
     return lower_bounds(place.problem, place.censorship, result.study.horizon, regret)
 
 
-def _growth_table(result: Result, known: dict[Place, LowerBounds]) -> Html:
+def _growth_table(result: Result, known: list[tuple[Place, LowerBounds]]) -> Html:
     study = result.study
     rows: list[list[object]] = []
-    for place, low in known.items():
+    for place, low in known:
         assert low.asymptotic is not None
         start, slopes = slope_in_log(study.rounds_recorded, result.tracks["regret"][place.position])
         slope, least = estimate(slopes), low.asymptotic.constant
@@ -186,14 +190,14 @@ def _growth_table(result: Result, known: dict[Place, LowerBounds]) -> Html:
             ]
         )
     heads = ("censorship", "policy", "growth", "least growth C", "ratio", "regret", "at least")
-    groups = [place.position[2] == 0 for place in known]
+    groups = [place.position[2] == 0 for place, _ in known]
     return table(heads, rows, words=(0, 1), label="Growth of regret", groups=groups)
 
 
-def _least_table(known: dict[Place, LowerBounds]) -> Html:
+def _least_table(known: list[tuple[Place, LowerBounds]]) -> Html:
     """Return one row per censorship: what changes with how often actions are seen."""
-    first = {place.names[1]: low for place, low in reversed(known.items())}
-    linear = next(iter(known)).linear
+    first = {place.names[1]: low for place, low in reversed(known)}
+    linear = known[0][0].linear
     heads = ["censorship", "least growth C", "if all were seen"]
     heads += ["if p is ignored", "worth of knowing p"] if linear else ["worst case, any policy"]
     rows: list[list[Any]] = []
