@@ -94,8 +94,8 @@ def load_college_earnings() -> Dataset:
     >>> from halfseen import audit, datasets
     >>> data = datasets.load_college_earnings()
     >>> found = audit(data.log, **data.columns)
-    >>> [caution.kind for caution in found.warnings]
-    ['drift']
+    >>> [warning.kind for warning in found.warnings]
+    ['falls-at-end']
     """
     import pandas as pd
 

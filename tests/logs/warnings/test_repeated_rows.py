@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 
 from halfseen import audit
+from halfseen.logs.columns import Columns
+from halfseen.logs.counts import read_decisions
+from halfseen.logs.source import open_log
 from halfseen.logs.warnings import repeated_rows as repeats
 
 N = 3000
@@ -123,3 +126,15 @@ def test_an_id_that_repeats(fine):
     )
     some = fine.assign(token=fine.token.where(fine.index > 100))
     assert repeated(some, id="token") is None
+
+
+def test_rewards_met_on_the_way_are_a_fair_sample(fine, monkeypatch):
+    monkeypatch.setattr(repeats, "SAMPLE", 600)
+    names = Columns("a", "r", time="t")
+    read = read_decisions(open_log(fine.assign(r=fine.r * 1.0)), names)
+    assert repeats.look_for_repeats(read)[1] is None  # too few decisions to be sure
+    monkeypatch.setattr(repeats, "FAIR", 100)
+    _, rewards = repeats.look_for_repeats(read)
+    assert 150 < len(rewards.reward) < 350
+    assert rewards.reward.mean() == pytest.approx(0.3, abs=0.12)
+    assert rewards.arm.max() == 4

@@ -19,7 +19,7 @@ from halfseen.logs.warnings.context_rates import look_at_contexts
 from halfseen.logs.warnings.hidden_rewards import look_at_hidden
 from halfseen.logs.warnings.late_rewards import look_at_delays
 from halfseen.logs.warnings.log_warning import Check, LogWarning
-from halfseen.logs.warnings.repeated_rows import duplicates
+from halfseen.logs.warnings.repeated_rows import look_for_repeats
 from halfseen.logs.warnings.tied_units import look_at_units
 from halfseen.logs.warnings.written_values import look_at_values, sample_rewards
 
@@ -52,9 +52,9 @@ def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findin
     Rows that stand in the log twice are looked for first: every test then counts on more variance.
     """
     counts = decisions.counts
-    repeats = duplicates(decisions)
+    repeats, rewards = look_for_repeats(decisions)
     inflation = 1.0 + 2.0 * max((float(w.facts["share"]) for w in repeats), default=0.0)
-    rewards = sample_rewards(decisions)
+    rewards = rewards or sample_rewards(decisions)
     cube = count_over_time(decisions, maturity)
     design = max(unit_design(decisions, maturity), inflation)
     courses = follow_rates(decisions, cube, design)

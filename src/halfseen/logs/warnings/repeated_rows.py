@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from halfseen.logs.columns import is_dated, time_sql
+import numpy as np
+
+from halfseen.logs.columns import is_dated, number_sql, time_sql
 from halfseen.logs.counts import Decisions
-from halfseen.logs.source import Log, identifier
+from halfseen.logs.source import Log, filled, identifier
 from halfseen.logs.time_bins import BINS, DAY
 from halfseen.logs.warnings.log_warning import SURE, LogWarning
+from halfseen.logs.warnings.written_values import Rewards, rewards_of
 
 SAMPLE = 300_000  # rows of a long log that are looked at, all of those alike or none
+FAIR = 20_000  # different decisions among them: then their rewards are a fair sample
 LEAST = 1e-4  # a smaller share changes nothing
 MARGIN = 3.0  # how much higher odds may be before they are no chance
 CROWD = 5.0  # rows that agree in all but the outcome, on average: then nothing tells them apart
@@ -16,33 +20,33 @@ ROWS_PER_SPAN = 100
 OUTCOME = ("reward", "observed", "feedback_time")
 
 
-def duplicates(decisions: Decisions) -> list[LogWarning]:
-    """Warn of rows that stand in the log more than once.
+def look_for_repeats(decisions: Decisions) -> tuple[list[LogWarning], Rewards | None]:
+    """Warn of rows that stand in the log more than once; also return rewards met on the way.
 
     With an id, any that repeats is one. Without, decisions may be alike and still be two, so that
     rows that agree in all but the outcome are asked how often they agree in the outcome too. Two
     decisions do as often as any two of the same arm at about the same time; a row that was loaded
     twice always does. It is judged twice, with columns of unknown meaning as part of what was
-    decided and as part of the outcome, and both must say so.
+    decided and as part of the outcome, and both must say so. Of a long log, the rewards of the rows
+    looked at are returned where they are a fair sample, which saves reading the log once more.
     """
     columns = decisions.columns
     if columns.id is not None:
-        return _repeated_ids(decisions, columns.id)
+        return _repeated_ids(decisions, columns.id), None
     if not (columns.time or columns.unit or columns.context or columns.features):
-        return []
-    share, looked = _repeated_rows(decisions)
+        return [], None
+    share, looked, rewards = _repeated_rows(decisions)
     if share < LEAST:
-        return []
-    return [
-        LogWarning(
-            "duplicates",
-            f"{share:.2%} of the rows repeat another row in every column, many more than chance"
-            " would make.",
-            EFFECT,
-            "Remove them, or name a column with --id that tells decisions apart.",
-            {"share": share, "rows_looked_at": looked},
-        )
-    ]
+        return [], rewards
+    warning = LogWarning(
+        "duplicates",
+        f"{share:.2%} of the rows repeat another row in every column, many more than chance"
+        " would make.",
+        EFFECT,
+        "Remove them, or name a column with --id that tells decisions apart.",
+        {"share": share, "rows_looked_at": looked},
+    )
+    return [warning], rewards
 
 
 EFFECT = "Counted twice, they make every interval too narrow and their arms too heavy."
@@ -72,8 +76,8 @@ def _repeated_ids(decisions: Decisions, name: str) -> list[LogWarning]:
     ]
 
 
-def _repeated_rows(decisions: Decisions) -> tuple[float, int]:
-    """Return which share of the rows repeats another by more than chance, and of how many."""
+def _repeated_rows(decisions: Decisions) -> tuple[float, int, Rewards | None]:
+    """Return the share of rows that repeat another beyond chance, of how many, and rewards."""
     log, columns = decisions.log, decisions.columns
     roles = {name: role for role, name in vars(columns).items() if isinstance(name, str)}
     roles |= dict.fromkeys(columns.features, "features")
@@ -86,19 +90,33 @@ def _repeated_rows(decisions: Decisions) -> tuple[float, int]:
         bin_, places = decisions.bins.sql, decisions.bins.places
         if is_dated(log, columns.time) and not (columns.unit or columns.features or other):
             coarse = f"coalesce({time} % {DAY} = 0, true)"
+    value = "CAST(NULL AS DOUBLE)"
+    if columns.reward is not None and columns.observed is None and columns.action is not None:
+        value = number_sql(log, "reward", columns.reward)[0]
     rows = int(decisions.counts.rows.sum()) // modulus
     spans = min(max(rows // ROWS_PER_SPAN, 1), BINS)
     log.query(
         f"CREATE OR REPLACE TEMP TABLE halfseen_rows AS SELECT {_hash(log, decided)} AS decided,"
         f" {_hash(log, outcome)} AS outcome, {_hash(log, other)} AS other, {coarse} AS coarse,"
         f" {_hash(log, [columns.action] if columns.action else [])} AS arm,"
-        f" {bin_} * {spans} // {places} AS span FROM {log.relation}"
+        f" {bin_} * {spans} // {places} AS span, {value} AS value FROM {log.relation}"
         f" WHERE {_hash(log, decided)} % {modulus} = 0"
     )
     try:
-        return _judged(log)
+        return *_judged(log), _rewards(log) if modulus > 1 else None
     finally:
         log.query("DROP TABLE halfseen_rows")
+
+
+def _rewards(log: Log) -> Rewards | None:
+    """Return the rewards of the rows picked, unless whole days or groups were picked at once."""
+    kinds = log.query("SELECT count(DISTINCT decided) AS kinds FROM halfseen_rows")["kinds"]
+    if int(kinds[0]) < FAIR:
+        return None
+    found = log.query("SELECT arm, value FROM halfseen_rows WHERE value IS NOT NULL")
+    return (
+        rewards_of(np.asarray(found["arm"]), filled(found["value"])) if len(found["arm"]) else None
+    )
 
 
 def _judged(log: Log) -> tuple[float, int]:
