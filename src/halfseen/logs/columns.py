@@ -40,9 +40,9 @@ class Columns:
     context
         A group the decision belongs to.
     unit
-        What the decision is about; one that stands in several rows was measured again.
+        What the decision is about; a unit with several rows was measured repeatedly.
     id
-        What tells decisions apart; one that stands in several rows was written twice.
+        A unique identifier of the decision; rows that share one are duplicates.
     features
         Numbers that describe the action; with them, the action need not be named.
     """
@@ -197,7 +197,7 @@ def decisions_sql(
     """Return SQL for a table of decisions in one form, and what makes a cell bad.
 
     The table has the columns ``action``, ``reward`` (null unless seen), ``seen``, ``hidden`` (a
-    reward that stands where none was seen), ``contradicts`` and, where named, ``time``,
+    reward recorded where none was seen), ``contradicts`` and, where named, ``time``,
     ``feedback_time``, ``propensity``, ``cost``, ``feature_0``, ..., ``context`` and ``unit``, and
     ``bin`` if SQL for a place in time is given; ``bad_0``, ``bad_1``, ... mark the rows whose cell
     cannot be read.

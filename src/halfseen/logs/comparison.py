@@ -198,7 +198,7 @@ def two_rates(k: Vector, n: Vector, seen: Vector, rows: Vector) -> Vector:
     """Return two-sided p-values of equal rates, for each pair of k of n and seen of rows.
 
     >>> two_rates(*(np.array([x]) for x in (50.0, 100.0, 70.0, 100.0))).round(4).tolist()
-    [0.006]
+    [0.0061]
     """
     from scipy.special import chdtrc
     from scipy.stats import fisher_exact

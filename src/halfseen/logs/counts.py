@@ -32,7 +32,7 @@ class Counts:
     Attributes
     ----------
     names
-        The arms, numbers in their order, other names in the alphabet's.
+        The arms: numbers in numerical order, other names in alphabetical order.
     rows, seen
         Decisions and rewards seen.
     mean, variance
@@ -40,7 +40,7 @@ class Counts:
     least, most, zeros
         The smallest and largest reward seen, and how many are exactly 0.
     hidden, hidden_mean
-        Rewards that stand in rows marked as not observed.
+        Rewards recorded in rows that are marked as not observed.
     contradicting
         Rows marked as observed that have no reward.
     propensity, impossible
@@ -73,7 +73,7 @@ class Counts:
 
     @property
     def binary(self) -> bool:
-        """Whether all rewards seen are 0 or 1: between them, and their squares' mean the mean."""
+        """True if all observed rewards are 0 or 1 (then E[x^2] = E[x])."""
         some = self.seen > 0
         if not some.any() or np.isnan(self.mean[some]).any():
             return False

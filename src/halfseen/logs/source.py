@@ -1,4 +1,4 @@
-"""A log of decisions wherever it is kept, DuckDB aggregates it, nothing is loaded."""
+"""A log of decisions wherever it is kept; DuckDB aggregates it in place."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Log:
     name
         What messages call it.
     relation
-        SQL that stands for the table.
+        SQL of the table.
     columns
         The type of each column, by name.
     plain
