@@ -156,7 +156,7 @@ def curve(scale):
 
 def bent(link):
     rows = FiniteActions([[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]])
-    problem = GeneralizedLinearBandit([0.5, -0.3], link, rows, noise=0.3)
+    problem = GeneralizedLinearBandit([0.5, -0.3], link=link, actions=rows, noise=0.3)
     return Study(problem, Uniform(0.5), RidgeGLMUCB(), horizon=50, replications=3, baseline=False)
 
 

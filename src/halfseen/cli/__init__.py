@@ -161,7 +161,7 @@ def path(
         ),
     ] = None,
     *,
-    thresholds: Annotated[
+    threshold_degrees: Annotated[
         str | None, typer.Option(help="Instead of a study: angles in degrees, as 40,75.")
     ] = None,
     observe: Annotated[
@@ -179,14 +179,17 @@ def path(
     """Print the information path of a censorship along a direction, next to the worst case."""
     from halfseen.cli.path_console import model_from, models_in, print_paths
 
-    angles, seen = numbers("thresholds", thresholds), numbers("observe", observe)
+    angles, seen = numbers("threshold-degrees", threshold_degrees), numbers("observe", observe)
     if spec is None:
         models, dimension = model_from(angles, seen, dimension), None
     elif angles is None and seen is None:
         models = models_in(study_named(spec, imports))
     else:
         raise InvalidInput(
-            "SPEC", "must not come with --thresholds or --observe", spec, "Give one or the other."
+            "SPEC",
+            "must not come with --threshold-degrees or --observe",
+            spec,
+            "Give one or the other.",
         )
     if out is not None:
         check_folder(out)
