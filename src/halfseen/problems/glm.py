@@ -57,6 +57,7 @@ class GeneralizedLinearBandit(LinearBandit):
 
     Examples
     --------
+    >>> from halfseen import FiniteActions
     >>> bandit = GeneralizedLinearBandit(
     ...     [0.6, 0.8], link="logistic", actions=FiniteActions([[1, 0], [0, 1], [0, -1]])
     ... )
