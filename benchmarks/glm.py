@@ -30,7 +30,7 @@ def bandit(changing=False):
     theta = rng.normal(size=DIMENSION)
     rows = rng.normal(size=(COUNT, DIMENSION))
     actions = RandomActions(COUNT, DIMENSION) if changing else FiniteActions(rows, normalize=True)
-    return GeneralizedLinearBandit(theta / np.linalg.norm(theta), "logistic", actions)
+    return GeneralizedLinearBandit(theta / np.linalg.norm(theta), link="logistic", actions=actions)
 
 
 def played(horizon, observe=1.0, replications=1, changing=False):

@@ -87,7 +87,7 @@ def test_feedback_late_and_out_of_order():
         late.choose(menus[number])
     for number in (4, 2, 1, 3):
         late.observe(number, rewards[number])
-    assert late.observations.tolist() == in_order.observations.tolist() == [2, 1, 1]
+    assert late.observations_per_arm.tolist() == in_order.observations_per_arm.tolist() == [2, 1, 1]
     assert content(late) == content(in_order)
     assert late.choose() == in_order.choose()
 
@@ -96,7 +96,7 @@ def test_feedback_that_never_comes_teaches_nothing():
     agent, fresh = new(), new()
     for _ in range(5):
         assert agent.choose().arm == 0
-    assert agent.observations.tolist() == [0, 0, 0]
+    assert agent.observations_per_arm.tolist() == [0, 0, 0]
     assert np.array_equal(agent._state, fresh._state)
 
 
@@ -143,7 +143,7 @@ def test_decisions_of_another_agent_are_refused():
     agent.observe(tuple(decision), 1.0)
     agent.choose()
     agent.observe(np.int64(2), 1.0)
-    assert agent.observations.sum() == 2
+    assert agent.observations == 2
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, np.float64("nan"), Decimal("NaN")])
@@ -154,7 +154,7 @@ def test_none_and_nan_are_misses(missing):
         other.miss(other.choose())
         assert content(agent) == content(other)
         assert agent.pending == {}
-        assert agent.observations.tolist() == [0, 0, 0]
+        assert agent.observations_per_arm.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_any_order_of_calls_keeps_the_books(steps):
                 agent.observe(number, 0.5) if what == "observe" else agent.miss(number)
     assert agent.decisions == len(made)
     assert agent.pending == {n: arm for n, arm in made.items() if n not in settled}
-    assert agent.observations.tolist() == seen.tolist()
+    assert agent.observations_per_arm.tolist() == seen.tolist()
     assert agent._state.tolist() == np.column_stack([seen, seen * 0.5]).tolist()
 
 
@@ -293,7 +293,7 @@ def test_threads_that_share_an_agent_lose_no_decision(tmp_path):
     finally:
         sys.setswitchinterval(interval)
     assert sorted(n for own in numbers for n in own) == list(range(1, 4 * each + 1))
-    assert agent.observations.sum() == 2 * each
+    assert agent.observations == 2 * each
     agent.save(tmp_path / "agent.json")
     assert Agent.load(tmp_path / "agent.json").decisions == 4 * each
 

@@ -26,7 +26,7 @@ from halfseen.engine.specialise import fitted
 @pytest.fixture(scope="module")
 def used(tmp_path_factory):
     """An agent that lived through the rounds of a simulation, with its file and that simulation."""
-    problem = GeneralizedLinearBandit([0.7, -0.6], "logistic", RandomActions(4, 2))
+    problem = GeneralizedLinearBandit([0.7, -0.6], link="logistic", actions=RandomActions(4, 2))
     cell = GLMCell(problem, Uniform(0.6), GLMUCB(), 150, 2, np.array([150]), np.array([1.0]))
     track = cell.blank(1, cell.groups, 2)
     player(cell, fitted)(0, 1, track)

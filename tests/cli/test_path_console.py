@@ -46,7 +46,7 @@ def run(monkeypatch, capsys):
 
 
 def test_a_path_for_people(run):
-    code, out, _ = run("path", "--thresholds", "40,75", "--observe", "0.55,0.5,0.45")
+    code, out, _ = run("path", "--threshold-degrees", "40,75", "--observe", "0.55,0.5,0.45")
     lines = [line.split() for line in out.splitlines()]
     assert code == 0
     assert out.startswith("the model: dimension 3, regularization 1\n")
@@ -60,7 +60,7 @@ def test_a_path_for_people(run):
 
 def test_a_path_for_programs(run):
     code, out, _ = run(
-        *("path", "--thresholds", "40,75", "--observe", "1,.5,.45"),
+        *("path", "--threshold-degrees", "40,75", "--observe", "1,.5,.45"),
         *("--dimension", "3", "--regularization", "2", "--json"),
     )
     content = json.loads(out)
@@ -111,15 +111,27 @@ def test_a_path_is_drawn_where_asked(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--thresholds", "75,40", "--observe", "1,.5,.4"), ("--thresholds", "increasing", "75.0")),
-        (("--thresholds", "40,40", "--observe", "1,.5,.4"), ("--thresholds", "increasing")),
-        (("--thresholds", "40,90", "--observe", "1,.5,.4"), ("--thresholds", "below 90")),
-        (("--thresholds", "100", "--observe", "1,.5"), ("--thresholds[0]", "100", "degrees")),
-        (("--thresholds", "nan", "--observe", "1,.5"), ("--thresholds[0]", "nan")),
-        (("--thresholds", "x", "--observe", "1,.5"), ("--thresholds", "commas")),
-        (("--thresholds", "40"), ("--observe", "must be given")),
+        (
+            ("--threshold-degrees", "75,40", "--observe", "1,.5,.4"),
+            ("--threshold-degrees", "increasing", "75.0"),
+        ),
+        (
+            ("--threshold-degrees", "40,40", "--observe", "1,.5,.4"),
+            ("--threshold-degrees", "increasing"),
+        ),
+        (
+            ("--threshold-degrees", "40,90", "--observe", "1,.5,.4"),
+            ("--threshold-degrees", "below 90"),
+        ),
+        (
+            ("--threshold-degrees", "100", "--observe", "1,.5"),
+            ("--threshold-degrees[0]", "100", "degrees"),
+        ),
+        (("--threshold-degrees", "nan", "--observe", "1,.5"), ("--threshold-degrees[0]", "nan")),
+        (("--threshold-degrees", "x", "--observe", "1,.5"), ("--threshold-degrees", "commas")),
+        (("--threshold-degrees", "40"), ("--observe", "must be given")),
         (("--observe", "1,.5"), ("--observe", "1 entries, one more than the thresholds")),
-        (("--thresholds", "40", "--observe", "1,0"), ("--observe[1]", "above 0")),
+        (("--threshold-degrees", "40", "--observe", "1,0"), ("--observe[1]", "above 0")),
         (("--dimension", "0"), ("--dimension", "at least 1")),
         (("--dimension", "1000000"), ("--dimension", "at most 100000")),
         (("--regularization", "0"), ("regularization", "above 0")),

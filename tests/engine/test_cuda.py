@@ -34,16 +34,18 @@ from halfseen.studies.simulate import choose_engine
 
 SIMULATED = r"""
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from example_studies import EVERY_ACTION_SET, EVERY_POLICY, MEANS
 
 from halfseen import (
     UCB, AnyFunction, ArmedBandit, FiniteActions, GeneralizedLinearBandit, GLMUCB, LinearBandit,
-    LinThompson, LinUCB, Link, Logistic, MultiThreshold, PerArm, RandomActions, SequenceOfActions,
-    Study, Uniform, simulate, summarize
+    LinThompson, LinUCB, Link, Logistic, MultiThreshold, PerArm, RandomActions, RewardLaw,
+    SequenceOfActions, Study, Uniform, simulate, summarize
 )
+from halfseen.draws import uniform
 from halfseen.studies.machine import examine
 from halfseen.engine.cuda import run as cuda
 from halfseen.engine.cuda import contexts as cuda_contexts
@@ -53,6 +55,16 @@ from halfseen.engine.cuda import launch as cuda_launch
 from halfseen.engine.backends import reference
 from halfseen.engine.reduce import Fold, Part
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES
+
+
+def double_or_nothing(table, arm, count, stream):
+    return 2.0 * table[arm, 0] if uniform(stream, count, arm) < 0.5 else 0.0
+
+
+@dataclass(frozen=True)
+class Coin(RewardLaw):
+    kind: ClassVar[str] = "coin"
+    draw = staticmethod(double_or_nothing)
 
 
 def one_by_one(study):
@@ -84,14 +96,17 @@ problems = {"all": ArmedBandit(MEANS, reward="bernoulli")} | {
     for kind, actions in EVERY_ACTION_SET.items()
 }
 sizes = {"replications": 2, "checkpoints": 4, "seed": 4}
-compare(Study(problems, some, EVERY_POLICY, 15, **sizes))
+compare(Study(problems, some, EVERY_POLICY, horizon=15, **sizes))
 gaussian = {k: p for k, p in EVERY_POLICY.items() if k != "bernoulli-thompson"}
 others = {r: ArmedBandit(MEANS, reward=r, noise=0.3) for r in ("gaussian", "uniform", "rademacher")}
-compare(Study(others, some, gaussian, 12, alphas=(), **sizes))
+compare(Study(others, some, gaussian, horizon=12, alphas=(), **sizes))
+laws = {r: ArmedBandit([1.0, 12.0, 0.5], reward=r) for r in ("poisson", "exponential", "student-t")}
+laws["own"] = ArmedBandit([1.0, 12.0, 0.5], reward=Coin())
+compare(Study(laws, some, {"ucb": UCB(), "ucb1": EVERY_POLICY["ucb1"]}, horizon=12, **sizes))
 print("arms")
 
 many = ArmedBandit(np.linspace(0, 1, 70))
-study = Study(many, Uniform(0.5), UCB(), 90, alphas=(1.3,), baseline=False, **sizes)
+study = Study(many, Uniform(0.5), UCB(), horizon=90, alphas=(1.3,), baseline=False, **sizes)
 assert cuda_kernels.launch(next(study.cells())[1]).room, "70 arms do not fit in shared memory"
 compare(study)
 print("many arms")
@@ -99,8 +114,8 @@ print("many arms")
 actions = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.5, 0.5]])
 linear = LinearBandit([0.6, 0.4], noise=0.5, actions=FiniteActions(actions))
 policies = {k: policy() for k, policy in LINEAR_POLICIES.items() if policy.choose is None}
-one_by_one(Study(linear, Uniform(0.5), policies, 25, alphas=(0.5, 1.0), **sizes))
-study = Study(linear, Uniform(0.5), LinUCB(), 25, **sizes)
+one_by_one(Study(linear, Uniform(0.5), policies, horizon=25, alphas=(0.5, 1.0), **sizes))
+study = Study(linear, Uniform(0.5), LinUCB(), horizon=25, **sizes)
 assert not cuda_kernels.launch(next(study.cells())[1]).room
 one_by_one(study)
 cuda_launch.SHARED = 0
@@ -121,10 +136,17 @@ rounds = np.random.default_rng(1).normal(size=(7, 4, 3))
 given = LinearBandit([0.6, 0.4, 0.1], actions=SequenceOfActions(rounds, normalize=True))
 function = AnyFunction(lambda action: 0.5 + 0.4 * float(action[0]))
 studies = [
-    Study(drawn, Uniform(0.6), blind, 12, alphas=(0.5, 1.0), **sizes),
-    Study(drawn, lines, LinUCB(), 12, **sizes),
-    Study({"drawn": plain, "fixed": linear}, Uniform(0.5), LinThompson(), 12, alphas=(), **sizes),
-    Study(given, {"any": function} | lines, LinUCB(), 12, **sizes),
+    Study(drawn, Uniform(0.6), blind, horizon=12, alphas=(0.5, 1.0), **sizes),
+    Study(drawn, lines, LinUCB(), horizon=12, **sizes),
+    Study(
+        {"drawn": plain, "fixed": linear},
+        Uniform(0.5),
+        LinThompson(),
+        horizon=12,
+        alphas=(),
+        **sizes,
+    ),
+    Study(given, {"any": function} | lines, LinUCB(), horizon=12, **sizes),
 ]
 for study in studies:
     one_by_one(study)
@@ -148,11 +170,13 @@ curved = {
     for link in ("logistic", "poisson", "probit", "identity", own)
 }
 everything = {kind: policy() for kind, policy in GLM_POLICIES.items()}
-one_by_one(Study(curved["logistic"], Uniform(0.5), everything, 25, alphas=(0.5, 1.0), **sizes))
-one_by_one(Study(curved, Uniform(0.5), GLMUCB(), 20, **sizes))
+sizes |= {"alphas": (0.5, 1.0)}
+one_by_one(Study(curved["logistic"], Uniform(0.5), everything, horizon=25, **sizes))
+del sizes["alphas"]
+one_by_one(Study(curved, Uniform(0.5), GLMUCB(), horizon=20, **sizes))
 print("glm")
 
-study = Study(problems["all"], some, UCB(), 200, replications=7, seed=1)
+study = Study(problems["all"], some, UCB(), horizon=200, replications=7, seed=1)
 tracks = []
 for rows in (7, 3, 1):
     cell = next(study.cells())[1]
@@ -166,7 +190,7 @@ for other in tracks[1:]:
 print("batches")
 
 both = {"a": UCB(), "b": EVERY_POLICY["ucb1"]}
-summed = Study(problems["all"], some, both, 30, replications=21, checkpoints=3)
+summed = Study(problems["all"], some, both, horizon=30, replications=21, checkpoints=3)
 for rows in (cuda_fold.ROWS, 4):
     cuda_fold.ROWS = rows
     here, there = (summarize(summed, engine=engine) for engine in ("reference", "cuda"))
@@ -186,7 +210,7 @@ for name, array in expected.arrays().items():
 assert found.moments.keys() == expected.moments.keys()
 print("summaries")
 
-study = Study(ArmedBandit(MEANS), some, UCB(), 300, replications=60, baseline=False)
+study = Study(ArmedBandit(MEANS), some, UCB(), horizon=300, replications=60, baseline=False)
 double = simulate(study, engine="cuda")
 single = simulate(study, engine="cuda", precision="single")
 assert [f["precision"] for f in single.facts.values()] == ["single"]
@@ -197,7 +221,7 @@ assert abs(apart[0].mean() - apart[1].mean()) < 5 * error
 assert not np.array_equal(*apart)
 assert np.all(single.tracks["pulls"][0, 0, 0, :, -1].sum(axis=-1) == 300)
 for policy, horizon in ((EVERY_POLICY["gaussian-thompson"], 10), (UCB(), 2**25)):
-    cell = next(Study(ArmedBandit(MEANS), some, policy, horizon).cells())[1]
+    cell = next(Study(ArmedBandit(MEANS), some, policy, horizon=horizon).cells())[1]
     assert cuda_kernels.launch(cell, True).precision == "double"
 assert examine().gpu == "simulated"
 print("precision")

@@ -185,7 +185,7 @@ def test_our_functions_count_no_references_to_arrays_and_those_of_users_may_allo
 
 def test_only_the_loop_that_keeps_observed_rounds_may_allocate():
     linear = LinearBandit([0.6, 0.3], 1.0, RandomActions(3, 2))
-    logistic = GeneralizedLinearBandit([0.6, 0.3], "logistic", RandomActions(3, 2))
+    logistic = GeneralizedLinearBandit([0.6, 0.3], link="logistic", actions=RandomActions(3, 2))
     for problem, policy, allocates in ((linear, LinUCB(), False), (logistic, GLMUCB(), True)):
         study = Study(problem, Uniform(0.5), policy, horizon=10, replications=1, baseline=False)
         _, cell = next(study.cells())

@@ -61,7 +61,7 @@ import numpy as np
 from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
 from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import compiled
-simulate(Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), 50, 3))
+simulate(Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), horizon=50, replications=3))
 stats = compiled(play, UCB().kernels(), JUMPS=True).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """

@@ -20,7 +20,7 @@ ROWS = np.array([[0.6, 0.0], [0.0, 0.8], [-0.5, 0.5]])
 
 
 def test_regret_is_measured_in_the_mean():
-    bandit = GeneralizedLinearBandit([1.0, 2.0], "poisson", FiniteActions(ROWS))
+    bandit = GeneralizedLinearBandit([1.0, 2.0], link="poisson", actions=FiniteActions(ROWS))
     means = np.exp(ROWS @ [1.0, 2.0])
     np.testing.assert_allclose(bandit.means(ROWS), means)
     np.testing.assert_allclose(bandit.regrets(ROWS), means.max() - means)
@@ -32,23 +32,25 @@ def test_regret_is_measured_in_the_mean():
 def test_gaps_of_changing_sets_cover_every_round():
     theta = [0.7, -0.4]
     rounds = np.random.default_rng(0).uniform(-0.7, 0.7, size=(50, 4, 2))
-    bandit = GeneralizedLinearBandit(theta, "logistic", SequenceOfActions(rounds))
+    bandit = GeneralizedLinearBandit(theta, link="logistic", actions=SequenceOfActions(rounds))
     means = 1 / (1 + np.exp(-rounds @ theta))
     assert bandit.largest_gap == pytest.approx(np.ptp(means, axis=1).max())
-    drawn = GeneralizedLinearBandit(theta, "logistic", RandomActions(4, 2))
+    drawn = GeneralizedLinearBandit(theta, link="logistic", actions=RandomActions(4, 2))
     assert drawn.largest_gap > bandit.largest_gap
 
 
 def test_scales_of_rewards():
     actions = RandomActions(3, 2)
-    assert GeneralizedLinearBandit([1, 0], "probit", actions).noise == 0.5
-    assert GeneralizedLinearBandit([2, 0], "poisson", actions).noise == pytest.approx(math.e)
-    assert GeneralizedLinearBandit([2, 0], "identity", actions).noise == 1.0
-    assert GeneralizedLinearBandit([2, 0], "identity", actions, noise=0.3).noise == 0.3
+    assert GeneralizedLinearBandit([1, 0], link="probit", actions=actions).noise == 0.5
+    assert GeneralizedLinearBandit([2, 0], link="poisson", actions=actions).noise == pytest.approx(
+        math.e
+    )
+    assert GeneralizedLinearBandit([2, 0], link="identity", actions=actions).noise == 1.0
+    assert GeneralizedLinearBandit([2, 0], link="identity", actions=actions, noise=0.3).noise == 0.3
 
 
 def test_plain_values_give_it_back():
-    bandit = GeneralizedLinearBandit([1.0, 2.0], "poisson", FiniteActions(ROWS))
+    bandit = GeneralizedLinearBandit([1.0, 2.0], link="poisson", actions=FiniteActions(ROWS))
     content = describe(bandit)
     assert content["kind"] == "generalized-linear"
     actions = FiniteActions(content.pop("actions")["actions"])
@@ -67,5 +69,6 @@ def test_plain_values_give_it_back():
     ],
 )
 def test_what_is_refused(arguments, said):
+    theta, link, actions = arguments
     with pytest.raises(InvalidInput, match=said):
-        GeneralizedLinearBandit(*arguments)
+        GeneralizedLinearBandit(theta, link=link, actions=actions)

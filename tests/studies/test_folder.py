@@ -53,16 +53,16 @@ class Fixed(Policy):
 
 
 @pytest.fixture
-def policy(tmp_path, monkeypatch):
+def policy(tmp_path, monkeypatch, own_kinds):
     """Return what writes a module with a policy, imports it and makes the policy."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setitem(POLICIES, "fixed, for tests", None)  # taken away at the end
 
     def made(text, name="policy_for_tests"):
         (tmp_path / f"{name}.py").write_text(text)
         importlib.invalidate_caches()
         sys.modules.pop(name, None)
+        POLICIES.pop("fixed, for tests", None)
         return importlib.import_module(name).Fixed()
 
     return made
@@ -156,7 +156,7 @@ def curve(scale):
 
 def bent(link):
     rows = FiniteActions([[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]])
-    problem = GeneralizedLinearBandit([0.5, -0.3], link, rows, noise=0.3)
+    problem = GeneralizedLinearBandit([0.5, -0.3], link=link, actions=rows, noise=0.3)
     return Study(problem, Uniform(0.5), RidgeGLMUCB(), horizon=50, replications=3, baseline=False)
 
 

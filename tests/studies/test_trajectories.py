@@ -70,12 +70,14 @@ STUDIES = {
         LinearBandit([0.5, -0.3], noise=0.3, actions=UnitBall(2)), SLICES, LinUCB()
     ),
     "glm, fixed set": lambda: played(
-        GeneralizedLinearBandit([0.5, -0.3], "logistic", FiniteActions(ROWS)),
+        GeneralizedLinearBandit([0.5, -0.3], link="logistic", actions=FiniteActions(ROWS)),
         Uniform(0.5),
         {"ucb": GLMUCB(), "ridge": RidgeGLMUCB()},
     ),
     "glm, drawn": lambda: played(
-        GeneralizedLinearBandit([0.5, -0.3], "poisson", RandomActions(3, 2)), SLICES, RidgeGLMUCB()
+        GeneralizedLinearBandit([0.5, -0.3], link="poisson", actions=RandomActions(3, 2)),
+        SLICES,
+        RidgeGLMUCB(),
     ),
 }
 # For each value of TRAJECTORIES the numbers it stands for. If they are meant to change, raise

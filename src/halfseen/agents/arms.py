@@ -128,7 +128,7 @@ class Agent:
     >>> second = agent.choose(available=[1, 2])
     >>> agent.observe(second, 1.0)
     >>> agent.miss(first)
-    >>> first.arm, second.arm, agent.observations.tolist()
+    >>> first.arm, second.arm, agent.observations_per_arm.tolist()
     (0, 1, [0, 1, 0])
     """
 
@@ -199,7 +199,13 @@ class Agent:
             return dict(self._pending)
 
     @property
-    def observations(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def observations(self) -> int:
+        """How many rewards were observed."""
+        with self._lock:
+            return int(sum(self._seen))
+
+    @property
+    def observations_per_arm(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """How many rewards of each arm were observed."""
         with self._lock:
             return np.array(self._seen)

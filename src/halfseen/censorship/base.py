@@ -107,8 +107,18 @@ class Censorship(ABC):
     def checked(self, actions: Any) -> Vector:
         """Return :meth:`probabilities`, refused unless there is a valid one for each action."""
         count = actions if isinstance(actions, Integral) else len(actions)
-        values = np.asarray(self.probabilities(actions))
         field = f"{type(self).__name__}.probabilities"
+        try:
+            values = np.asarray(self.probabilities(actions))
+        except (TypeError, IndexError, ValueError) as error:
+            if not isinstance(actions, Integral) or isinstance(error, InvalidInput):
+                raise
+            raise InvalidInput(
+                field,
+                f"must take a number of arms ({error})",
+                int(actions),
+                "Use PerArm or Uniform on armed bandits.",
+            ) from error
         if values.dtype.kind not in "fiu" or values.shape != (count,):
             raise InvalidInput(
                 field,

@@ -165,14 +165,14 @@ def glm_regret(lab: Laboratory) -> Evidence:
         "logistic, 5 random actions, p = 0.4": ("logistic", RandomActions(5, 3), Uniform(0.4)),
     }
     for name, (link, actions, censorship) in (worlds | lab.size({}, more)).items():
-        problem = GeneralizedLinearBandit(THETA, link, actions)
+        problem = GeneralizedLinearBandit(THETA, link=link, actions=actions)
         runs = lab.size(40, 400)
         rows.append(_below_printed(lab, problem, censorship, (horizon, runs), name))
 
     def measure(at: Point, where: Laboratory, runs: int) -> Comparison:
         turn = at["turn"]
         actions = FiniteActions([[1.0, 0.0], [math.cos(turn), math.sin(turn)], [0.0, 1.0]])
-        problem = GeneralizedLinearBandit([at["θ"], at["θ2"]], "logistic", actions)
+        problem = GeneralizedLinearBandit([at["θ"], at["θ2"]], link="logistic", actions=actions)
         name = f"logistic, actions at 0°, {math.degrees(turn):.0f}°, 90°"
         name += f", θ = ({at['θ']:.2g}, {at['θ2']:.2g}), p = {at['p']:.2g}"
         size = (int(at["T"]), runs)
@@ -287,7 +287,10 @@ def glm_exploration(lab: Laboratory) -> Evidence:
 )
 def glm_slowdown(lab: Laboratory) -> Evidence:
     """Play with and without censorship for as many observations."""
-    problem, policy = GeneralizedLinearBandit(THETA, "logistic", FEW), GLMUCB(delta=0.001)
+    problem, policy = (
+        GeneralizedLinearBandit(THETA, link="logistic", actions=FEW),
+        GLMUCB(delta=0.001),
+    )
     horizon, runs = lab.size(1000, 10_000), lab.size(200, 2000)
     plain = lab.play(problem, Uniform(1.0), policy, horizon, runs)
     rows = []

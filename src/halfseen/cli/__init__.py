@@ -191,7 +191,7 @@ def path(
         ),
     ] = None,
     *,
-    thresholds: Annotated[
+    threshold_degrees: Annotated[
         str | None, typer.Option(help="Instead of a study: angles in degrees, as 40,75.")
     ] = None,
     observe: Annotated[
@@ -213,7 +213,7 @@ def path(
     """Print the information path of a censorship along a direction, next to the worst case."""
     from halfseen.cli.path_console import model_from, models_in, print_paths
 
-    angles, seen = numbers("thresholds", thresholds), numbers("observe", observe)
+    angles, seen = numbers("threshold-degrees", threshold_degrees), numbers("observe", observe)
     if spec is None:
         models, dimension = model_from(angles, seen, dimension), None
     elif angles is None and seen is None:
@@ -221,7 +221,7 @@ def path(
     else:
         raise InvalidInput(
             "SPEC",
-            "cannot be combined with --thresholds or --observe",
+            "cannot be combined with --threshold-degrees or --observe",
             spec,
             "Give one or the other.",
         )

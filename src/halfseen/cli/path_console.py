@@ -29,8 +29,8 @@ def models_in(study: Study) -> dict[str, Any]:
             "SPEC",
             "must have a censorship along a direction",
             f"only {', '.join(kinds)}",
-            "Add one of kind multi-threshold, logistic or link, or give --thresholds and --observe"
-            " instead of a spec.",
+            "Add one of kind multi-threshold, logistic or link, or give --threshold-degrees and"
+            " --observe instead of a spec.",
         )
     return found
 
@@ -54,9 +54,9 @@ def model_from(
     if observe is None:
         raise InvalidInput(
             "--observe",
-            "must be given with --thresholds",
+            "must be given with --threshold-degrees",
             "nothing",
-            "Write one probability per region, as --thresholds 40,75 --observe 1,0.5,0.45.",
+            "Write one probability per region, as --threshold-degrees 40,75 --observe 1,0.5,0.45.",
         )
     angles = _radians(thresholds or [])
     try:
@@ -127,13 +127,13 @@ def _last_axis(dimension: int) -> list[float]:
 def _radians(degrees: list[float]) -> list[float]:
     fix = "Give degrees strictly between -90 and 90, as 40,75."
     angles = checks.vector(
-        "--thresholds", degrees, above=-90.0, at_most=90.0, may_be_empty=True, fix=fix
+        "--threshold-degrees", degrees, above=-90.0, at_most=90.0, may_be_empty=True, fix=fix
     )
     if angles and max(angles) == 90.0:
-        raise InvalidInput("--thresholds", "must be below 90", angles, fix)
+        raise InvalidInput("--threshold-degrees", "must be below 90", angles, fix)
     if any(later <= earlier for earlier, later in pairwise(angles)):
         raise InvalidInput(
-            "--thresholds",
+            "--threshold-degrees",
             "must be strictly increasing",
             angles,
             "Sort them and drop repeated ones.",

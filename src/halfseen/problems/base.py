@@ -157,8 +157,8 @@ class LinearActions(ActionSet):
     ...     @property
     ...     def fixed(self):
     ...         return np.eye(self.dimension)
-    >>> LinearBandit([0.6, 0.8], actions=Axes(2)).largest_gap.round(3)
-    np.float64(0.2)
+    >>> round(LinearBandit([0.6, 0.8], actions=Axes(2)).largest_gap, 3)
+    0.2
     """
 
     whole_ball: ClassVar[bool] = False

@@ -43,6 +43,10 @@ class GeneralizedLinearBandit(LinearBandit):
     ----------
     theta
         The vector the policy does not know.
+    noise
+        The scale of rewards around their mean that policies are told: the standard deviation of
+        normal rewards. Left out, 1 for those, 1/2 for rewards 0 or 1, and the root of the largest
+        mean for counts, which have no sub-Gaussian scale.
     link
         The curve and the law of the rewards: ``"logistic"`` or ``"probit"`` (rewards 0 or 1),
         ``"poisson"`` (counts, with mean exp<a, theta>), ``"identity"`` (normal rewards), or a
@@ -50,15 +54,12 @@ class GeneralizedLinearBandit(LinearBandit):
     actions
         What may be played in each round: `FiniteActions`, `RandomActions` or
         `SequenceOfActions`.
-    noise
-        The scale of rewards around their mean that policies are told: the standard deviation of
-        normal rewards. Left out, 1 for those, 1/2 for rewards 0 or 1, and the root of the largest
-        mean for counts, which have no sub-Gaussian scale.
 
     Examples
     --------
+    >>> from halfseen import FiniteActions
     >>> bandit = GeneralizedLinearBandit(
-    ...     [0.6, 0.8], "logistic", FiniteActions([[1, 0], [0, 1], [0, -1]])
+    ...     [0.6, 0.8], link="logistic", actions=FiniteActions([[1, 0], [0, 1], [0, -1]])
     ... )
     >>> bandit.noise, bandit.regrets([[1, 0], [0, 1]]).round(4).tolist()
     (0.5, [0.0443, 0.0])
@@ -70,9 +71,10 @@ class GeneralizedLinearBandit(LinearBandit):
     def __init__(
         self,
         theta: Sequence[float],
+        noise: float | None = None,
+        *,
         link: str | Link = "logistic",
         actions: LinearActions | None = None,
-        noise: float | None = None,
     ) -> None:
         name = "GeneralizedLinearBandit"
         chosen = link_named(f"{name}.link", link)

@@ -42,6 +42,7 @@ class LinearBandit(Problem):
 
     Examples
     --------
+    >>> from halfseen import FiniteActions
     >>> bandit = LinearBandit([0.6, 0.8], noise=0.1, actions=FiniteActions([[1, 0], [0, 1]]))
     >>> bandit.dimension, bandit.regrets([[1, 0], [0, 1]]).round(3).tolist()
     (2, [0.2, 0.0])

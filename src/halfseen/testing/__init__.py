@@ -1,7 +1,16 @@
-"""The checks every policy must pass, yours included."""
+"""The checks every kind must pass, yours included."""
 
 from halfseen.testing.arms import check_policy
+from halfseen.testing.censorships import check_censorship
 from halfseen.testing.glm import check_glm_policy
 from halfseen.testing.linear import check_linear_policy
+from halfseen.testing.problems import check_problem, check_reward_law
 
-__all__ = ["check_glm_policy", "check_linear_policy", "check_policy"]
+__all__ = [
+    "check_censorship",
+    "check_glm_policy",
+    "check_linear_policy",
+    "check_policy",
+    "check_problem",
+    "check_reward_law",
+]

@@ -13,7 +13,6 @@ from halfseen.censorship import PerArm, Uniform
 from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT
 from halfseen.engine.arguments import Track
-from halfseen.engine.backends import cpu, reference
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import fitted
@@ -21,13 +20,9 @@ from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
 from halfseen.policies.arms.base import COUNT, Kernels, State
 from halfseen.problems import ArmedBandit, FixedArms, RandomArms, SequenceOfArms
-from halfseen.testing.glm import check_glm_policy
-from halfseen.testing.linear import check_linear_policy
-
-__all__ = ["check_glm_policy", "check_linear_policy", "check_policy"]
+from halfseen.testing.contract import REPLICATIONS, check_engines, check_kind, check_pure
 
 _MEANS = (0.5, 0.7, 0.2, 0.6)
-_REPLICATIONS = 2
 
 
 def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
@@ -39,14 +34,16 @@ def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
     - neither the number of workers nor their chunks change anything;
     - jumping from observation to observation gives the same trajectory as playing every round;
     - the live agent makes the same choices as the simulation;
-    - no index is NaN, `choose` returns an arm that is playable, learning adds one to the count, and
-      no kernel writes to the table.
+    - an index is a number, the same for the same arguments, `choose` returns an arm that is
+      playable, learning adds one to the count and leaves other arms alone, and no kernel writes to
+      the table.
 
     Examples
     --------
     >>> from halfseen import UCB1
     >>> check_policy(UCB1(), horizon=40)
     """
+    check_kind(policy, Policy)
     _check_kernels(policy)
     tried = 0
     for cell in _cells(policy, horizon, seed):
@@ -55,15 +52,10 @@ def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
         except InvalidInput:
             continue
         tried += 1
-        plain = _blank(cell)
-        reference.run(cell, plain, report=_ignore, workers=1)
-        for workers in (1, 2):
-            fast = _blank(cell)
-            cpu.run(cell, fast, report=_ignore, workers=workers)
-            _same(plain, fast, f"compiled with {workers} workers", cell)
+        plain = check_engines(cell, policy)
         if cell.jumps:
             _check_rounds(cell, plain)
-        if not isinstance(cell.problem.actions, RandomArms | SequenceOfArms):
+        if cell.problem.actions.same_every_round:
             _check_agent(cell, plain)
     assert tried > 0, f"{policy} accepted none of the settings it was offered"
 
@@ -99,7 +91,7 @@ def _check_kernels(policy: Policy) -> None:
     state = np.zeros((problem.arms, kernels.statistics))
     for step in range(1, 6):
         for arm in range(problem.arms):
-            _check_choice(kernels, state, arm, step, table)
+            _check_choice(type(policy).__name__, kernels, state, arm, step, table)
             before = state.copy()
             kernels.learn(state, arm, 1.0, table)
             assert state[arm, COUNT] == step, "learn must add one to state[arm, 0]"
@@ -108,23 +100,27 @@ def _check_kernels(policy: Policy) -> None:
     assert np.array_equal(table, kept), "kernels must not write to the table"
 
 
-def _check_choice(kernels: Kernels, state: State, arm: int, step: int, table: Vector) -> None:
+def _check_choice(
+    name: str, kernels: Kernels, state: State, arm: int, step: int, table: Vector
+) -> None:
     stream = (1, 2, 3, 4)
     if kernels.index is not None:
-        value = kernels.index(state, arm, step, stream, table)
+        given = (state, arm, step, stream, table)
+        value = check_pure(f"{name}.index", kernels.index, *given)
         assert not math.isnan(value), f"index of arm {arm} is NaN at count {step - 1}"
     if kernels.choose is not None:
         playable = np.ones(len(state), np.uint8)
         playable[arm] = 0
-        chosen = kernels.choose(state, state[:, COUNT].copy(), playable, step, stream, table)
+        offered = (state, state[:, COUNT].copy(), playable, step, stream, table)
+        chosen = check_pure(f"{name}.choose", kernels.choose, *offered)
         assert 0 <= chosen < len(state), f"choose returned {chosen}, which is no arm"
         assert playable[chosen] == 1, f"choose returned arm {chosen}, which is not playable"
 
 
 def _check_rounds(cell: Cell, expected: Track) -> None:
     loop = fitted(cell.loop, cell.policy.kernels(), **cell.open_names | {"JUMPS": False})
-    track = _blank(cell)
-    loop(0, _REPLICATIONS, cell.world(), cell.workspace(), track)
+    track = blank_track(cell, REPLICATIONS)
+    loop(0, REPLICATIONS, cell.world(), cell.workspace(), track)
     for name, array in track.arrays().items():
         assert np.allclose(array, expected.arrays()[name], rtol=1e-9, atol=1e-9), (
             f"{name}: jumping and playing every round differ for {cell.policy}"
@@ -161,18 +157,3 @@ def _check_agent(cell: Cell, expected: Track) -> None:
             upcoming[arm] = cell.feedback(constants, arm, seen[arm], law, stream)
             agent.observe(decision, reward)
     assert pulls == expected.pulls[0, -1].tolist(), f"agent and engine differ for {cell.policy}"
-
-
-def _blank(cell: Cell) -> Track:
-    return blank_track(cell, _REPLICATIONS)
-
-
-def _same(expected: Track, found: Track, what: str, cell: Cell) -> None:
-    for name, array in expected.arrays().items():
-        assert np.array_equal(array, found.arrays()[name]), (
-            f"{name}: plain Python and {what} differ for {cell.policy} on {cell.problem}"
-        )
-
-
-def _ignore(replications: int) -> None:
-    pass

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.policies import GLMPolicy
 from halfseen.problems import GeneralizedLinearBandit, Link
+from halfseen.testing.contract import check_kind
 from halfseen.testing.linear import check_kernels, check_linear_cell, looks, playgrounds
 
 _THETA = (0.9, -0.5, 0.7)
@@ -21,6 +22,7 @@ def check_glm_policy(
     sets and censorships, with rewards of the given link. The first call compiles the policy for
     every kind of action set, which takes seconds.
     """
+    check_kind(policy, GLMPolicy)
     cells = list(glm_cells(policy, link, horizon, seed))
     check_kernels(cells[0])
     for cell in cells:
@@ -30,5 +32,5 @@ def check_glm_policy(
 def glm_cells(policy: GLMPolicy, link: str | Link, horizon: int, seed: int) -> Iterator[GLMCell]:
     """Yield what a policy is tried on."""
     for actions, censorship in playgrounds(horizon):
-        problem = GeneralizedLinearBandit(_THETA, link, actions)
+        problem = GeneralizedLinearBandit(_THETA, link=link, actions=actions)
         yield GLMCell(problem, censorship, policy, horizon, seed, *looks(horizon))

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.agents.linear import LinearAgent
 from halfseen.censorship import Logistic, MultiThreshold, PerAction, Uniform
 from halfseen.checks import Vector
+from halfseen.draws import ENVIRONMENT, unit, words
 from halfseen.engine.arguments import Track
-from halfseen.engine.backends import cpu, reference
+from halfseen.engine.backends import reference
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import fitted
 from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.policies import LinearPolicy
@@ -26,10 +29,18 @@ from halfseen.problems import (
     UnitBall,
 )
 from halfseen.problems.action_arrays import SLACK
+from halfseen.problems.links import draw_gaussian
+from halfseen.testing.contract import (
+    REPLICATIONS,
+    check_engines,
+    check_kind,
+    check_pure,
+    compiling,
+    ignore,
+)
 
 _THETA = (0.5, -0.3, 0.6)
 _DIRECTION = (1.0, 0.5, -0.2)
-_REPLICATIONS = 2
 _ALPHAS = (0.5, 1.0, 2.0)
 
 
@@ -41,8 +52,9 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     - compiled code and plain Python give the same trajectory, to the last bit;
     - neither the number of workers nor their chunks change anything;
     - jumping from observation to observation gives the same trajectory as playing every round;
-    - no index is NaN, the radius is a number of at least 0 that never shrinks as more is seen,
-      and no kernel writes to the table;
+    - the live agent makes the same choices as the simulation;
+    - an index is a number, the same for the same arguments, the radius is a number of at least 0
+      that never shrinks as more is seen, and no kernel writes to the table;
     - `choose`, where there is one, returns an action;
     - `on_ball`, where there is one, writes a vector of the unit ball, and none has a larger index.
 
@@ -53,12 +65,15 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     >>> from halfseen import LinRandom
     >>> check_linear_policy(LinRandom(), horizon=20)
     """
+    check_kind(policy, LinearPolicy)
     cells = list(linear_cells(policy, horizon, seed))
     check_kernels(cells[0])
     if policy.on_ball is not None:
         _check_ball(policy)
     for cell in cells:
         check_linear_cell(cell)
+        if cell.problem.actions.given is not None:
+            check_live_agent(cell)
 
 
 def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[LinearCell]:
@@ -67,7 +82,7 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
     if policy.on_ball is not None:
         grid += [(UnitBall(3), censorship) for _, censorship in grid[6:9:2]]
     for actions, censorship in grid:
-        if policy.knows_observe and not isinstance(actions, FiniteActions):
+        if policy.knows_observe and not actions.same_every_round:
             continue
         problem = LinearBandit(_THETA, 0.4, actions)
         yield LinearCell(problem, censorship, policy, horizon, seed, *looks(horizon))
@@ -104,16 +119,37 @@ def playgrounds(horizon: int) -> list[tuple[Any, Any]]:
 
 def check_linear_cell(cell: LinearCell) -> None:
     """Raise AssertionError unless every way to play a cell gives the same tracks."""
-    plain = _blank(cell)
-    reference.run(cell, plain, report=_ignore, workers=1)
-    for name, array in plain.arrays().items():
-        assert np.isfinite(array).all(), f"{name}: not a number for {cell.policy}"
+    plain = check_engines(cell, cell.policy)
     if cell.open_names.get("JUMPS"):
         _check_rounds(cell, plain)
-    for workers in (1, 2):
-        fast = _blank(cell)
-        cpu.run(cell, fast, report=_ignore, workers=workers)
-        _same(plain, fast, f"compiled with {workers} workers", cell)
+
+
+def check_live_agent(cell: LinearCell) -> None:
+    """Raise AssertionError unless the live agent does in a given sequence what the engine does."""
+    rows, problem, policy = cell.problem.actions.given, cell.problem, cell.policy
+    assert rows is not None
+    expected = blank_track(cell, 1)
+    reference.run(cell, expected, report=ignore, workers=1)
+    told = {"noise": problem.noise, "bound": problem.norm, "horizon": cell.horizon}
+    with compiling(policy):
+        agent = LinearAgent(policy, problem.dimension, **told)  # type: ignore[arg-type]
+    agent._key = cell.key
+    stream, theta, lost = (*cell.key, 0, ENVIRONMENT), np.array(problem.theta), 0.0
+    for clock in range(1, cell.horizon + 1):
+        offered = rows[(clock - 1) % len(rows)]
+        decision = agent.choose(offered)
+        x = offered[decision.action]
+        lost += float((offered @ theta).max() - x @ theta)
+        _, _, high, low = words(stream, clock, 0)
+        if unit(high, low) < cell.censorship.probabilities(x[None])[0]:
+            agent.observe(decision, draw_gaussian(x @ theta, problem.noise, stream, clock, 0))
+        else:
+            agent.miss(decision)
+    played = float(expected.regret[0, -1])
+    assert math.isclose(lost, played, rel_tol=1e-6, abs_tol=1e-9), (
+        f"the live agent and the engine choose differently for {policy}: regrets {lost:g} and"
+        f" {played:g}"
+    )
 
 
 def check_kernels(cell: LinearCell) -> None:
@@ -131,7 +167,8 @@ def check_kernels(cell: LinearCell) -> None:
         for action, (mean, square) in enumerate(((0.0, 1.0), (-0.4, 0.2), (0.7, 0.0))):
             shift = 0.3 if kernels.samples else 0.0
             if kernels.index is not None:
-                value = kernels.index(mean, square, spread, shift, action, clock, stream, table)
+                given = (mean, square, spread, shift, action, clock, stream, table)
+                value = check_pure(f"{type(policy).__name__}.index", kernels.index, *given)
                 assert not math.isnan(value), f"index of action {action} is NaN in round {clock}"
         if kernels.radius is not None:
             radius = kernels.radius(spread, table)
@@ -192,8 +229,8 @@ def _check_ball(policy: LinearPolicy) -> None:
 
 def _check_rounds(cell: LinearCell, expected: Track) -> None:
     loop = fitted(cell.loop, cell.policy.kernels(), **cell.names(jumps=False))
-    track = _blank(cell)
-    loop(0, _REPLICATIONS, cell.world(), cell.workspace(), track)
+    track = blank_track(cell, REPLICATIONS)
+    loop(0, REPLICATIONS, cell.world(), cell.workspace(), track)
     for name, array in track.arrays().items():
         right = expected.arrays()[name]
         close = (
@@ -209,19 +246,3 @@ def _vectors(count: int) -> Vector:
     rows = np.random.default_rng(1).normal(size=(count, 3))
     lengths = np.linalg.norm(rows, axis=1)
     return rows * ((0.5 + 0.45 * np.sin(np.arange(count)) ** 2) / lengths)[:, None]
-
-
-def _blank(cell: LinearCell) -> Track:
-    return cell.blank(_REPLICATIONS, cell.groups, cell.problem.dimension)
-
-
-def _same(expected: Track, found: Track, what: str, cell: LinearCell) -> None:
-    for name, array in expected.arrays().items():
-        assert np.array_equal(array, found.arrays()[name]), (
-            f"{name}: plain Python and {what} differ for {cell.policy} on "
-            f"{type(cell.problem.actions).__name__} under {cell.censorship}"
-        )
-
-
-def _ignore(replications: int) -> None:
-    pass

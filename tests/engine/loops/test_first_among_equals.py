@@ -45,7 +45,7 @@ def test_generalized_linear_policies_begin_with_action_0_on_unit_vectors():
     for seed in range(60):
         rows = unit_vectors(seed)
         problem = GeneralizedLinearBandit(
-            np.ones(rows.shape[1]) / 9, "logistic", FiniteActions(rows)
+            np.ones(rows.shape[1]) / 9, link="logistic", actions=FiniteActions(rows)
         )
         pulls = first_pulls(problem, GLMUCB()).tracks["pulls"][0, 0, 0, 0, -1]
         assert pulls[0] == 1, seed

@@ -31,7 +31,10 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_every_corner_can_be_played(case, kind):
     theta, link, actions, noise = CASES[case]
-    problem, policy = GeneralizedLinearBandit(theta, link, actions, noise), GLM_POLICIES[kind]()
+    problem, policy = (
+        GeneralizedLinearBandit(theta, link=link, actions=actions, noise=noise),
+        GLM_POLICIES[kind](),
+    )
     study = Study(
         problem, Uniform(0.5), policy, horizon=60, replications=2, alphas=(1.0, 0.5), baseline=False
     )

@@ -167,7 +167,7 @@ def played(cell, replications):
 @pytest.mark.parametrize("policy", [GLMUCB(), RidgeGLMUCB(2.0), ImputeZeroGLMUCB(noise=0.1)])
 @pytest.mark.parametrize("link", ["logistic", "probit", "poisson"])
 def test_the_same_actions_in_every_round(policy, link):
-    problem = GeneralizedLinearBandit(THETA, link, FiniteActions(ROWS))
+    problem = GeneralizedLinearBandit(THETA, link=link, actions=FiniteActions(ROWS))
     cell = GLMCell(problem, OBSERVE, policy, 60, 3, np.array([60]), np.array([1.0]))
     check(cell, 2)
 
@@ -177,7 +177,7 @@ def test_the_same_actions_in_every_round(policy, link):
     "censorship", [MultiThreshold([0.3], [0.9, 0.3], [1, 1]), Logistic([1, 0], slope=-2.0)]
 )
 def test_other_actions_in_every_round(policy, censorship):
-    problem = GeneralizedLinearBandit(THETA, "logistic", RandomActions(4, 2))
+    problem = GeneralizedLinearBandit(THETA, link="logistic", actions=RandomActions(4, 2))
     cell = GLMCell(problem, censorship, policy, 80, 3, np.array([80]), np.array([1.0]))
     check(cell, 2)
 
@@ -194,7 +194,7 @@ def check(cell, replications):
 
 def test_identity_with_normal_noise_is_linucb():
     looks = (200, 7, np.array([10, 200]), np.array([1.0, 0.5]))
-    curved = GeneralizedLinearBandit(THETA, "identity", FiniteActions(ROWS), noise=0.4)
+    curved = GeneralizedLinearBandit(THETA, link="identity", actions=FiniteActions(ROWS), noise=0.4)
     straight = LinearBandit(THETA, 0.4, FiniteActions(ROWS))
     cells = (
         GLMCell(curved, OBSERVE, RidgeGLMUCB(1.5), *looks),
@@ -213,8 +213,10 @@ def test_identity_with_normal_noise_is_linucb():
 def test_actions_in_a_plane_are_as_good_as_two_coordinates(policy):
     turn = np.linalg.qr(RNG.normal(size=(3, 3)))[0][:, :2]
     looks = (300, 2, np.array([300]), np.array([1.0]))
-    flat = GeneralizedLinearBandit(THETA, "logistic", FiniteActions(ROWS))
-    lifted = GeneralizedLinearBandit(turn @ THETA, "logistic", FiniteActions(ROWS @ turn.T))
+    flat = GeneralizedLinearBandit(THETA, link="logistic", actions=FiniteActions(ROWS))
+    lifted = GeneralizedLinearBandit(
+        turn @ THETA, link="logistic", actions=FiniteActions(ROWS @ turn.T)
+    )
     cells = [GLMCell(problem, Uniform(0.5), policy, *looks) for problem in (flat, lifted)]
     tracks = []
     for cell in cells:

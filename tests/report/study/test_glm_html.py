@@ -29,7 +29,11 @@ ROWS = [[0.9, 0.0], [0.0, 0.8], [-0.5, -0.5]]
 @pytest.fixture(scope="module")
 def study():
     return Study(
-        {"clicks": GeneralizedLinearBandit([0.8, 0.3], "logistic", FiniteActions(ROWS))},
+        {
+            "clicks": GeneralizedLinearBandit(
+                [0.8, 0.3], link="logistic", actions=FiniteActions(ROWS)
+            )
+        },
         {"patchy": PerAction([0.3, 0.8, 0.9])},
         {
             "optimist": GLMUCB(),
@@ -89,7 +93,7 @@ def test_the_command_prints_bounds_as_json(study, folder, capsys):
 
 
 def test_policies_and_problems_must_go_together():
-    curved = GeneralizedLinearBandit([0.8, 0.3], "logistic", FiniteActions(ROWS))
+    curved = GeneralizedLinearBandit([0.8, 0.3], link="logistic", actions=FiniteActions(ROWS))
     straight = LinearBandit([0.8, 0.3], 1.0, FiniteActions(ROWS))
     observe = PerAction([0.3, 0.8, 0.9])
     with pytest.raises(InvalidInput, match="generalized linear bandits"):

@@ -52,7 +52,7 @@ AT_ONCE = ("uniform", "all seen", "steps", "changing")
 )
 def test_regret_and_potential_stay_below_every_bound(name):
     theta, link, actions, censorship, policy = INSTANCES[name]
-    problem = GeneralizedLinearBandit(theta, link, actions)
+    problem = GeneralizedLinearBandit(theta, link=link, actions=actions)
     study = Study(
         problem,
         censorship,
@@ -82,7 +82,7 @@ def test_regret_and_potential_stay_below_every_bound(name):
 
 
 def test_the_table_is_made_of_its_terms():
-    problem = GeneralizedLinearBandit(THETA, "logistic", ACTIONS)
+    problem = GeneralizedLinearBandit(THETA, link="logistic", actions=ACTIONS)
     bounds = theory.regret_bounds(problem, STEPS, GLMUCB(delta=0.01), 10_000, 7.0)
     slope = problem.curve.slope
     low, high = slope(problem.norm), 0.25
@@ -105,7 +105,7 @@ def test_the_table_is_made_of_its_terms():
 
 
 def test_ridge_bounds_are_linucb_s_with_slopes():
-    problem = GeneralizedLinearBandit(THETA, "logistic", DRAWN)
+    problem = GeneralizedLinearBandit(THETA, link="logistic", actions=DRAWN)
     policy = RidgeGLMUCB(2.0, delta=0.05)
     found = theory.regret_bounds(problem, Uniform(0.5), policy, 5000)
     low = problem.curve.slope(problem.norm)
@@ -125,7 +125,7 @@ def test_ridge_bounds_are_linucb_s_with_slopes():
 
 
 def test_exploration_of_a_fixed_set_is_exact():
-    problem = GeneralizedLinearBandit(THETA, "logistic", ACTIONS)
+    problem = GeneralizedLinearBandit(THETA, link="logistic", actions=ACTIONS)
     known = theory.exploration(problem, STEPS)
     rows = ACTIONS.actions
     design, sequence = np.eye(3), []
@@ -163,7 +163,7 @@ def test_exploration_of_drawn_sets_is_bounded():
             if rng.random() < 0.5:
                 observed += np.outer(x, x)
         rounds.append(time)
-    problem = GeneralizedLinearBandit(THETA, "logistic", DRAWN)
+    problem = GeneralizedLinearBandit(THETA, link="logistic", actions=DRAWN)
     known = theory.exploration(problem, Uniform(0.5))
     assert not known.exact
     assert np.mean(rounds) < known.rounds
@@ -194,7 +194,7 @@ def test_the_printed_width_is_too_narrow():
     printed = theory.glm_confidence_factor(1, n, 1.0, 1.0, delta, "paper")
     assert math.erfc(printed / math.sqrt(2.0)) == pytest.approx(0.0200, abs=1e-4)
     # The loop agrees: with the printed width theta leaves more often than delta allows.
-    problem = GeneralizedLinearBandit([0.5], "identity", FiniteActions([[1.0]]))
+    problem = GeneralizedLinearBandit([0.5], link="identity", actions=FiniteActions([[1.0]]))
     share = {}
     for width in ("paper", "proved"):
         study = Study(
@@ -222,7 +222,7 @@ def test_the_printed_width_is_too_narrow():
     ],
 )
 def test_where_nothing_is_proved(link, actions, policy, reason):
-    problem = GeneralizedLinearBandit(THETA, link, actions)
+    problem = GeneralizedLinearBandit(THETA, link=link, actions=actions)
     bounds = theory.regret_bounds(problem, Uniform(0.5), policy, 100)
     assert [bound.name for bound in bounds if bound.applies] == ["trivial"]
     assert reason in bounds["potential"].reason
@@ -233,14 +233,14 @@ def test_where_nothing_is_proved(link, actions, policy, reason):
     [(GLMUCB(noise=0.1), "noise"), (GLMUCB(bound=0.1), "bound"), (GLMUCB(kappa=0.3), "kappa")],
 )
 def test_false_claims_are_refused(policy, field):
-    problem = GeneralizedLinearBandit(THETA, "logistic", ACTIONS)
+    problem = GeneralizedLinearBandit(THETA, link="logistic", actions=ACTIONS)
     with pytest.raises(InvalidInput, match=f"GLMUCB.{field}"):
         theory.regret_bounds(problem, Uniform(0.5), policy, 100)
 
 
 def test_seeing_one_in_four_is_playing_four_times_slower():
     """Each observed round lasts 1/p rounds: regret after T is 1/p times that after pT at p = 1."""
-    problem = GeneralizedLinearBandit(THETA, "logistic", ACTIONS)
+    problem = GeneralizedLinearBandit(THETA, link="logistic", actions=ACTIONS)
     policy = GLMUCB(delta=0.001)
     ends = {}
     for observe, horizon in ((1.0, 1500), (0.25, 6000)):
@@ -262,7 +262,7 @@ def test_seeing_one_in_four_is_playing_four_times_slower():
 
 def test_rarely_seen_sets_are_bounded_in_closed_form():
     nearly = np.array([[1.0, 0.0], [1.0, 1e-3]]) / math.sqrt(1 + 1e-6)
-    problem = GeneralizedLinearBandit([0.5, 0.5], "logistic", FiniteActions(nearly))
+    problem = GeneralizedLinearBandit([0.5, 0.5], link="logistic", actions=FiniteActions(nearly))
     known = theory.exploration(problem, PerAction([0.5, 1.0]))
     assert not known.exact
     assert known.rounds > 1e6
@@ -273,14 +273,14 @@ def test_rarely_seen_sets_are_bounded_in_closed_form():
 @pytest.mark.parametrize("policy", [GLMUCB(), RidgeGLMUCB()])
 def test_a_censorship_that_is_a_function_leaves_the_trivial_bound(policy):
     unknown = AnyFunction(lambda action: 0.3 + 0.5 * (action[0] > 0))
-    bandit = GeneralizedLinearBandit([0.5, -0.3], "logistic", RandomActions(4, 2))
+    bandit = GeneralizedLinearBandit([0.5, -0.3], link="logistic", actions=RandomActions(4, 2))
     table = theory.regret_bounds(bandit, unknown, policy, 100)
     assert table.smallest.name == "trivial"
     assert "Python function" in table["potential"].reason
 
 
 def test_the_ridge_uses_the_worst_case_of_its_actions():
-    bandit = GeneralizedLinearBandit([0.5, 0.3], "logistic", FiniteActions(np.eye(2)))
+    bandit = GeneralizedLinearBandit([0.5, 0.3], link="logistic", actions=FiniteActions(np.eye(2)))
     table = theory.regret_bounds(bandit, PerAction([0.9, 0.1]), RidgeGLMUCB(), 10_000)
     assert table["potential"].value < table["potential from d/p_min"].value
 

@@ -126,7 +126,9 @@ def exploration(problem: GeneralizedLinearBandit, censorship: Any) -> Exploratio
     Examples
     --------
     >>> from halfseen import FiniteActions, GeneralizedLinearBandit, PerAction
-    >>> bandit = GeneralizedLinearBandit([1, 0], "identity", FiniteActions([[1, 0], [0, 1]]))
+    >>> bandit = GeneralizedLinearBandit(
+    ...     [1, 0], link="identity", actions=FiniteActions([[1, 0], [0, 1]])
+    ... )
     >>> found = exploration(bandit, PerAction([0.5, 0.25]))
     >>> found.observations, found.rounds, found.regret
     (2, 6.0, 4.0)

@@ -1,0 +1,173 @@
+"""The checks every censorship must pass, yours included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen.censorship import Censorship, Profile
+from halfseen.censorship.directions import projections
+from halfseen.checks import Vector
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.specialise import compiled
+from halfseen.errors import InvalidInput
+from halfseen.policies import UCB, LinUCB
+from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit, RandomActions, UnitBall
+from halfseen.testing.contract import OpenName, check_engines, check_kind, compiling
+
+if TYPE_CHECKING:
+    from halfseen.censorship.multi_threshold import observe_probability
+
+_ALPHAS = np.array([1.0])
+_ROUNDING = 1e-12
+
+
+def check_censorship(
+    censorship: Censorship, *, arms: int = 3, dimension: int = 3, horizon: int = 40, seed: int = 5
+) -> None:
+    """Raise AssertionError unless a censorship keeps the contract of `Censorship`.
+
+    It demands of a censorship, on arms, on vectors, or on both, that
+
+    - it is a frozen dataclass with a name, made of code and values;
+    - probabilities are above 0 and at most 1, one for each action, and within `observe_range`;
+    - the same action has the same probability whenever it is asked for and whatever else is on
+      offer (unless `by_place` is set), and the actions given are left as they are;
+    - the kernel of its profile, if there is one, agrees with `probabilities`, plain and compiled;
+    - plain Python and compiled loops give the same trajectory, to the last bit.
+
+    Parameters
+    ----------
+    censorship
+        What to check.
+    arms, dimension
+        The number of arms and of coordinates of the actions it is tried on.
+    horizon, seed
+        Of the short studies that are played.
+
+    Examples
+    --------
+    >>> from halfseen import PerArm
+    >>> check_censorship(PerArm([0.9, 0.5, 0.1]), horizon=20)
+    """
+    check_kind(censorship, Censorship)
+    refusals = []
+    try:
+        seen = _probabilities(censorship, arms)
+    except InvalidInput as error:
+        refusals.append(str(error))
+    else:
+        _in_range(censorship, seen)
+        bandit = ArmedBandit(np.linspace(0.2, 0.8, arms).tolist())
+        cell = Cell(bandit, censorship, UCB(), horizon, seed, _end(horizon), _ALPHAS)
+        check_engines(cell, censorship)
+    rows = _rows(dimension)
+    try:
+        seen = _probabilities(censorship, rows)
+    except InvalidInput as error:
+        refusals.append(str(error))
+    else:
+        _check_vectors(censorship, rows, seen, horizon, seed)
+    assert len(refusals) < 2, (
+        f"{censorship} must work on {arms} arms or on vectors of {dimension} coordinates; it says:"
+        f" {' '.join(refusals)}"
+    )
+
+
+def _probabilities(censorship: Censorship, actions: Any) -> Vector:
+    """Return the probabilities of actions if they are right and the same when asked for again."""
+    name = f"{type(censorship).__name__}.probabilities"
+    kept = actions.copy() if isinstance(actions, np.ndarray) else actions
+    try:
+        values = np.asarray(censorship.probabilities(actions))
+    except InvalidInput:
+        raise
+    except Exception as error:
+        what = "vectors" if isinstance(actions, np.ndarray) else "arms"
+        requirement = f"must work on {what} ({type(error).__name__}: {error})"
+        raise InvalidInput(name, requirement, actions, "Refuse what it cannot know.") from error
+    assert np.array_equal(actions, kept), f"{name} must not write to the actions"
+    assert values.dtype.kind in "fiu", f"{name} must return numbers"
+    count = len(actions) if isinstance(actions, np.ndarray) else actions
+    assert values.shape == (count,), (
+        f"{name} must return one probability per action: {count} of them, not {values.shape}"
+    )
+    fine = (values > 0.0) & (values <= 1.0)
+    assert fine.all(), (
+        f"{name} must be above 0 and at most 1: it is {values[np.argmin(fine)]:g} for action"
+        f" {int(np.argmin(fine))}"
+    )
+    for _ in range(3):
+        assert np.array_equal(values, censorship.probabilities(actions)), (
+            f"{name} must return the same for the same actions: no randomness, no state"
+        )
+    return values.astype(float)
+
+
+def _in_range(censorship: Censorship, seen: Vector) -> None:
+    low, high = censorship.observe_range
+    inside = not (seen.min() < low - _ROUNDING or seen.max() > high + _ROUNDING)
+    assert inside, (
+        f"{type(censorship).__name__}.observe_range must hold every probability: {low:g} to"
+        f" {high:g} does not hold {seen.min():g} and {seen.max():g}"
+    )
+
+
+def _check_vectors(
+    censorship: Censorship, rows: Vector, seen: Vector, horizon: int, seed: int
+) -> None:
+    _in_range(censorship, seen)
+    dimension = rows.shape[1]
+    sets: list[Any] = [FiniteActions(rows)]
+    if not censorship.by_place:
+        alone = np.concatenate([_probabilities(censorship, row[None]) for row in rows])
+        assert np.allclose(alone, seen, rtol=_ROUNDING, atol=0.0), (
+            f"{type(censorship).__name__}.probabilities must not depend on the other actions:"
+            " set `by_place` if a probability belongs to a place in the list"
+        )
+        sets.append(RandomActions(4, dimension))
+    profile = censorship.profile(dimension)
+    if profile is not None:
+        _check_profile(censorship, profile, rows, seen)
+        sets.append(UnitBall(dimension))
+    for actions in sets:
+        bandit = LinearBandit(np.linspace(0.5, -0.3, dimension).tolist(), 0.4, actions)
+        cell = LinearCell(bandit, censorship, LinUCB(), horizon, seed, _end(horizon), _ALPHAS)
+        check_engines(cell, censorship)
+
+
+def _check_profile(censorship: Censorship, profile: Profile, rows: Vector, seen: Vector) -> None:
+    name = f"{type(censorship).__name__}.profile"
+    along = projections("actions", rows, profile.direction.tolist())
+    found = np.array([profile.kernel(s, profile.table) for s in along.tolist()])
+    assert np.allclose(found, seen, rtol=1e-9, atol=0.0), (
+        f"{name} must agree with probabilities: {found.tolist()} is not {seen.tolist()}"
+    )
+    fast = np.empty(len(along))
+    with compiling(censorship):
+        kernel = OpenName("observe_probability", profile.kernel)
+        compiled(observe_many, kernel)(along, profile.table, fast)
+    assert np.array_equal(fast, found), f"{name}: compiled, the kernel returns other numbers"
+    ends = [profile.kernel(s, profile.table) for s in np.linspace(-1.0, 1.0, 101).tolist()]
+    assert 0.0 < min(ends) <= max(ends) <= 1.0, (
+        f"{name} must be above 0 and at most 1 for every projection from -1 to 1: it goes from"
+        f" {min(ends):g} to {max(ends):g}"
+    )
+
+
+def observe_many(along: Vector, table: Vector, out: Vector) -> None:
+    """Write probabilities; ``observe_probability`` is filled in with a profile's kernel."""
+    for place in range(out.size):
+        out[place] = observe_probability(along[place], table)
+
+
+def _end(horizon: int) -> Any:
+    return np.array([horizon])
+
+
+def _rows(dimension: int) -> Vector:
+    """Return three vectors of different lengths at most 1."""
+    rows = np.random.default_rng(1).normal(size=(3, dimension))
+    return rows / np.linalg.norm(rows, axis=1)[:, None] * np.array([[1.0], [0.7], [0.4]])
