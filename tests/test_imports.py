@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "theory": NOUNS | {"tables"},
     "engine": NOUNS,
     "studies": STUDIED,
-    "agents": STUDIED,
+    "agents": STUDIED | {"theory"},
     "testing": STUDIED | {"agents"},
     "logs": STUDIED | {"theory"},
     "integrations": STUDIED | {"logs"},
