@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "theory": READ - {"studies"} | {"kernels"},
     "engine": NOUNS,
     "studies": STUDIED,
-    "agents": STUDIED,
+    "agents": STUDIED | {"theory"},
     "testing": STUDIED | {"agents"},
     "logs": READ | {"memory", "theory"},
     "integrations": READ | {"logs"},

@@ -7,83 +7,28 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import RLock
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
 from halfseen import checks
+from halfseen.agents.saved_arms import SavedAgent
 from halfseen.agents.saved_code import check_code, code_of
 from halfseen.draws import stream_key
 from halfseen.engine.loops.live import absorb, pass_over, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.policies import Policy
-from halfseen.policies.arms.base import COUNT, TOTAL, count_and_sum
 from halfseen.problems import REWARD_LAWS, Setting
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
 
+if TYPE_CHECKING:
+    from halfseen.theory.anytime.winning_arm import Winner
+
 FORMAT = 2
-
-
-class _Saved(BaseModel):
-    """What `Agent.save` writes, as far as types go; `fits` checks the rest."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
-
-    policy: dict[str, Any]
-    code: dict[str, str]
-    setting: dict[str, Any]
-    seed: int
-    decisions: int
-    observations: list[int]
-    state: list[list[float]]
-    pending: list[Annotated[list[int], Field(min_length=2, max_length=2)]]
-    missed: list[int] | None = None
-    plays: list[int] | None = None
-
-    def fits(self, agent: Agent) -> bool:
-        """Tell whether the numbers could be those of an agent like this one."""
-        arms, statistics = agent._state.shape
-        settled = self.decisions - len({number for number, _ in self.pending})
-        return (
-            len(self.state) == len(self.observations) == arms
-            and all(len(row) == statistics for row in self.state)
-            and self.decisions <= 2**48
-            and min(self.observations) >= 0
-            and sum(self.observations) <= settled == self.decisions - len(self.pending)
-            and all(1 <= number <= self.decisions for number, _ in self.pending)
-            and all(0 <= arm < arms for _, arm in self.pending)
-            and self._plays_fit(settled)
-            and self._state_fits(agent)
-        )
-
-    def _plays_fit(self, settled: int) -> bool:
-        if self.plays is None or self.missed is None:  # saved by an earlier version
-            return self.plays is self.missed
-        rows = list(zip(self.plays, self.missed, self.observations, strict=False))
-        return (
-            len(self.plays) == len(self.missed) == len(self.observations)
-            and sum(self.plays) + sum(self.missed) == settled
-            and all(plays >= seen and missed >= 0 for plays, missed, seen in rows)
-        )
-
-    def _state_fits(self, agent: Agent) -> bool:
-        kernels = agent.policy.kernels()
-        state, seen = np.array(self.state), np.array(self.observations)
-        counts = state[:, COUNT]
-        if not np.all(counts >= seen if kernels.fill else counts == seen):
-            return False
-        if not np.all(np.abs(state) <= LARGEST * LARGEST * (1.0 + counts[:, None])):
-            return False
-        if kernels.learn is not count_and_sum:
-            return True
-        totals = state[:, TOTAL]
-        if not agent._binary:
-            return bool(np.all(np.abs(totals) <= LARGEST * counts * (1.0 + 1e-9)))
-        return bool(np.all((totals >= 0.0) & (totals <= counts * (1.0 + 1e-9))))
 
 
 class Decision(NamedTuple):
@@ -171,6 +116,7 @@ class Agent:
         self._seen = [0] * arms
         self._plays = np.zeros(arms)  # up to the last observation of each arm
         self._missed = [0] * arms  # since then
+        self._totals: list[float] | None = [0.0] * arms  # of the observed rewards
         self._everything = np.ones(arms, np.uint8)
         self._key = stream_key(self.seed, "agent")
         self._lock = RLock()
@@ -241,6 +187,8 @@ class Agent:
             self._seen[arm] += 1
             self._plays[arm] += 1.0 + self._missed[arm]
             self._missed[arm] = 0
+            if self._totals is not None:
+                self._totals[arm] += value
             self._best = None
             return None
 
@@ -262,6 +210,31 @@ class Agent:
                 self.miss(number)
             return len(old)
 
+    def winner(self, level: float = 0.95, *, rule: str = "either", rho: float = 10.0) -> Winner:
+        """Return the arm shown to be the best, if one is, however often this is asked.
+
+        Whatever the policy plays and whichever feedback is missing, an arm that is not the best is
+        ever named with probability at most 1 - `level`. See `halfseen.theory.winner`.
+        """
+        from halfseen.theory import winner
+
+        if not REWARD_LAWS[self.setting.reward].sub_gaussian:
+            raise InvalidInput(
+                "Agent.reward",
+                "must be a sub-Gaussian law to name a winner",
+                self.setting.reward,
+                "Declare Gaussian rewards with a scale that covers them.",
+            )
+        with self._lock:
+            totals = self._totals
+            if totals is None:
+                raise StorageError(
+                    "The agent was saved by a version that kept no sums of rewards. Start anew."
+                )
+            law = "bernoulli" if self._binary else "gaussian"
+            options: Any = {"level": level, "rule": rule, "rho": rho, "rewards": law}
+            return winner(self._seen, totals, noise=self.setting.noise, **options)
+
     def save(self, path: Path | str) -> None:
         """Write the whole state as JSON; `load` continues from it bit for bit."""
         with self._lock:
@@ -280,7 +253,7 @@ class Agent:
         if content.get("format") != FORMAT:
             raise StorageError(f"{path} was written by another version. Use that version.")
         try:
-            saved = _Saved.model_validate(content)
+            saved = SavedAgent.model_validate(content)
             policy = policy_from(saved.policy)
             setting = saved.setting
             agent = Agent(policy, len(setting["noise"]), seed=saved.seed, **setting)
@@ -295,6 +268,7 @@ class Agent:
         agent._seen = saved.observations
         if saved.plays is not None and saved.missed is not None:
             agent._plays[...], agent._missed = saved.plays, saved.missed
+        agent._totals = saved.totals
         agent._clock = saved.decisions
         agent._pending = {entry[0]: entry[1] for entry in saved.pending}
         return agent
@@ -315,6 +289,7 @@ class Agent:
             "decisions": self._clock,
             "observations": list(self._seen),
             "missed": list(self._missed),
+            "totals": self._totals,
             "plays": self._plays.astype(int).tolist(),
             "state": self._state.tolist(),
             "pending": [list(entry) for entry in self._pending.items()],

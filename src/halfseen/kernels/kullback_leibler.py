@@ -24,7 +24,7 @@ def divergence(family: float, mean: float, larger: float, scale: float) -> float
     is not larger.
 
     >>> round(divergence(BERNOULLI, 0.3, 0.5, 0.0), 12)
-    0.082282878506
+    0.082282878505
     """
     if not larger > mean:
         return 0.0

@@ -1,0 +1,70 @@
+"""The winner an agent names: that of the theory, on its observations, kept when it is saved."""
+
+import json
+
+import numpy as np
+import pytest
+
+from halfseen import IMED, UCB, Agent, ImputeZero, InvalidInput, RobustUCB, StorageError
+from halfseen.studies.storage import sealed
+from halfseen.theory import winner
+
+
+def lived(agent, rounds, means=(0.9, 0.1, 0.2), seen=0.7):
+    generator = np.random.default_rng(2)
+    sums = np.zeros(3)
+    for _ in range(rounds):
+        decision = agent.choose()
+        reward = generator.normal(means[decision.arm], 0.5)
+        if generator.random() < seen:
+            agent.observe(decision, reward)
+            sums[decision.arm] += reward
+        else:
+            agent.miss(decision)
+    return sums
+
+
+@pytest.mark.parametrize("policy", [IMED(), ImputeZero(), RobustUCB()], ids=lambda p: p.kind)
+def test_the_winner_is_that_of_the_observed_rewards_whatever_the_policy_keeps(policy):
+    agent = Agent(policy, 3, noise=0.5)
+    sums = lived(agent, 300)
+    expected = winner(agent.observations, sums, level=0.9, noise=0.5)
+    found = agent.winner(0.9)
+    assert (found.arm, found.leader, found.shown_by) == (
+        expected.arm,
+        expected.leader,
+        expected.shown_by,
+    )
+    assert found.evidence == pytest.approx(expected.evidence)
+
+
+def test_there_is_no_winner_at_first_and_one_in_the_end():
+    agent = Agent(UCB(), 3, noise=0.5, horizon=3000)
+    assert agent.winner().leader is None
+    lived(agent, 3000)
+    assert agent.winner().arm == 0
+
+
+def test_a_saved_agent_names_the_same_winner(tmp_path):
+    agent = Agent(IMED(), 3, noise=0.5)
+    lived(agent, 400)
+    agent.save(tmp_path / "agent.json")
+    loaded = Agent.load(tmp_path / "agent.json")
+    assert loaded.winner().to_dict() == agent.winner().to_dict()
+    content = json.loads((tmp_path / "agent.json").read_text())
+    for totals in ([0.0, 0.0], [1e300, 0.0, 0.0]):
+        altered = sealed(content | {"totals": totals})
+        (tmp_path / "altered.json").write_text(json.dumps(altered))
+        with pytest.raises(StorageError, match="is not an agent"):
+            Agent.load(tmp_path / "altered.json")
+    older = sealed({k: v for k, v in content.items() if k not in ("totals", "plays", "missed")})
+    (tmp_path / "older.json").write_text(json.dumps(older))
+    with pytest.raises(StorageError, match="kept no sums of rewards"):
+        Agent.load(tmp_path / "older.json").winner()
+
+
+def test_rewards_that_are_not_sub_gaussian_have_no_winner():
+    with pytest.raises(InvalidInput, match="must be a sub-Gaussian law to name a winner"):
+        Agent(IMED(), 2, reward="exponential").winner()
+    with pytest.raises(InvalidInput, match="level"):
+        Agent(IMED(), 2).winner(1.5)
