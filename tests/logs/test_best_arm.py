@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from halfseen import audit
+from halfseen.logs import best_arm as best_arm_module
 from halfseen.logs.best_arm import best_arm
 from halfseen.logs.counts import Counts
 from halfseen.logs.posterior import mean_beliefs
@@ -130,6 +131,19 @@ def test_an_arm_no_likelier_than_chance_is_not_named():
     assert "Cannot tell yet which of the 12 arms is best." in str(found)
     assert "with probability" not in str(found)
     assert "with probability 20%" in str(replace(found, probability=0.2))
+
+
+def test_of_very_many_arms_the_closest_are_compared_at_the_level_of_all(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = {"a": np.repeat(np.arange(40), 300)}
+    rows["r"] = (rng.random(12_000) < np.where(rows["a"] == 3, 0.8, 0.3)).astype(float)
+    whole = judged(rows)
+    monkeypatch.setattr(best_arm_module, "CLOSEST", 5)
+    few = judged(rows)
+    assert whole.shown
+    assert few == whole
+    weak = {"a": rows["a"], "r": (rng.random(12_000) < 0.3).astype(float)}
+    assert not judged(weak).shown
 
 
 def test_arms_never_seen_are_left_out():

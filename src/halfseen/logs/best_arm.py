@@ -19,6 +19,7 @@ DRAWS = 500
 FURTHEST = 1e4  # times the log, beyond which "never" is said
 STEPS = 300
 RHO = 10.0
+CLOSEST = 2000  # arms that are compared with the leader one by one
 BETA_RHO = 2.0 / math.pi  # at which the normal mixture pays as much as Jeffreys' beta law
 
 
@@ -146,27 +147,33 @@ def best_arm(counts: Counts, *, level: float = 0.95, designed: bool = False) -> 
     if len(arms) == 1:
         return found
     leader = int(leaders[0])
-    told = _told_fixed(arms, leader, level) if designed else _told_anytime(arms, leader, level)
-    beliefs = mean_beliefs(arms)
-    found = replace(found, probability=beliefs.probability_best(leader))
+    found = replace(found, probability=mean_beliefs(arms).probability_best(leader))
+    if len(leaders) > 1:
+        return replace(found, open=names)
+    errors = spreads(arms) / np.sqrt(arms.seen)
+    distance = (top - arms.mean) / np.maximum(np.hypot(errors, errors[leader]), 1e-300)
+    distance[leader] = -1.0
+    near = np.argsort(distance, kind="stable")[:CLOSEST]  # the leader first
+    told = (_told_fixed if designed else _told_anytime)(arms.part(near), level, len(arms))
     if told.all():
         return replace(found, shown=True)
-    gaps = top - arms.mean
-    errors = spreads(arms) / np.sqrt(arms.seen)
-    distance = gaps / np.maximum(np.hypot(errors, errors[leader]), 1e-300)
-    order = [int(i) for i in np.argsort(distance, kind="stable") if not told[i]]
+    order = near[~told].tolist()
     names = tuple(arms.names[i] for i in order)
-    if len(leaders) > 1 or errors[[leader, order[0]]].max() == 0.0:
+    if errors[[leader, order[0]]].max() == 0.0:
         return replace(found, open=names)
     more = _more_decisions(arms, leader, order[0], level, designed, total)
     return replace(found, open=names, more=more)
 
 
-def _told_anytime(arms: Counts, leader: int, level: float) -> Any:
-    """Return which arms are told from the leader, the leader itself among them."""
+def _told_anytime(arms: Counts, level: float, of: int) -> Any:
+    """Return which arms are told from the first one, itself among them.
+
+    They are the closest of `of` arms, and what is asked of each is what all of these ask.
+    """
+    level = 1.0 - (1.0 - level) * (len(arms) - 1) / (of - 1)
     spread = spreads(arms)
     if not arms.binary and spread.max() == 0.0:
-        return np.arange(len(arms)) == leader
+        return np.arange(len(arms)) == 0
     law: dict[str, Any] = (
         {"rewards": "bernoulli"} if arms.binary else {"noise": np.maximum(spread, 1e-300)}
     )
@@ -178,13 +185,13 @@ def _told_anytime(arms: Counts, leader: int, level: float) -> Any:
     return np.asarray((found.evidence >= found.threshold) | (found.high < found.low))
 
 
-def _told_fixed(arms: Counts, leader: int, level: float) -> Any:
+def _told_fixed(arms: Counts, level: float, of: int) -> Any:
     from scipy.special import ndtri
 
     errors = spreads(arms) / np.sqrt(arms.seen)
-    needed = ndtri(1.0 - (1.0 - level) / (len(arms) - 1))
-    told = arms.mean[leader] - arms.mean > needed * np.hypot(errors, errors[leader])
-    told[leader] = True
+    needed = ndtri(1.0 - (1.0 - level) / (of - 1))
+    told = arms.mean[0] - arms.mean > needed * np.hypot(errors, errors[0])
+    told[0] = True
     return told
 
 

@@ -13,7 +13,7 @@ from halfseen.logs.rates import fit_prior
 
 DOUBT = 20.0  # rows: a priori, how much arms borrow from each other is of this order
 FEW = 30  # rewards below which an arm's own spread is not trusted if it is small
-CAPACITY = 5000  # arms that can matter for who is best
+CAPACITY = 2000  # arms that can matter for who is best
 NODES = 801
 
 

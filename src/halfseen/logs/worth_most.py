@@ -15,7 +15,7 @@ from halfseen.tables import brief
 DRAWS = 4000
 SURE = 0.8  # probability from which an arm is named as the one
 MATTERS = 1.1  # times a typical arm's worth, below which an arm is like any other
-CAPACITY = 1000  # arms that can have the lowest rate
+CAPACITY = 300  # arms that can have the lowest rate
 
 
 @dataclass(frozen=True)
