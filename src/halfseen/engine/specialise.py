@@ -12,7 +12,7 @@ import secrets
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -86,8 +86,17 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
             register_shared(callee, *_key(callee), counts=counts)
         else:
             inlined = hint(callee) == INLINE or callee in own
-            register_part(callee, inlined=inlined, counts=counts)
+            known = partial(part_fingerprint, callee, own)
+            register_part(callee, known, inlined=inlined, counts=counts)
     return whole(result, *_key(result), counts=may_allocate(result))
+
+
+def part_fingerprint(function: FunctionType, kernels: Iterable[Any]) -> str | None:
+    """Return a function's fingerprint if loops of other policies may call it too, else None."""
+    reached = reach(function)
+    if any(kernel in reached for kernel in kernels) or not all(map(is_own, reached)):
+        return None
+    return fingerprint(function)
 
 
 def may_allocate(function: FunctionType) -> bool:
