@@ -38,6 +38,7 @@ from numba.core.untyped_passes import ExtractByteCode
 from numba.extending import lower_builtin, register_jitable
 
 from halfseen.engine.code_cache import CodeCache
+from halfseen.engine.native_call import NativeCall
 from halfseen.engine.parts import (
     SYMBOL,
     Part,
@@ -160,6 +161,11 @@ class _WholeCompiler(_PartCompiler):
     flags = ("no_cfunc_wrapper",)
 
 
+class _NativeCompiler(_PartCompiler):
+    lowering = _WholeLowering
+    flags = ("no_cpython_wrapper", "no_cfunc_wrapper")
+
+
 class _SharedCompiler(_PartCompiler):
     lowering = _WholeLowering
     flags = ("no_cpython_wrapper",)
@@ -173,6 +179,15 @@ def whole(
     `counts` tells whether the function may allocate arrays and so has to count references to them.
     """
     return _dispatcher(function, fingerprint, cached, _options(_WholeCompiler, counts))
+
+
+def native(
+    function: FunctionType, fingerprint: str, cached: bool, *, counts: bool
+) -> Callable[..., Any]:
+    """Return what `whole` does, of a function that takes many arrays and returns nothing."""
+    key = f"native {fingerprint}"
+    without = _dispatcher(function, key, cached, _options(_NativeCompiler, counts))
+    return NativeCall(without, whole(function, fingerprint, cached, counts=counts))
 
 
 def _options(how: Any, counts: bool) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from halfseen.engine.arguments import (
 from halfseen.engine.loops.designs import add_square, powered_width, record_designs
 from halfseen.engine.loops.record import cleared, record, record_potential
 from halfseen.kernels.cholesky import exceeds
-from halfseen.kernels.compile_hints import inline
+from halfseen.kernels.compile_hints import inline, loop
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
@@ -53,6 +53,7 @@ HAS_RADIUS = False
 POLLS = True  # stop when asked to
 
 
+@loop
 def play(
     first: int, last: int, world: ChangingWorld, work: ChangingWorkspace, track: LinearTrack
 ) -> None:

@@ -46,7 +46,7 @@ from halfseen.engine.loops.designs import gather_expected, powered_width, record
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN
 from halfseen.engine.loops.record import cleared, record, record_potential
 from halfseen.kernels.cholesky import exceeds
-from halfseen.kernels.compile_hints import inline, shared
+from halfseen.kernels.compile_hints import inline, loop, shared
 from halfseen.kernels.jacobi import eigen
 from halfseen.kernels.ridge import gather, next_refactor, refresh_actions
 from halfseen.kernels.ties import tie_edge
@@ -66,6 +66,7 @@ HAS_RADIUS = False
 POLLS = True  # stop when asked to
 
 
+@loop
 def play(
     first: int, last: int, world: FixedWorld, work: FixedWorkspace, track: LinearTrack
 ) -> None:
