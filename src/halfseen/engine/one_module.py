@@ -32,9 +32,19 @@ from numba.core.cgutils import get_or_insert_function
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.core.untyped_passes import ExtractByteCode
+from numba.core.untyped_passes import (
+    ExtractByteCode,
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 from numba.extending import lower_builtin, register_jitable
 
 from halfseen.engine.code_cache import CodeCache
@@ -50,7 +60,20 @@ from halfseen.engine.parts import (
     named_function,
     shared_symbols,
 )
+from halfseen.kernels.reachable import is_own
 
+# Steps of numba that change nothing in loops over numbers and elements of arrays.
+NOT_NEEDED = (
+    WithLifting,
+    InlineClosureLikes,
+    RewriteDynamicRaises,
+    MakeFunctionToJitFunction,
+    InlineInlinables,
+    FindLiterallyCalls,
+    LiteralUnroll,
+    LiteralPropagationSubPipelinePass,
+    NopythonRewrites,
+)
 OBJECTS = 100_000  # made while compiling before the garbage collector looks at them
 types: Any = numba_types  # numba fills this module at run time
 
@@ -147,13 +170,19 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
 
     def define_pipelines(self) -> list[Any]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        left_out = NOT_NEEDED if self._is_plain() else ()
         manager.passes = [
             (self.lowering if step is NativeLowering else step, what)
             for step, what in manager.passes
+            if step not in left_out
         ]
         manager._finalized = False
         manager.finalize()
         return [manager]
+
+    def _is_plain(self) -> bool:
+        """Return whether a function is ours, so that it neither raises nor defines functions."""
+        return is_own(self.state.func_id.func) and not self.state.flags.nrt
 
 
 class _WholeCompiler(_PartCompiler):
@@ -245,7 +274,8 @@ def register_shared(
 ) -> None:
     """Let a function be called by others, compiled apart."""
     options = _options(_SharedCompiler, counts)
-    found = _Shared(_dispatcher(function, fingerprint, cached, options), fingerprint)
+    dispatcher = _dispatcher(function, f"shared {fingerprint}", cached, options)
+    found = _Shared(dispatcher, fingerprint)
     _shared[fingerprint] = found
 
     class Template(AbstractTemplate):  # type: ignore[misc]

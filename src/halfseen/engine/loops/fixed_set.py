@@ -131,7 +131,7 @@ def play_once(
 
         rate = 2.0 * constants[chosen, HALF_RATE] / world.censoring_factor
         before = shortage(rate, pulled[chosen], seen[chosen])
-        pulled[chosen] += span - 1.0 if observed else span  # a reward seen counts further down
+        pulled[chosen] += span - 1.0 if observed else span  # an observed round is counted below
         after = shortage(rate, pulled[chosen], seen[chosen])
         deficit += after - before
         if deficit > slack and censoring == 0:
@@ -161,7 +161,7 @@ def play_once(
 
 @shared
 def begin(world: FixedWorld, work: FixedWorkspace) -> float:
-    """Forget everything and return the largest mean."""
+    """Reset the state and return the largest mean."""
     inverse, estimate, lists, numbers = (
         work.matrices[INVERSE],
         work.vectors[ESTIMATE],
@@ -245,7 +245,7 @@ def gather_designs(world: FixedWorld, work: FixedWorkspace) -> None:
 def falls_short(world: FixedWorld, work: FixedWorkspace) -> int:
     """Return 1 if the observed design falls below its share of the expected one."""
     gather_designs(world, work)
-    work.numbers[STALE] = 1.0  # the factor is scratch here
+    work.numbers[STALE] = 1.0  # the factor was used as scratch
     observed, expected = work.matrices[DESIGN], work.matrices[EXPECTED_DESIGN]
     share = 1.0 / world.censoring_factor
     return 0 if exceeds(observed, expected, share, 0.0, work.matrices[FACTOR]) else 1
