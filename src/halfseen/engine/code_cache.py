@@ -145,7 +145,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
         Whether to use the disk at all.
     """
 
-    prunes = True  # whether the folder's size is looked at when something is written
+    leads = True  # announces a compilation and prunes the folder; parts leave both to their loop
 
     def __init__(self, fingerprint: str, provide: Callable[[Needs], None], *, keep: bool) -> None:
         self._fingerprint = fingerprint
@@ -174,7 +174,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
             except Exception as error:  # whatever a damaged file makes pickle or LLVM raise
                 log.info("halfseen: %s is damaged (%s) and is compiled again", path, error)
                 _remove(path)
-        if result is None:
+        if result is None and self.leads:
             announce()
         return result
 
@@ -217,7 +217,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
                 with suppress(OSError):
                     os.unlink(draft)
                 raise
-            if self.prunes:
+            if self.leads:
                 prune(self._folder)
         except OSError as error:
             _tell_once(f"{self._folder}: {error.strerror or error}")

@@ -94,7 +94,7 @@ class Lowered(NamedTuple):
 class PartCache(CodeCache):
     """Parts on disk, by their fingerprint and the types of their arguments."""
 
-    prunes = False  # the loop that calls them does
+    leads = False
 
     def lasting(self, library: Any) -> bool:
         """Return whether a part, and what it calls, refers to no address of this process alone."""
