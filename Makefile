@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
-SPREAD := -n auto --dist loadfile
+SPREAD := -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: install study docs test test-slow test-mysql test-postgres test-wheel verify verify-quick \
   wheel hashes licences sbom bench clean

@@ -1,11 +1,28 @@
 """Settings of every test, and what is said at the end of a run."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from report.browsers import NONE_FOUND
 
+# They take the longest and come first, so that no process is left with one of them at the end.
+LONGEST = (
+    "claims/test_verdicts.py",
+    "engine/test_linear_engines_agree.py",
+    "docs/test_pages.py",
+    "engine/backends/test_dask.py",
+    "docs/test_site.py",
+    "engine/test_cuda.py",
+    "engine/loops/test_linear_textbook.py",
+    "integrations/test_log_rows.py",
+    "agents/test_linear.py",
+    "engine/test_code_cache.py",
+    "engine/loops/test_ball.py",
+    "cli/test_ending.py",
+    "engine/test_engines_agree.py",
+)
 os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
 
 # How long an example takes says more about a busy machine than about the code.
@@ -28,6 +45,13 @@ def own_kinds():
     for registry, content in kept:
         registry.clear()
         registry.update(content)
+
+
+def pytest_collection_modifyitems(items):
+    """Put the files that take the longest first."""
+    order = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    assert all(path.exists() for path in order)
+    items.sort(key=lambda item: order.get(item.path, len(LONGEST)))
 
 
 def pytest_terminal_summary(terminalreporter):

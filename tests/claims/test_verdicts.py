@@ -141,6 +141,9 @@ COMPILED = {
     "glm-slowdown",
 }
 
+# A run of them takes a second or more: one wrong function each is enough for every day.
+COSTLY = {"water-filling-caps", "any-order-path"}
+
 
 def each(names):
     marks = {name: [pytest.mark.slow] if name in COMPILED else [] for name in names}
@@ -343,7 +346,7 @@ def _everywhere(place, mutation, monkeypatch):
         pytest.param(
             *case,
             id=f"{case[0]}-{case[1].rsplit('.', 1)[1]}-{number}",
-            marks=[pytest.mark.slow] if case[0] in COMPILED else [],
+            marks=[pytest.mark.slow] if case[0] in COMPILED | COSTLY else [],
         )
         for number, case in enumerate(EVERYWHERE)
     ],

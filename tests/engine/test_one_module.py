@@ -152,6 +152,25 @@ def test_a_function_marked_inline_leaves_no_call():
     assert not any("small" in name and "uses_small" not in name for name in defined)
 
 
+@shared
+def product(values):
+    found = 1.0
+    for k in range(values.size):
+        found *= values[k]
+    return found
+
+
+def uses_product(values):
+    return weigh(product(values))
+
+
+def test_a_shared_function_may_be_compiled_on_its_own_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
+    values = np.array([2.0, 3.0])
+    assert compiled(product, Kernels(double))(values) == 6.0
+    assert compiled(uses_product, Kernels(double))(values) == 12.0
+
+
 def uses_small(x):
     return weigh(small(x))
 

@@ -145,6 +145,8 @@ class CodeCache(_Cache):  # type: ignore[misc]
         Whether to use the disk at all.
     """
 
+    leads = True  # announces a compilation and prunes the folder; parts leave both to their loop
+
     def __init__(self, fingerprint: str, provide: Callable[[Needs], None], *, keep: bool) -> None:
         self._fingerprint = fingerprint
         self._provide = provide
@@ -172,7 +174,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
             except Exception as error:  # whatever a damaged file makes pickle or LLVM raise
                 log.info("halfseen: %s is damaged (%s) and is compiled again", path, error)
                 _remove(path)
-        if result is None:
+        if result is None and self.leads:
             announce()
         return result
 
@@ -188,7 +190,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
         if found != sig:
             raise ValueError("it is of other types")
         self._provide(needs)
-        result = CompileResult._rebuild(target_context, *reduced)
+        result = self.rebuilt(target_context, reduced)
         with suppress(OSError):
             os.utime(path)  # as least recently used are deleted first
         return result
@@ -197,12 +199,12 @@ class CodeCache(_Cache):  # type: ignore[misc]
         """Write the compiled function; the draft takes the entry's name once it is complete."""
         from halfseen.engine.one_module import needs
 
-        if not self._keep or data.library.has_dynamic_globals:
+        if not self._keep or not self.lasting(data.library):
             return
         if self._folder is None:
             _tell_once("there is no home folder")
             return
-        body = dumps((sig, needs(data.library), data._reduce()))
+        body = dumps((sig, needs(data.library), self.reduced(data)))
         path = self._folder / self._name(sig, data.codegen)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -215,9 +217,22 @@ class CodeCache(_Cache):  # type: ignore[misc]
                 with suppress(OSError):
                     os.unlink(draft)
                 raise
-            prune(self._folder)
+            if self.leads:
+                prune(self._folder)
         except OSError as error:
             _tell_once(f"{self._folder}: {error.strerror or error}")
+
+    def lasting(self, library: Any) -> bool:
+        """Return whether code refers to no address of this process alone."""
+        return not library.has_dynamic_globals
+
+    def reduced(self, result: Any) -> Any:
+        """Return what to write of a compiled function."""
+        return result._reduce()
+
+    def rebuilt(self, target_context: Any, reduced: Any) -> Any:
+        """Return the compiled function of which that was written."""
+        return CompileResult._rebuild(target_context, *reduced)
 
     def _name(self, sig: Any, codegen: Any) -> str:
         versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__)

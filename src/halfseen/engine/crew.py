@@ -14,14 +14,14 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
-PATIENCE = 0.2  # seconds that an interrupted task is given to end
-LOOK = 0.1  # seconds between two looks at the results
+PATIENCE = 0.2  # seconds to wait for an interrupted task
+LOOK = 0.1  # seconds between two polls of the results
 Found = TypeVar("Found")
 _END: Any = object()
 
 
 class Crew:
-    """Threads that work off tasks and do not keep the process from ending."""
+    """Daemon threads that run tasks from a queue."""
 
     def __init__(self, workers: int) -> None:
         self._tasks: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
@@ -38,7 +38,7 @@ class Crew:
                 self._results.put((None, error))
 
     def submit(self, task: Callable[[], Any]) -> None:
-        """Have a task done by the next thread that is free."""
+        """Queue a task for the next free thread."""
         self._tasks.put(task)
 
     def result(self) -> Any:
@@ -53,7 +53,7 @@ class Crew:
             return found
 
     def close(self, patience: float = PATIENCE) -> None:
-        """Drop the tasks not begun, and give those that were some seconds to end."""
+        """Drop queued tasks and wait some seconds for the running ones."""
         while not self._tasks.empty():
             try:
                 self._tasks.get_nowait()
@@ -67,7 +67,7 @@ class Crew:
 
 
 def stepwise(steps: Iterator[Found]) -> Iterator[Found]:
-    """Yield what an iterator does, every step of it taken in another thread."""
+    """Yield from an iterator that runs in another thread."""
     crew = Crew(1)
     try:
         while True:

@@ -17,8 +17,10 @@ round became 448 for LinUCB on ten drawn actions.
 
 from __future__ import annotations
 
+import gc
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -30,38 +32,50 @@ from numba.core.cgutils import get_or_insert_function
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.untyped_passes import (
+    ExtractByteCode,
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 from numba.extending import lower_builtin, register_jitable
 
 from halfseen.engine.code_cache import CodeCache
+from halfseen.engine.native_call import NativeCall
+from halfseen.engine.parts import (
+    SYMBOL,
+    Part,
+    alone,
+    callable_part,
+    gather,
+    keep,
+    known,
+    named_function,
+    shared_symbols,
+)
+from halfseen.kernels.reachable import is_own
 
-SYMBOL = "halfseen_shared_"
+# Steps of numba that change nothing in loops over numbers and elements of arrays.
+NOT_NEEDED = (
+    WithLifting,
+    InlineClosureLikes,
+    RewriteDynamicRaises,
+    MakeFunctionToJitFunction,
+    InlineInlinables,
+    FindLiterallyCalls,
+    LiteralUnroll,
+    LiteralPropagationSubPipelinePass,
+    NopythonRewrites,
+)
+OBJECTS = 100_000  # made while compiling before the garbage collector looks at them
 types: Any = numba_types  # numba fills this module at run time
-
-
-class _Part(JITCodeLibrary):  # type: ignore[misc]
-    """A function as it was lowered: neither optimized nor made machine code."""
-
-    always_inlined = ""
-    _complete: Any = None
-
-    def finalize(self) -> None:
-        """Leave everything to the whole."""
-        self._raise_if_finalized()
-        self._finalized = True
-
-    def alone(self) -> Any:
-        """Return the function without those it calls."""
-        return super()._get_module_for_linking()
-
-    def _get_module_for_linking(self) -> Any:
-        """Return the function with those it calls, for code that numba compiles in its own way."""
-        if self._complete is None:
-            self._complete = self.alone().clone()
-            for library in _gather(self):
-                self._complete.link_in(_alone(library), preserve=True)
-        return self._complete
 
 
 class _Whole(JITCodeLibrary):  # type: ignore[misc]
@@ -70,10 +84,10 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc]
     def finalize(self) -> None:
         """Link the parts, make them internal, optimize, and emit machine code."""
         self._raise_if_finalized()
-        libraries = _gather(self)
+        libraries = gather(self)
         for library in libraries:
             self._reload_init.update(library._reload_init)
-            self._final_module.link_in(_alone(library), preserve=True)
+            self._final_module.link_in(alone(library), preserve=True)
         inlined = {getattr(library, "always_inlined", "") for library in libraries}
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
@@ -87,25 +101,7 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc]
     @property
     def needs(self) -> list[str]:
         """Symbols of the shared functions that the code calls."""
-        functions = self._final_module.functions
-        return [f.name for f in functions if f.is_declaration and f.name.startswith(SYMBOL)]
-
-
-def _gather(
-    library: JITCodeLibrary, found: dict[JITCodeLibrary, None] | None = None
-) -> dict[JITCodeLibrary, None]:
-    """Return the libraries that a library needs, and those that its parts need."""
-    found = {} if found is None else found
-    for other in library._linking_libraries:
-        if other not in found:
-            found[other] = None
-            if isinstance(other, _Part):
-                _gather(other, found)
-    return found
-
-
-def _alone(library: JITCodeLibrary) -> Any:
-    return library.alone() if isinstance(library, _Part) else library._get_module_for_linking()
+        return shared_symbols(self._final_module)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -113,14 +109,12 @@ class _PartLowering(NativeLowering):  # type: ignore[misc]
     _name = "halfseen_part_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
         super().run_pass(state)
         lowered = state.cr
-        if state.func_id.func in _inlined:
+        if _parts[state.func_id.func].inlined:
             state.library.always_inlined = lowered.fndesc.llvm_func_name
-        # Numba finds a callee by its entry point, which has to be a unique builtin function.
-        entry = [].append  # type: ignore[var-annotated]
-        state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
+        entry = callable_part(state.targetctx, lowered.fndesc, state.library)
         state.cr = _LowerResult(lowered.fndesc, lowered.call_helper, entry, lowered.env)
         return True
 
@@ -135,6 +129,17 @@ class _WholeLowering(NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Look for unreachable cycles of objects less often: a tenth of the time of compiling."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], OBJECTS) if before[0] else 0, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 class _PartCompiler(CompilerBase):  # type: ignore[misc]
     lowering: type[NativeLowering] = _PartLowering
     flags: tuple[str, ...] = ("no_compile", "no_cpython_wrapper", "no_cfunc_wrapper")
@@ -144,20 +149,50 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
         for name in self.flags:
             setattr(self.state.flags, name, True)
 
+    def compile_extra(self, function: FunctionType) -> Any:
+        """Compile a function, or find it among those that were lowered before."""
+        with rare_collections():
+            return self._compile_or_find(function)
+
+    def _compile_or_find(self, function: FunctionType) -> Any:
+        fingerprint = _parts[function].fingerprint() if function in _parts else None
+        if fingerprint is None:
+            return super().compile_extra(function)
+        identity = (fingerprint, self.state.args)
+        found = known(identity, self.state.targetctx, provide)
+        if found is None:
+            self.state.func_id = named_function(function, fingerprint)
+            ExtractByteCode().run_pass(self.state)
+            self.state.lifted = ()
+            found = self._compile_bytecode()
+            keep(identity, found, provide)
+        return found._replace(metadata={})  # where numba writes how long it took
+
     def define_pipelines(self) -> list[Any]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        left_out = NOT_NEEDED if self._is_plain() else ()
         manager.passes = [
             (self.lowering if step is NativeLowering else step, what)
             for step, what in manager.passes
+            if step not in left_out
         ]
         manager._finalized = False
         manager.finalize()
         return [manager]
 
+    def _is_plain(self) -> bool:
+        """Return whether a function is ours, so that it neither raises nor defines functions."""
+        return is_own(self.state.func_id.func) and not self.state.flags.nrt
+
 
 class _WholeCompiler(_PartCompiler):
     lowering = _WholeLowering
     flags = ("no_cfunc_wrapper",)
+
+
+class _NativeCompiler(_PartCompiler):
+    lowering = _WholeLowering
+    flags = ("no_cpython_wrapper", "no_cfunc_wrapper")
 
 
 class _SharedCompiler(_PartCompiler):
@@ -175,6 +210,15 @@ def whole(
     return _dispatcher(function, fingerprint, cached, _options(_WholeCompiler, counts))
 
 
+def native(
+    function: FunctionType, fingerprint: str, cached: bool, *, counts: bool
+) -> Callable[..., Any]:
+    """Return what `whole` does, of a function that takes many arrays and returns nothing."""
+    key = f"native {fingerprint}"
+    without = _dispatcher(function, key, cached, _options(_NativeCompiler, counts))
+    return NativeCall(without, whole(function, fingerprint, cached, counts=counts))
+
+
 def _options(how: Any, counts: bool) -> dict[str, Any]:
     return {"nogil": True, "error_model": "numpy", "pipeline_class": how, "_nrt": counts}
 
@@ -187,13 +231,21 @@ def _dispatcher(
     return result
 
 
-_inlined: set[Any] = set()
+class _Registered(NamedTuple):
+    """A function compiled into its callers; without a fingerprint it is not kept."""
+
+    inlined: bool
+    fingerprint: Callable[[], str | None]
 
 
-def register_part(function: FunctionType, *, inlined: bool, counts: bool) -> None:
+_parts: dict[Any, _Registered] = {}
+
+
+def register_part(
+    function: FunctionType, fingerprint: Callable[[], str | None], *, inlined: bool, counts: bool
+) -> None:
     """Let a function be compiled into its callers, and inlined there if asked to."""
-    if inlined:
-        _inlined.add(function)
+    _parts[function] = _Registered(inlined, fingerprint)
     register_jitable(**_options(_PartCompiler, counts))(function)
 
 
@@ -222,7 +274,8 @@ def register_shared(
 ) -> None:
     """Let a function be called by others, compiled apart."""
     options = _options(_SharedCompiler, counts)
-    found = _Shared(_dispatcher(function, fingerprint, cached, options), fingerprint)
+    dispatcher = _dispatcher(function, f"shared {fingerprint}", cached, options)
+    found = _Shared(dispatcher, fingerprint)
     _shared[fingerprint] = found
 
     class Template(AbstractTemplate):  # type: ignore[misc]

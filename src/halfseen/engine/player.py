@@ -1,4 +1,4 @@
-"""A cell's loop with its arguments, ready to be called by any engine, and room for its tracks."""
+"""A cell's loop bound to its arguments, for any engine, and empty tracks for its results."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ def player(
 
 
 def blank_track(cell: AnyCell, rows: int) -> Track:
-    """Return an empty track with room for some replications of a cell."""
+    """Return an empty track for a number of replications of a cell."""
     return cell.blank(rows, cell.groups, getattr(cell.problem, "dimension", 0))

@@ -19,9 +19,9 @@ from halfseen.engine.arguments import Track
 FOLDED = ("regret", "potential", "pulls", "observations")
 BINNED = ("regret", "potential")
 MOMENTS = ("mean", "square", "least", "largest")
-ACCURACY = 0.01  # of a quantile, relative
-SMALLEST, LARGEST = 1e-6, 1e15  # what is below counts as 0
-MOST_ROWS = 1 << 10  # worked on at a time
+ACCURACY = 0.01  # relative accuracy of a quantile
+SMALLEST, LARGEST = 1e-6, 1e15  # range of the bins; smaller values count as 0
+MOST_ROWS = 1 << 10  # rows reduced at a time
 LOG_RATIO = math.log((1.0 + ACCURACY) / (1.0 - ACCURACY))
 BINS = 2 + math.ceil(math.log(LARGEST / SMALLEST) / LOG_RATIO)
 Arrays = dict[str, NDArray[Any]]
@@ -73,7 +73,7 @@ class Fold:
         """Merge in replications that it does not hold yet."""
         for (first, last), held in part.moments.items():
             moments, size = held, last - first
-            while size & (size - 1) == 0 and first % size == 0:  # as long as its twin is here
+            while size & (size - 1) == 0 and first % size == 0:  # its sibling is complete
                 twin = first ^ size
                 if (twin, twin + size) not in self.moments:
                     break

@@ -12,11 +12,11 @@ import secrets
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import FunctionType
 from typing import Any, Protocol
 
-from halfseen.kernels.compile_hints import ALLOCATES, INLINE, SHARED, hint
+from halfseen.kernels.compile_hints import ALLOCATES, INLINE, LOOP, SHARED, hint
 from halfseen.kernels.reachable import fingerprint, is_own, reach
 
 
@@ -72,7 +72,7 @@ def leaves_open(function: FunctionType, open_names: Container[str]) -> bool:
 @cache
 def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> Callable[..., Any]:
     """Return the fitted function compiled, from disk if it was compiled before."""
-    from halfseen.engine.one_module import register_part, register_shared, whole
+    from halfseen.engine.one_module import native, register_part, register_shared, whole
 
     result = fitted(function, kernels, **others)
     reached = reach(result)
@@ -86,8 +86,18 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
             register_shared(callee, *_key(callee), counts=counts)
         else:
             inlined = hint(callee) == INLINE or callee in own
-            register_part(callee, inlined=inlined, counts=counts)
-    return whole(result, *_key(result), counts=may_allocate(result))
+            known = partial(part_fingerprint, callee, own)
+            register_part(callee, known, inlined=inlined, counts=counts)
+    make = native if hint(result) == LOOP else whole
+    return make(result, *_key(result), counts=may_allocate(result))
+
+
+def part_fingerprint(function: FunctionType, kernels: Iterable[Any]) -> str | None:
+    """Return a function's fingerprint if loops of other policies may call it too, else None."""
+    reached = reach(function)
+    if any(kernel in reached for kernel in kernels) or not all(map(is_own, reached)):
+        return None
+    return fingerprint(function)
 
 
 def may_allocate(function: FunctionType) -> bool:

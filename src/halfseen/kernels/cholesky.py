@@ -9,7 +9,7 @@ from halfseen.kernels.compile_hints import shared
 
 
 def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vector) -> bool:
-    """Tell whether left - share * right - slack * I is positive definite, by Cholesky."""
+    """Return whether left - share * right - slack * I is positive definite, by Cholesky."""
     d = left.shape[0]
     for i in range(d):
         for j in range(i + 1):
@@ -29,7 +29,7 @@ def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vec
 
 @shared
 def lower_factor(matrix: Vector, factor: Vector) -> None:
-    """Write the Cholesky factor of a positive definite matrix; entries above it are not read."""
+    """Write the Cholesky factor of a positive definite matrix, read from its lower triangle."""
     d = matrix.shape[0]
     for i in range(d):
         for j in range(i + 1):

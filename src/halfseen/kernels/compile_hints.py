@@ -16,6 +16,9 @@ each function the compiler decides by itself whether to inline it, unless it car
     makes new arrays. It and the functions that can call it count references to arrays, which
     costs about 10 ns for every row of a matrix that is named; no other function of this package
     counts them, so that none may allocate.
+`loop`
+    is called from Python, once for many rounds, with named tuples of arrays, and returns nothing.
+    It is called by its address, without a wrapper that takes the tuples apart.
 
 A marker changes nothing in plain Python nor on a GPU.
 """
@@ -26,7 +29,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-INLINE, SHARED, ALLOCATES = "inline", "shared", "allocates"
+INLINE, SHARED, ALLOCATES, LOOP = "inline", "shared", "allocates", "loop"
 
 
 def inline(function: Function) -> Function:
@@ -44,6 +47,12 @@ def shared(function: Function) -> Function:
 def allocates(function: Function) -> Function:
     """Mark a function as making new arrays."""
     vars(function)["__compile__"] = ALLOCATES
+    return function
+
+
+def loop(function: Function) -> Function:
+    """Mark a function as called from Python, once for many rounds."""
+    vars(function)["__compile__"] = LOOP
     return function
 
 

@@ -13,8 +13,8 @@ from halfseen.checks import Vector
 CENTER, PULL, SPREAD = range(3)  # rows of the scratch array
 SCRATCH_ROWS = 3
 MOST_STEPS = 200
-CLOSE = 1e-12  # one more Newton step from here is exact to rounding
-TINY, HUGE = 1e-150, 1e150  # beyond, squares underflow or overflow and no longer matter
+CLOSE = 1e-12  # relative step below which one more Newton step is exact up to rounding
+TINY, HUGE = 1e-150, 1e150  # beyond these, squares underflow or overflow and no longer matter
 
 
 def write_farthest(

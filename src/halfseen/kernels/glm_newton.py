@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-16  # squared distance to the maximum, in standard errors, at which steps end
 MOST_STEPS = 100
-MOST_JITTERS = 40  # from 1e-12 of the trace, tenfold each time
-KEEP = 0.01  # the same factor serves again when a step left less than this of the gradient
+MOST_JITTERS = 40  # most increases of the jitter, from 1e-12 of the trace, tenfold each time
+KEEP = 0.01  # reuse the factor if a step left less than this share of the gradient
 
 
 def maximise(
@@ -67,7 +67,7 @@ def maximise(
         for i in range(d):
             total += rows[k, i] * theta[i]
         z[k] = total
-    fresh = True  # the curvature has to be computed
+    fresh = True  # whether the curvature has to be computed
     steps = 0
     for i in range(d):
         step[i] = 0.0
@@ -145,7 +145,7 @@ def maximise(
             if fresh or rise <= KEEP * before:
                 break
             fresh = True
-        stalled = rise < 1e-8 and rise > 0.25 * before  # rounding leaves no more to gain
+        stalled = rise < 1e-8 and rise > 0.25 * before  # rounding errors prevent further progress
         if rise <= TOLERANCE or stalled:
             return steps
         if steps == MOST_STEPS:
@@ -156,7 +156,7 @@ def maximise(
 
 
 def unreachable(design: Vector) -> Vector:
-    """Return the projection (d, d) on the directions in which a design holds nothing.
+    """Return the projection (d, d) on the null space of a design.
 
     >>> unreachable(np.diag([2.0, 0.0])).tolist()
     [[0.0, 0.0], [0.0, 1.0]]

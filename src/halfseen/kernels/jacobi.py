@@ -8,12 +8,12 @@ from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import shared
 
 MOST_SWEEPS = 60
-NEGLIGIBLE = 1e-18  # of the diagonal: a hundredth of its rounding
+NEGLIGIBLE = 1e-18  # relative to the diagonal: a hundredth of its rounding error
 
 
 @shared
 def eigen(matrix: Vector, values: Vector, vectors: Vector) -> None:
-    """Write the eigenvalues, ascending, and the eigenvectors, one per column; spoils `matrix`."""
+    """Write ascending eigenvalues and the eigenvectors, one per column; overwrites `matrix`."""
     d = values.size
     for i in range(d):
         for j in range(d):

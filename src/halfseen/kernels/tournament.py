@@ -17,7 +17,7 @@ from halfseen.checks import Vector
 
 
 def inner_nodes(arms: int) -> int:
-    """Return how many nodes stand above the leaves of a tree that seats all arms."""
+    """Return the number of inner nodes of a tree with a leaf for every arm."""
     leaves = 1
     nodes = 0
     while leaves < arms:
@@ -27,7 +27,7 @@ def inner_nodes(arms: int) -> int:
 
 
 def build(values: Vector, winners: NDArray[Any], leaves: int) -> int:
-    """Play every match from the leaves up and return the winning arm."""
+    """Compute the winner of every node from the leaves up and return the winning arm."""
     for node in range(leaves - 1, -1, -1):
         best = 4 * node + 1
         for child in range(best + 1, best + 4):

@@ -16,12 +16,12 @@ import math
 
 from halfseen.checks import Vector
 
-MOST_STEPS = 60  # of one eigenvalue; two or three are usual
-NEGLIGIBLE = 2.0**-106  # squared, of the product of its two neighbours on the diagonal
+MOST_STEPS = 60  # most steps per eigenvalue; two or three are usual
+NEGLIGIBLE = 2.0**-106  # squared entry relative to the product of its two diagonal neighbours
 
 
 def write_eigenvalues(matrix: Vector, values: Vector) -> None:
-    """Write the eigenvalues, ascending; reads the lower half of `matrix` and spoils all of it."""
+    """Write ascending eigenvalues; reads the lower triangle of `matrix` and overwrites it all."""
     d = values.size
     squares = matrix[0]  # of the entries beside the diagonal, from place 1 on
     _make_tridiagonal(matrix, values)
@@ -53,7 +53,7 @@ def _make_tridiagonal(matrix: Vector, values: Vector) -> None:
     """
     d = values.size
     for k in range(d - 1):
-        v = matrix[k]  # its upper half is free
+        v = matrix[k]  # the upper triangle is free for scratch
         first = matrix[k + 1, k]
         rest = 0.0
         for i in range(k + 2, d):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import BOX_END, BOX_STEP, BOXES, WORD, Stream, mantissa, normal_from, words
-from halfseen.kernels.compile_hints import inline
+from halfseen.kernels.compile_hints import inline, shared
 from halfseen.problems.action_sets import SECOND
 
 LANES = 8  # numbers drawn at once by the widest vector instructions; a remainder is slow
@@ -15,6 +15,7 @@ BLOCK = 512  # pairs of coordinates whose words are held at once, so that they s
 Places = NDArray[np.int64]
 
 
+@shared
 def draw_round(
     stream: Stream,
     clock: int,

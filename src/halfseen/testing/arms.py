@@ -111,8 +111,7 @@ def _check_choice(
     if kernels.choose is not None:
         playable = np.ones(len(state), np.uint8)
         playable[arm] = 0
-        offered = (state, state[:, COUNT].copy(), playable, step, stream, table)
-        chosen = check_pure(f"{name}.choose", kernels.choose, *offered)
+        chosen = kernels.choose(state, state[:, COUNT].copy(), playable, step, stream, table)
         assert 0 <= chosen < len(state), f"choose returned {chosen}, which is no arm"
         assert playable[chosen] == 1, f"choose returned arm {chosen}, which is not playable"
 

@@ -33,11 +33,11 @@ from halfseen.errors import HalfseenError, InvalidInput
 
 CHUNK_SECONDS = 2.0
 CONNECT_SECONDS = 10.0
-MOST_BYTES = 1 << 26  # of tracks in one chunk
+MOST_BYTES = 1 << 26  # most bytes of the tracks in one chunk
 GROWTH = 8  # a chunk has at most this many times the replications of the one it is sized by
-SHELF = "halfseen"  # in the scheduler, for the cells being played
+SHELF = "halfseen"  # name under which the scheduler holds the cells being played
 SETTINGS = {  # of a cluster on this machine; with its own, Dask takes 8% of a core to watch itself
-    "distributed.scheduler.allowed-failures": 20,  # deaths of workers under one chunk
+    "distributed.scheduler.allowed-failures": 20,  # workers that may die while playing one chunk
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "1s",
     "distributed.admin.tick.interval": "500ms",
@@ -65,7 +65,7 @@ class Job:
         """Take the next replications to play."""
         first, last = self.lacks.pop(0)
         left = last - first + sum(b - a for a, b in self.lacks)
-        fair = max(math.ceil(left / (4 * slots)), self.size // 16)  # small at the end, not tiny
+        fair = max(math.ceil(left / (4 * slots)), self.size // 16)  # smaller towards the end
         end = min(last, first + max(1, min(self.size, fair)))
         if end < last:
             self.lacks.insert(0, (end, last))

@@ -24,7 +24,7 @@ WORD = 0xFFFFFFFF
 SIMULATED = bool(config.ENABLE_CUDASIM)
 PHILOX_ROUNDS = 10
 SHORT_ROUNDS = 7  # in single precision: the fewest that pass every test (Salmon and others 2011)
-SHORT_ERROR = 1e-4  # of a sum of many rewards in single precision, relative
+SHORT_ERROR = 1e-4  # relative error of a sum of many rewards in single precision
 Exchange = dict[CodeType, Callable[..., Any]]  # by the code of the function that is replaced
 
 

@@ -36,10 +36,10 @@ DRAWN = True
 SAMPLES = False
 DIMENSION = 2
 HOLDS = True  # the inverse stays in registers while the actions of a round are looked at
-HALF = 3  # numbers of its lower half
+HALF = 3  # entries of its lower triangle
 HELD_DIMENSION = 10  # inverses up to this size are held
 EDGES = len(NORMAL_EDGE)
-MOST_BITS = 62  # coordinates that can be marked in one number
+MOST_BITS = 62  # coordinates that one integer has bits for
 
 
 class ContextWorkspace(NamedTuple):

@@ -20,8 +20,8 @@ from halfseen.engine.loops.designs import record_design
 from halfseen.engine.loops.feedback import HALF_RATE
 from halfseen.engine.loops.fixed_set import record_both
 
-FEWEST = 8  # threads of a block that still pay
-MOST_LANES = 1 << 15  # threads that work on matrices too large for shared memory
+FEWEST = 8  # fewest threads per block for which shared memory is worth using
+MOST_LANES = 1 << 15  # most threads when matrices do not fit in shared memory
 
 
 def write_designs(world: FixedWorld, rows: int, track: LinearTrack) -> None:

@@ -42,7 +42,7 @@ from halfseen.engine.loops import fixed_set
 from halfseen.engine.specialise import OpenNames, fitted
 
 HALF_WARP = 16  # threads; with d = 20 twice as fast as the GPU's memory would be
-COUNTED = 2**24  # whole numbers up to this are exact in single precision
+COUNTED = 2**24  # integers up to this are exact in single precision
 
 
 def launch(cell: Cell | LinearCell, single: bool = False) -> Launch:

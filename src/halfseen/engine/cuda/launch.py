@@ -11,8 +11,8 @@ from numba import cuda
 
 from halfseen.engine.arguments import FixedWorkspace, Shapes, World
 
-SHARED = 48 * 1024  # bytes a block may declare
-LOCAL = 16 * 1024  # bytes a thread works on before the GPU's caches hold too few of them
+SHARED = 48 * 1024  # bytes of shared memory a block may declare
+LOCAL = 16 * 1024  # bytes of local memory per thread beyond which the GPU's caches thrash
 THREADS = 128
 
 
@@ -55,7 +55,7 @@ class Launch:
 
 
 def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int = 32) -> int:
-    """Return how many threads of a block find room in shared memory, 0 if too few do.
+    """Return how many threads of a block fit in shared memory, 0 if too few do.
 
     A thread needs `own` numbers to itself and all of them `common` ones together.
     """

@@ -148,7 +148,7 @@ def leap(
 
 
 def begin(world: FixedWorld, work: NearWorkspace) -> float:
-    """Forget everything and return the squared error of an estimate of 0."""
+    """Reset the state and return the squared error of a zero estimate."""
     inverse, estimate, theta = work.matrices[0], work.vectors[0], world.theta
     miss = 0.0
     for i in range(theta.size):

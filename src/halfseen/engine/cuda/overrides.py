@@ -1,4 +1,4 @@
-"""Functions of the loops, written anew for sizes the compiler knows, as suits a GPU."""
+"""Functions of the loops, rewritten for a GPU with sizes known at compile time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from halfseen.engine.cuda.compile import Exchange
 from halfseen.engine.loops import designs
 from halfseen.kernels import ridge
 
-MOST = 16  # coordinates that stay in registers
+MOST = 16  # most coordinates that stay in registers
 
 
 def lower_halves(d: int) -> Exchange:

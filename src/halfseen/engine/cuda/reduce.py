@@ -26,8 +26,8 @@ from halfseen.engine.reduce import (
     blocks,
 )
 
-ROWS = 1 << 12  # that one thread merges
-LEVELS = 13  # of the tree over them
+ROWS = 1 << 12  # rows merged per thread
+LEVELS = 13  # levels of the tree over those rows
 THREADS = 128
 
 

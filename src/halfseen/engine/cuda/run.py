@@ -27,8 +27,8 @@ from halfseen.errors import InvalidInput
 if TYPE_CHECKING:
     from halfseen.engine.cuda.launch import Launch
 
-MOST_ROWS = 1 << 20  # replications a launch
-SHARE = 0.5  # of the GPU's free memory
+MOST_ROWS = 1 << 20  # most replications per launch
+SHARE = 0.5  # share of the GPU's free memory that is used
 
 
 def device() -> Any:

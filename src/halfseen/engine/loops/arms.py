@@ -27,7 +27,7 @@ from halfseen.engine.loops.feedback import (
     write_playable,
 )
 from halfseen.engine.loops.record import cleared, record, record_potential
-from halfseen.kernels.compile_hints import inline
+from halfseen.kernels.compile_hints import inline, loop
 from halfseen.kernels.ties import outside
 from halfseen.kernels.tournament import build, climb, inner_nodes
 
@@ -46,6 +46,7 @@ HAS_WIDTH = False
 POLLS = True  # stop when asked to
 
 
+@loop
 def play(first: int, last: int, world: ArmWorld, work: ArmWorkspace, track: ArmTrack) -> None:
     """Play replications `first` to `last` (excluded) and write their tracks, row by row."""
     for replication in range(first, last):

@@ -26,7 +26,7 @@ from halfseen.engine.arguments import (
 from halfseen.engine.loops.designs import add_square, powered_width, record_designs
 from halfseen.engine.loops.record import cleared, record, record_potential
 from halfseen.kernels.cholesky import exceeds
-from halfseen.kernels.compile_hints import inline
+from halfseen.kernels.compile_hints import inline, loop
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
@@ -53,6 +53,7 @@ HAS_RADIUS = False
 POLLS = True  # stop when asked to
 
 
+@loop
 def play(
     first: int, last: int, world: ChangingWorld, work: ChangingWorkspace, track: LinearTrack
 ) -> None:
@@ -71,7 +72,7 @@ def play_once(
     alphas, stops, numbers = world.alphas, world.stops, work.numbers
     pulled, seen, potential, stopped = work.groups[0], work.groups[1], work.potential, work.stop
     x, values, axes = work.lines[ACTION], work.lines[INVERSE_VALUES], work.designs[AXES]
-    # What a policy learns from is not what was observed when it makes up what is missing.
+    # A policy that imputes learns from more rounds than were observed.
     honest = work.designs[HONEST] if IMPUTES else work.matrices[DESIGN]
     expected, history = work.designs[EXPECTED], work.history
     horizon = stops[stops.size - 1]
@@ -81,7 +82,7 @@ def play_once(
     reset(world, work, replication)
     begin(work)
     regret = 0.0
-    unsure = 0.0  # how much the expected design may have grown since it was last compared
+    unsure = 0.0  # bound on the growth of the expected design since the last comparison
     wait = 0.0
     rate = 1.0
     best = 0.0
@@ -171,7 +172,7 @@ def play_once(
 
 
 def begin(work: ChangingWorkspace) -> None:
-    """Begin with designs that know of no round."""
+    """Reset the designs to those before the first round."""
     design = work.matrices[DESIGN]
     for i in range(design.shape[0]):
         for j in range(design.shape[0]):

@@ -69,14 +69,14 @@ BALL = False
 
 
 def draw_rounds(stream: Stream, offered: Vector) -> None:
-    """Write the actions a replication is offered, those `choose` would draw."""
+    """Write the actions offered in a replication, the same that `choose` would draw."""
     for clock in range(offered.shape[0]):
         for k in range(offered.shape[1]):
             draw(stream, clock + 1, k, offered[clock, k])
 
 
 def reset(world: ChangingWorld, work: ChangingWorkspace, replication: int) -> None:
-    """Forget everything."""
+    """Reset the state."""
     matrices, vectors, numbers = work.matrices, work.vectors, work.numbers
     restart(
         world.regularization,
@@ -199,7 +199,7 @@ def respond(numbers: Vector, rate: float, observed: bool, stream: Stream, now: i
 
 @inline
 def learn(world: ChangingWorld, work: ChangingWorkspace, history: History, gained: float) -> bool:
-    """Learn a reward of the action; True as the estimate is a new one."""
+    """Update the estimate with a reward of the action; always True, as the estimate changed."""
     matrices, vectors, numbers = work.matrices, work.vectors, work.numbers
     inverse, design, estimate = matrices[INVERSE], matrices[DESIGN], vectors[ESTIMATE]
     target, x, v = vectors[TARGET], work.lines[ACTION], vectors[V]
@@ -217,7 +217,7 @@ def learn(world: ChangingWorld, work: ChangingWorkspace, history: History, gaine
 
 
 def longer(history: History) -> History:
-    """Return the observed rounds as they are, as ridge regression keeps none."""
+    """Return the observed rounds unchanged, as ridge regression keeps none."""
     return history
 
 

@@ -43,7 +43,7 @@ EXPLORES = False
 
 
 def reset(world: ChangingWorld, work: ChangingWorkspace, replication: int) -> None:
-    """Forget everything."""
+    """Reset the state."""
     numbers, d = work.numbers, world.theta.size
     numbers[REGULARIZATION] = world.regularization
     numbers[LIMIT] = world.limit

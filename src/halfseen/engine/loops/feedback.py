@@ -1,4 +1,4 @@
-"""What the world answers: rewards, waits for an observation, playable arms."""
+"""Feedback of the environment: rewards, waits until an observation, playable arms."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def feedback(
 def gaussian_feedback(
     constants: Vector, action: int, count: int, stream: Stream
 ) -> tuple[float, float]:
-    """Return what `feedback` does, of normal rewards."""
+    """Return `feedback` with normal rewards."""
     return feedback(constants, action, count, GAUSSIAN, stream)
 
 
@@ -56,7 +56,7 @@ def gaussian_feedback(
 def link_feedback(
     constants: Vector, action: int, count: int, stream: Stream
 ) -> tuple[float, float]:
-    """Return what `feedback` does; ``reward`` is filled in with the law of a link's rewards."""
+    """Return `feedback` with rewards drawn by ``reward``, which a link fills in."""
     _, _, high, low = words(stream, count, action)
     wait = waiting(constants[action, WAIT_SCALE], high, low, stream, count, action)
     gained = reward(constants[action, MEAN], constants[action, NOISE], stream, count, action)

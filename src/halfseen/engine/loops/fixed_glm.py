@@ -73,7 +73,7 @@ def learn(world: FixedWorld, work: FixedWorkspace, chosen: int, gained: float) -
     """Learn a reward of an action, and maximise the likelihood unless exploring."""
     lists, numbers, d = work.lists, work.numbers, world.theta.size
     widen(world, work, chosen, gained)
-    left = False  # exploration ends with this round
+    left = False  # whether exploration ends with this round
     if EXPLORES and numbers[EXPLORING] > 0.0:
         left = seen_everywhere(world, work)
         numbers[EXPLORING] = 0.0 if left else 1.0
@@ -111,7 +111,7 @@ def widen(world: FixedWorld, work: FixedWorkspace, chosen: int, gained: float) -
 
 
 def gather_plain(world: FixedWorld, work: FixedWorkspace) -> None:
-    """Write the design without a ridge, with 1 along directions no action has."""
+    """Write the design without a ridge, with 1 along directions that no action spans."""
     lists, design = work.lists, work.matrices[DESIGN]
     gather(world.columns, lists[COUNTS], lists[SUMS], 0.0, design, work.vectors[TARGET])
     for i in range(design.shape[0]):
@@ -121,7 +121,7 @@ def gather_plain(world: FixedWorld, work: FixedWorkspace) -> None:
 
 @shared
 def seen_everywhere(world: FixedWorld, work: FixedWorkspace) -> bool:
-    """Return whether every direction was seen once."""
+    """Return whether every direction was observed at least once."""
     gather_plain(world, work)
     design = work.matrices[DESIGN]
     return exceeds(design, design, 0.0, SEEN_ONCE, work.matrices[FACTOR])

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def reset(world: FixedWorld, work: FixedWorkspace) -> None:
-    """Begin with the error of the estimate 0, in the norm of the design."""
+    """Set the squared error to that of a zero estimate, in the norm of the design."""
     miss = 0.0
     for i in range(world.theta.size):
         miss += world.regularization * world.theta[i] ** 2
@@ -90,7 +90,7 @@ def learn(world: FixedWorld, work: FixedWorkspace, chosen: int, gained: float) -
 
 @shared
 def start_afresh(world: FixedWorld, work: FixedWorkspace) -> None:
-    """Compute everything from how often each action was learned and what it paid."""
+    """Recompute the estimate from each action's number of observations and sum of rewards."""
     matrices, lists, numbers = work.matrices, work.lists, work.numbers
     inverse, design, estimate = matrices[INVERSE], matrices[DESIGN], work.vectors[ESTIMATE]
     target, lam, d = work.vectors[TARGET], world.regularization, world.theta.size

@@ -47,7 +47,7 @@ from halfseen.engine.loops.designs import gather_expected, powered_width, record
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN
 from halfseen.engine.loops.record import cleared, record, record_potential
 from halfseen.kernels.cholesky import exceeds, lower_factor
-from halfseen.kernels.compile_hints import inline, shared
+from halfseen.kernels.compile_hints import inline, loop, shared
 from halfseen.kernels.jacobi import eigen
 from halfseen.kernels.ridge import gather, next_refactor, refresh_actions
 from halfseen.kernels.ties import tie_edge
@@ -70,6 +70,7 @@ HAS_RADIUS = False
 POLLS = True  # stop when asked to
 
 
+@loop
 def play(
     first: int, last: int, world: FixedWorld, work: FixedWorkspace, track: LinearTrack
 ) -> None:
@@ -139,7 +140,7 @@ def play_once(
 
         rate = 2.0 * constants[chosen, HALF_RATE] / world.censoring_factor
         before = shortage(rate, pulled[chosen], seen[chosen])
-        pulled[chosen] += span - 1.0 if observed else span  # a reward seen counts further down
+        pulled[chosen] += span - 1.0 if observed else span  # an observed round is counted below
         after = shortage(rate, pulled[chosen], seen[chosen])
         deficit += after - before
         if deficit > slack and censoring == 0:
@@ -169,7 +170,7 @@ def play_once(
 
 @shared
 def begin(world: FixedWorld, work: FixedWorkspace) -> float:
-    """Forget everything and return the largest mean."""
+    """Reset the state and return the largest mean."""
     inverse, estimate, lists, numbers = (
         work.matrices[INVERSE],
         work.vectors[ESTIMATE],
@@ -297,7 +298,7 @@ def gather_designs(world: FixedWorld, work: FixedWorkspace) -> None:
 def falls_short(world: FixedWorld, work: FixedWorkspace) -> int:
     """Return 1 if the observed design falls below its share of the expected one."""
     gather_designs(world, work)
-    work.numbers[STALE] = 1.0  # the factor is scratch here
+    work.numbers[STALE] = 1.0  # the factor was used as scratch
     observed, expected = work.matrices[DESIGN], work.matrices[EXPECTED_DESIGN]
     share = 1.0 / world.censoring_factor
     return 0 if exceeds(observed, expected, share, 0.0, work.matrices[FACTOR]) else 1

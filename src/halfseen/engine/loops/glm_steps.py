@@ -1,4 +1,4 @@
-"""What the loops of generalized linear bandits do beside fitting."""
+"""Steps of the loops of generalized linear bandits other than fitting."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def form(matrix: Vector, x: Vector) -> float:
 
 
 def without_ridge(design: Vector, regularization: float, prior: Vector, out: Vector) -> None:
-    """Write W - lambda I + P: what was observed, with 1 along directions no action has."""
+    """Write W - lambda I + P: what was observed, with 1 along directions that no action spans."""
     for i in range(design.shape[0]):
         for j in range(design.shape[0]):
             out[i, j] = design[i, j] + prior[i, j]
@@ -59,7 +59,7 @@ def without_ridge(design: Vector, regularization: float, prior: Vector, out: Vec
 
 @allocates
 def longer(history: History) -> History:
-    """Return observed rounds with room for twice as many."""
+    """Return the observed rounds in arrays of twice the length."""
     size, d = history.kept.shape
     rows, sums = np.zeros((2 * size, d)), np.zeros(2 * size)
     for k in range(size):

@@ -52,7 +52,7 @@ def absorb(state: Vector, arm: int, reward: float, table: Vector) -> None:
 
 
 def pass_over(state: Vector, arm: int, table: Vector) -> None:
-    """Learn what the policy makes up for a missing reward."""
+    """Learn the reward that the policy imputes for a missing one."""
     guess = fill(state, arm, table)
     if guess == guess:
         learn(state, arm, guess, table)

@@ -65,7 +65,7 @@ MATRICES, VECTORS = GLM_SIZES
 
 
 def reset_glm(matrices: Vector, vectors: Vector, numbers: Vector) -> None:
-    """Forget everything but the regularization, the prior, the limit and the replication."""
+    """Reset everything but the regularization, the prior, the limit and the replication."""
     d = matrices.shape[1]
     lam = numbers[REGULARIZATION]
     for m in range(MATRICES):
@@ -152,7 +152,7 @@ def learn_glm(
     s = observe_action(inverse, x, vectors[V])
     accumulate(design, matrices[REST], vectors[TARGET], vectors[TARGET_REST], x, gained)
     numbers[SPREAD] += math.log1p(s)
-    left = False  # exploration ends with this round
+    left = False  # whether exploration ends with this round
     if EXPLORES and numbers[EXPLORING] > 0.0:
         without_ridge(design, numbers[REGULARIZATION], prior, matrices[OTHER])
         left = exceeds(matrices[OTHER], design, 0.0, SEEN_ONCE, matrices[SCRATCH])

@@ -50,7 +50,7 @@ SAMPLES = False
 
 
 def reset(matrices: Vector, vectors: Vector, numbers: Vector) -> None:
-    """Forget everything but the regularization."""
+    """Reset everything but the regularization."""
     lam = numbers[REGULARIZATION]
     matrices[...] = 0.0
     vectors[...] = 0.0

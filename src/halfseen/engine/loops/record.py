@@ -1,4 +1,4 @@
-"""What loops write at a checkpoint."""
+"""Recording of a checkpoint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def record(
     pulled: Vector,
     seen: Vector,
 ) -> None:
-    """Write what is known at a checkpoint beside the potential; `place` is its row and number."""
+    """Write the regret, events and counts at a checkpoint; `place` is its row and number."""
     row, checkpoint = place
     track.regret[row, checkpoint] = regret
     track.optimism_failed[row, checkpoint] = optimism_failed

@@ -1,0 +1,125 @@
+"""Call a compiled loop by its address, without the wrapper that numba makes to take tuples apart.
+
+A loop is given three named tuples of some forty arrays. Numba's wrapper for them is a third of the
+code of a linear loop and takes the compiler longer than the rest, once for every policy. Here
+Python takes the tuples apart: every array becomes its address, shape and strides. The interpreter's
+lock is released during the call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import typeof
+from numba.core import types as numba_types
+
+types: Any = numba_types  # numba fills this module at run time
+DOUBLE, WHOLE = ir.DoubleType(), ir.IntType(64)
+Kinds = tuple[Any, ...]
+
+
+class NativeCall:
+    """A compiled function that returns nothing, of numbers, arrays and tuples of them.
+
+    Parameters
+    ----------
+    dispatcher
+        The function compiled without a wrapper.
+    wrapped
+        The same function with a wrapper, compiled only when it is called: for arguments of other
+        kinds, and to raise what the function raises.
+    """
+
+    def __init__(self, dispatcher: Any, wrapped: Callable[..., Any]) -> None:
+        self._dispatcher = dispatcher
+        self._wrapped = wrapped
+        self._native: dict[tuple[Any, ...], Any] = {}
+
+    @property
+    def stats(self) -> Any:
+        """How often the compiled code was found on disk, and how often not."""
+        return self._dispatcher.stats
+
+    @property
+    def overloads(self) -> Any:
+        """The compiled code by the types of the arguments."""
+        return self._dispatcher.overloads
+
+    def __call__(self, *arguments: Any) -> None:
+        """Call the function."""
+        layout = tuple(layouts(arguments))
+        if layout not in self._native:
+            self._native[layout] = self._find(tuple(map(typeof, arguments)))
+        native = self._native[layout]
+        returned, raised = ctypes.c_void_p(), ctypes.c_void_p()
+        if native is None or native(
+            ctypes.byref(returned), ctypes.byref(raised), *taken_apart(arguments)
+        ):
+            self._wrapped(*arguments)
+
+    def _find(self, kinds: Kinds) -> Any:
+        """Return the function at its address, None if its arguments cannot be taken apart."""
+        taken = argument_kinds(self._dispatcher.targetctx, kinds)
+        if taken is None:
+            return None
+        self._dispatcher.compile(kinds)
+        result = self._dispatcher.overloads[kinds]
+        assert result.signature.return_type == types.none
+        address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+        pointer = ctypes.c_void_p
+        return ctypes.CFUNCTYPE(ctypes.c_int32, pointer, pointer, *taken)(address)
+
+
+def argument_kinds(context: Any, kinds: Kinds) -> list[Any] | None:
+    """Return what C is given for arguments of some types, None if there is no rule for them."""
+    found: list[Any] = []
+    for kind in context.get_arg_packer(kinds).argument_types:
+        if isinstance(kind, ir.PointerType):
+            found.append(ctypes.c_void_p)
+        elif kind == WHOLE:
+            found.append(ctypes.c_int64)
+        elif kind == DOUBLE:
+            found.append(ctypes.c_double)
+        else:
+            return None
+    return found
+
+
+def layouts(argument: Any) -> Iterator[Any]:
+    """Yield what decides the type of an argument; ten times as fast as numba's `typeof`."""
+    if isinstance(argument, np.ndarray):
+        yield from (argument.dtype, argument.ndim, argument.flags.num)
+    elif isinstance(argument, tuple):
+        yield type(argument)
+        yield len(argument)
+        for part in argument:
+            yield from layouts(part)
+    else:
+        yield type(argument)
+
+
+def taken_apart(argument: Any) -> Iterator[Any]:
+    """Yield the numbers and addresses that an argument consists of.
+
+    An array is what numba knows of it: no owner, no Python object, its number of elements, their
+    size, the address, the shape and the strides.
+
+    >>> array = np.zeros((2, 3))
+    >>> address = array.__array_interface__["data"][0]
+    >>> list(taken_apart((5, array))) == [5, None, None, 6, 8, address, 2, 3, 24, 8]
+    True
+    """
+    if isinstance(argument, np.ndarray):
+        address = argument.__array_interface__["data"][0]
+        yield from (None, None, argument.size, argument.itemsize, address)
+        yield from argument.shape
+        yield from argument.strides
+    elif isinstance(argument, tuple):
+        for part in argument:
+            yield from taken_apart(part)
+    else:
+        yield argument

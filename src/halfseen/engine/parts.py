@@ -1,0 +1,199 @@
+"""Functions that are compiled into their callers: kept as they were lowered, also on disk.
+
+Numba spends most of its time in Python: it infers types and lowers them to LLVM's language. What
+a loop calls, and does not depend on the policy, is lowered once per machine. The next policy's
+loop takes it from disk, links it and optimizes it together with its own kernels, as if it had been
+lowered just now.
+
+A part is known by its fingerprint and the types of its arguments, and its symbol is made of them,
+so that parts written by different processes fit together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+from numba.core.bytecode import FunctionIdentity
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import compile_result
+
+from halfseen.engine.code_cache import CodeCache, Needs
+
+SYMBOL = "halfseen_shared_"
+Identity = tuple[str, tuple[Any, ...]]  # the fingerprint and the types of the arguments
+
+
+class Part(JITCodeLibrary):  # type: ignore[misc]
+    """A function as it was lowered: neither optimized nor made machine code."""
+
+    always_inlined = ""  # the function's symbol if it is to be inlined wherever it is called
+    identity: Identity | None = None
+    _complete: Any = None
+
+    def finalize(self) -> None:
+        """Leave everything to the whole."""
+        self._raise_if_finalized()
+        self._finalized = True
+
+    def alone(self) -> Any:
+        """Return the function without those it calls."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> Any:
+        """Return the function with those it calls, for code that numba compiles in its own way."""
+        if self._complete is None:
+            self._complete = self.alone().clone()
+            for library in gather(self):
+                self._complete.link_in(alone(library), preserve=True)
+        return self._complete
+
+    @property
+    def needs(self) -> list[str]:
+        """Symbols of the shared functions that the code calls."""
+        return shared_symbols(self._final_module)
+
+
+def shared_symbols(module: Any) -> list[str]:
+    """Return the symbols of the shared functions that a module calls."""
+    return [f.name for f in module.functions if f.is_declaration and f.name.startswith(SYMBOL)]
+
+
+def gather(
+    library: JITCodeLibrary, found: dict[JITCodeLibrary, None] | None = None
+) -> dict[JITCodeLibrary, None]:
+    """Return the libraries that a library needs, and those that its parts need."""
+    found = {} if found is None else found
+    for other in library._linking_libraries:
+        if other not in found:
+            found[other] = None
+            if isinstance(other, Part):
+                gather(other, found)
+    return found
+
+
+def alone(library: JITCodeLibrary) -> Any:
+    """Return the module of a library, of a part without those it calls."""
+    return library.alone() if isinstance(library, Part) else library._get_module_for_linking()
+
+
+class Lowered(NamedTuple):
+    """A part as it is written to disk."""
+
+    name: str
+    bitcode: bytes
+    always_inlined: str
+    calls: list[Identity]
+    description: Any
+    signature: Any
+    reload_init: tuple[Any, ...]
+
+
+class PartCache(CodeCache):
+    """Parts on disk, by their fingerprint and the types of their arguments."""
+
+    leads = False
+
+    def lasting(self, library: Any) -> bool:
+        """Return whether a part, and what it calls, refers to no address of this process alone."""
+        names = [v.name for v in library.alone().global_variables]
+        return not any(name.startswith("numba.dynamic.globals") for name in names) and all(
+            other.identity if isinstance(other, Part) else not other.has_dynamic_globals
+            for other in library._linking_libraries
+        )
+
+    def reduced(self, result: Any) -> Lowered:
+        """Return what to write of a part: its own code and numba's, and which parts it calls."""
+        library = result.library
+        module = library.alone().clone()
+        calls: list[Any] = []
+        for other in dict.fromkeys(library._linking_libraries):
+            if isinstance(other, Part):
+                calls.append(other.identity)
+                continue
+            # The symbols of numba's own functions are numbered anew in every process.
+            theirs = other._get_module_for_linking()
+            names = {function.name for function in theirs.functions if not function.is_declaration}
+            module.link_in(theirs, preserve=True)
+            for function in module.functions:
+                if function.name in names and not function.is_declaration:
+                    function.linkage = "internal"
+        result.fndesc.typemap = result.fndesc.calltypes = None
+        return Lowered(
+            library.name,
+            module.as_bitcode(),
+            library.always_inlined,
+            calls,
+            result.fndesc,
+            result.signature,
+            tuple({fn for lib in gather(library) for fn in lib._reload_init}),
+        )
+
+    def rebuilt(self, target_context: Any, reduced: Any) -> Any:
+        """Return the part of which that was written, with those it calls."""
+        kept = Lowered(*reduced)
+        library = Part(target_context.codegen(), kept.name)
+        for identity in kept.calls:
+            called = known(identity, target_context, self._provide)
+            if called is None:
+                raise ValueError("a function it calls is not there")
+            library.add_linking_library(called.library)
+        library._final_module = llvm.parse_bitcode(kept.bitcode)
+        library._reload_init.update(kept.reload_init)
+        library.always_inlined = kept.always_inlined
+        library._finalized = True
+        for function in kept.reload_init:
+            function()
+        return compile_result(
+            typing_context=target_context.typing_context,
+            target_context=target_context,
+            entry_point=callable_part(target_context, kept.description, library),
+            library=library,
+            signature=kept.signature,
+            fndesc=kept.description,
+            objectmode=False,
+            lifted=(),
+            reload_init=kept.reload_init,
+        )
+
+
+def callable_part(target_context: Any, description: Any, library: Part) -> Any:
+    """Let numba call a part, and return the entry point it finds the part by."""
+    entry = [].append  # type: ignore[var-annotated]  # any unique builtin function
+    target_context.insert_user_function(entry, description, [library])
+    return entry
+
+
+_lowered: dict[Identity, Any] = {}
+
+
+def known(identity: Identity, target_context: Any, provide: Callable[[Needs], None]) -> Any:
+    """Return a part that was lowered before, by this process or another; None if none did."""
+    if identity not in _lowered:
+        fingerprint, kinds = identity
+        found = PartCache(f"part {fingerprint}", provide, keep=True).load_overload(
+            kinds, target_context
+        )
+        if found is None:
+            return None
+        found.library.identity = identity
+        _lowered[identity] = found
+    return _lowered[identity]
+
+
+def keep(identity: Identity, result: Any, provide: Callable[[Needs], None]) -> None:
+    """Keep a part that was lowered just now."""
+    fingerprint, kinds = identity
+    result.library.identity = identity
+    _lowered[identity] = result
+    PartCache(f"part {fingerprint}", provide, keep=True).save_overload(kinds, result)
+
+
+def named_function(function: FunctionType, fingerprint: str) -> FunctionIdentity:
+    """Return what numba knows a function by, its symbol made of the fingerprint."""
+    identity = FunctionIdentity.from_function(function)
+    identity.unique_id = fingerprint[:32]
+    identity.unique_name = f"{identity.func_qualname}${identity.unique_id}"
+    return identity
