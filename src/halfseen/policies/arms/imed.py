@@ -61,9 +61,12 @@ def choose(
 class IMED(FamilyPolicy):
     r"""Play the arm whose being best would be the least surprising.
 
-    .. math:: \arg\min_a\; N_a\,K(\hat\mu_a, \max_b\hat\mu_b) + \log N_a
+    The arm with the least
 
-    K is the divergence of the rewards' family. Its regret grows as slowly as any policy's can,
+    .. math:: N_a\,K(\hat\mu_a, \max_b\hat\mu_b) + \log N_a
+
+    is played; K is the divergence of the rewards' family. Its regret grows as slowly as any
+    policy's can,
     :math:`\sum_a \Delta_a/(p_a K_a)\,\log T`, and it needs neither the horizon nor the
     probabilities of being observed.
 
