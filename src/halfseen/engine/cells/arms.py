@@ -46,7 +46,8 @@ class Cell:
     @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
-        return {"JUMPS": self.jumps, "feedback": self.feedback}
+        own = {} if self.problem.law.number is not None else {"feedback": self.feedback}
+        return {"JUMPS": self.jumps} | own
 
     @property
     def feedback(self) -> Callable[..., tuple[float, float]]:
