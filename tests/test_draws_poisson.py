@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from halfseen.draws import log_factorial, poisson
+from halfseen.draws import exponential_from, log_factorial, poisson, words
 from halfseen.engine.specialise import compiled
 from halfseen.problems.links import LINKS
 
@@ -26,6 +26,19 @@ def test_the_law(mean):
         > 1e-4
     )
     assert drawn.mean() == pytest.approx(mean, abs=5 * math.sqrt(mean / size))
+
+
+@pytest.mark.parametrize("mean", [3.0, 30.0])
+def test_a_count_does_not_depend_on_how_long_it_is_waited_for(mean):
+    stream, size = (1, 2, 3, 0), 20_000
+    counts, waits = np.empty(size), np.empty(size)
+    for n in range(size):
+        _, _, high, low = words(stream, n, 0)  # what `feedback` makes the wait from
+        counts[n] = poisson(mean, stream, n, 0)
+        waits[n] = exponential_from(high, low, stream, n, 0)
+    for moment in (counts, (counts - mean) ** 2):
+        z = np.corrcoef(moment, waits)[0, 1] * math.sqrt(size)
+        assert abs(z) < 4.0
 
 
 def test_log_factorial():

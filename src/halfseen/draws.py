@@ -158,8 +158,8 @@ def _poisson_rejection(mean: float, stream: Stream, count: int, arm: int) -> flo
     log_mean = math.log(mean)
     place = arm
     while True:
+        place += _ATTEMPT  # the words of the arm itself decide how long its reward is waited for
         first, second, third, fourth = words(stream, count, place)
-        place += _ATTEMPT
         u = unit(first, second) - 0.5
         v = unit(third, fourth) + _UNIT
         edge = 0.5 - abs(u)
