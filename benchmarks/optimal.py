@@ -26,7 +26,16 @@ NOISE, DRAWS, REFRESH = 0.5, 60, 16
 
 def ready(problem, censorship, policy, horizon):
     """Return what plays one replication of a study, compiled."""
-    study = Study(problem, censorship, policy, horizon, 1, alphas=(), baseline=False, checkpoints=2)
+    study = Study(
+        problem,
+        censorship,
+        policy,
+        horizon=horizon,
+        replications=1,
+        alphas=(),
+        baseline=False,
+        checkpoints=2,
+    )
     _, cell = next(study.cells())
     track, play = blank_track(cell, 1), player(cell, compiled)
     play(0, 1, track)

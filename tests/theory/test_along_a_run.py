@@ -40,12 +40,17 @@ ROWS = FiniteActions([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
 STEPS = MultiThreshold([0.3], [0.9, 0.2], [0.0, 1.0])
 ARMS = (ArmedBandit([0.6, 0.5, 0.2], noise=0.3), PerArm([0.3, 0.9, 0.5]), UCB())
 LINEAR = (LinearBandit(THETA, 0.5, RandomActions(4, 2)), STEPS, LinUCB())
+CLICKS = GeneralizedLinearBandit(THETA, link="logistic", actions=ROWS)
 RUNS = {
     "arms": ARMS,
     "linear, fixed": (LinearBandit(THETA, 0.5, ROWS), STEPS, LinUCB()),
     "linear, drawn": LINEAR,
-    "glm": (GeneralizedLinearBandit(THETA, "logistic", ROWS), Uniform(0.4), GLMUCB()),
-    "ridge glm": (GeneralizedLinearBandit(THETA, "logistic", ROWS), STEPS, RidgeGLMUCB()),
+    "glm": (CLICKS, Uniform(0.4), GLMUCB()),
+    "ridge glm": (
+        CLICKS,
+        STEPS,
+        RidgeGLMUCB(),
+    ),
 }
 
 

@@ -147,7 +147,15 @@ def test_the_observed_sequence_is_the_uncensored_run_draw_by_draw(policy):
     problem = ArmedBandit([0.5, 0.4, 0.2], noise=0.5)
     tracks = {}
     for name, censorship in {"all": Uniform(1.0), "some": PerArm([0.2, 0.7, 0.05])}.items():
-        study = Study(problem, censorship, policy, 4000, 3, checkpoints=4000, baseline=False)
+        study = Study(
+            problem,
+            censorship,
+            policy,
+            horizon=4000,
+            replications=3,
+            checkpoints=4000,
+            baseline=False,
+        )
         tracks[name] = simulate(study).tracks["observations"][0, 0, 0]
     checkpoints = tracks["all"].shape[1]
     for whole, part in zip(tracks["all"], tracks["some"], strict=True):

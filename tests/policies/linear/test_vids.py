@@ -132,7 +132,9 @@ def test_actions_may_change():
     problem = LinearBandit([0.6, 0.4, 0.1], 0.5, RandomActions(4, 3))
     cuts = MultiThreshold([0.0], [0.9, 0.2], [1.0, 0.0, 0.0])
     policies = {name: VIDS(observe=name, draws=20) for name in ("ignored", "known", "learned")}
-    study = Study(problem, cuts, policies, 400, 10, checkpoints=2, baseline=False)
+    study = Study(
+        problem, cuts, policies, horizon=400, replications=10, checkpoints=2, baseline=False
+    )
     final = simulate(study).tracks["regret"][0, 0, :, :, -1].mean(axis=1)
     assert len(set(final)) == 3
     assert np.all(final < 0.25 * 400 * 0.5)
