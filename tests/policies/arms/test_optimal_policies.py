@@ -167,7 +167,15 @@ def test_the_observed_sequence_is_the_uncensored_run_draw_by_draw(policy):
 
 def test_counts_obey_wald():
     problem, p = ArmedBandit([0.5, 0.4, 0.2], noise=0.5), np.array([0.2, 0.7, 0.05])
-    study = Study(problem, PerArm(p), IMED(), 2000, 400, checkpoints=2, baseline=False)
+    study = Study(
+        problem,
+        PerArm(p),
+        IMED(),
+        horizon=2000,
+        replications=400,
+        checkpoints=2,
+        baseline=False,
+    )
     tracks = simulate(study).tracks
     plays, seen = (tracks[n][0, 0, 0, :, -1].astype(float) for n in ("pulls", "observations"))
     gap = seen - p * plays
