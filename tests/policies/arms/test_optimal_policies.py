@@ -188,8 +188,8 @@ def test_imed_has_far_less_regret_than_ucb():
         problem,
         PerArm([0.3, 0.9, 0.1, 0.5, 0.2]),
         {"UCB": UCB(), "IMED": IMED()},
-        10_000,
-        200,
+        horizon=10_000,
+        replications=200,
         checkpoints=2,
         baseline=False,
     )
@@ -217,7 +217,7 @@ def test_bad_parameters_are_named(make, sentence):
 def test_a_family_that_does_not_fit_the_rewards_is_refused_when_the_study_is_made(kind):
     outside = ArmedBandit([2.0, 1.0])
     with pytest.raises(InvalidInput, match=r"family.*gaussian rewards.*bernoulli"):
-        Study(outside, Uniform(0.5), kind("bernoulli"), 100)
+        Study(outside, Uniform(0.5), kind("bernoulli"), horizon=100)
     with pytest.raises(InvalidInput, match="family"):
         Agent(kind("bernoulli"), arms=2)
 

@@ -51,7 +51,13 @@ def probes(policies, horizon, replications, observe=RARE):
         (LENGTH * np.array([1.0, 0.3, 0.2])).tolist(), 0.5, FiniteActions(PROBES / LENGTH)
     )
     return Study(
-        problem, PerAction(observe), policies, horizon, replications, checkpoints=2, baseline=False
+        problem,
+        PerAction(observe),
+        policies,
+        horizon=horizon,
+        replications=replications,
+        checkpoints=2,
+        baseline=False,
     )
 
 
