@@ -284,3 +284,60 @@ def test_policy_that_chooses_what_is_not_playable_is_caught():
 def test_policy_without_index_and_choice_is_refused():
     with pytest.raises(InvalidInput, match="must have a kernel `index` or `choose`"):
         Nothing().kernels()
+
+
+def bisected_bound(law, mean, level):
+    """Return the largest M with K(mean, M) <= level, by plain bisection."""
+
+    def divergence(larger):
+        if law == "bernoulli":
+            rest = (1 - mean) * math.log((1 - mean) / (1 - larger)) if mean < 1 else 0.0
+            return rest + (mean * math.log(mean / larger) if mean > 0 else 0.0)
+        if law == "poisson":
+            return larger - mean + (mean * math.log(mean / larger) if mean > 0 else 0.0)
+        return mean / larger - 1 - math.log(mean / larger)
+
+    low, high = mean, 1 - 1e-15 if law == "bernoulli" else mean + 1.0
+    while law != "bernoulli" and divergence(high) < level:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if divergence(middle) <= level else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize(
+    ("law", "means"),
+    [
+        ("poisson", [10.0, 8.0, 1.0]),
+        ("poisson", [100.0, 99.0, 3.0, 0.2]),
+        ("poisson", [0.3, 0.2]),
+        ("exponential", [10.0, 8.0, 1.0]),
+        ("exponential", [0.1, 0.05, 0.001]),
+        ("bernoulli", [0.99, 0.95, 0.5]),
+    ],
+)
+def test_kl_ucb_plays_the_largest_bound_however_large_the_means(law, means):
+    problem = ArmedBandit(means, reward=law)
+    policy = KLUCB()
+    kernels, table = policy.kernels(), policy.table(problem.setting(1_000))
+    rng = np.random.default_rng(5)
+    draw = {
+        "poisson": rng.poisson,
+        "exponential": rng.exponential,
+        "bernoulli": lambda mean: float(rng.random() < mean),
+    }[law]
+    arms = len(means)
+    state, playable = np.zeros((arms, kernels.statistics)), np.ones(arms, np.uint8)
+    for n in range(400):
+        chosen = kernels.choose(state, state[:, 0].copy(), playable, n + 1, (1, 2, 3, 4), table)
+        seen, total = state[:, 0], state[:, 1]
+        if seen.min() == 0:
+            assert chosen == int(np.argmin(seen))
+        else:
+            bounds = [
+                bisected_bound(law, t / k, math.log(n) / k)
+                for k, t in zip(seen, total, strict=True)
+            ]
+            assert bounds[chosen] == pytest.approx(max(bounds), rel=1e-6)
+        kernels.learn(state, chosen, float(draw(means[chosen])), table)

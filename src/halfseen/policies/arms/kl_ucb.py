@@ -23,7 +23,7 @@ from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, State
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.problems.setting import Setting
 
-MEAN, OWN, BOUND, SLOPE, OFFSET = range(2, 7)
+MEAN, OWN, BOUND, POINT, SLOPE, OFFSET = range(2, 8)
 FAMILY, SCALE = 0, 1
 CLOCKS = ("observed", "rounds")
 BELOW = 1.0 / 64.0  # how far below the largest bound the next one is looked for
@@ -60,8 +60,8 @@ def choose_rounds(
 def largest_bound(state: State, playable: NDArray[Any], log: float, table: Vector) -> int:
     """Return the arm with the largest M such that N K(mean, M) <= log, one never seen first.
 
-    An arm's bound exceeds M if N K(mean, M) < log. Mostly one arm alone exceeds an M that lies a
-    little below the last largest bound, and no equation has to be solved.
+    Above every mean, an arm's bound exceeds M if N K(mean, M) < log. Mostly one arm alone exceeds
+    an M that lies a little below the last largest bound, and no equation has to be solved.
     """
     leader = -1
     lead = -math.inf
@@ -74,6 +74,8 @@ def largest_bound(state: State, playable: NDArray[Any], log: float, table: Vecto
             lead = mean if mean > lead else lead
     if table[0, FAMILY] == GAUSSIAN:
         return largest_normal_bound(state, playable, log, table)
+    if not state[leader, POINT] > lead:
+        return solved(state, playable, leader, log, table)
     slope, offset = state[leader, SLOPE], state[leader, OFFSET]
     above = -1
     others = -1
@@ -104,6 +106,7 @@ def solved(state: State, playable: NDArray[Any], leader: int, log: float, table:
                     chosen = arm
                     slope, offset = slope_term(family, top), level_term(family, top)
     below = top - BELOW * (top - state[leader, MEAN])
+    state[leader, POINT] = below
     state[leader, SLOPE] = slope_term(family, below)
     state[leader, OFFSET] = level_term(family, below)
     return chosen
@@ -153,7 +156,7 @@ class KLUCB(FamilyPolicy):
 
     kind: ClassVar[str] = "kl-ucb"
     clock: str = "observed"
-    statistics = 7
+    statistics = 8
     learn = staticmethod(learn)
     choose = staticmethod(choose_observed)
 
