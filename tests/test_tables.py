@@ -172,6 +172,11 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(options):
         RESULTS.to_latex(**options)
 
 
+def test_the_best_of_a_column_that_is_not_written_is_refused():
+    with pytest.raises(InvalidInput, match="`best` must be among the columns; got 'regret'"):
+        RESULTS.to_latex(["policy"], best="regret")
+
+
 def test_only_numbers_have_a_best():
     with pytest.raises(InvalidInput, match="`best` must be a column of numbers"):
         RESULTS.to_latex(best="policy")

@@ -140,6 +140,8 @@ class Table:
         for name in (best, *within):
             if name is not None:
                 self._known(name)
+        if best is not None and best not in chosen:
+            raise InvalidInput("best", "must be among the columns", best, "Add it to `columns`.")
         if best is not None and not self._numeric(best):
             raise InvalidInput("best", "must be a column of numbers", best, "Leave it out.")
         bold = self._smallest(best, within)

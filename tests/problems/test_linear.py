@@ -1,6 +1,7 @@
 """Linear bandits refuse what they cannot play and know their regret."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from halfseen.problems.action_sets import (
     SequenceOfActions,
     UnitBall,
 )
+from halfseen.problems.base import LinearActions
 from halfseen.problems.linear import LinearBandit
 
 
@@ -81,3 +83,18 @@ def test_equal_by_value():
     assert one == other
     assert hash(one) == hash(other)
     assert one != LinearBandit([1, 0])
+
+
+def test_a_set_of_vectors_without_a_count_is_refused_with_a_sentence():
+    @dataclass(frozen=True)
+    class Cross(LinearActions):
+        kind = "cross"
+        same_every_round = True
+        dimension: int = 2
+
+        @property
+        def fixed(self):
+            return np.eye(2)
+
+    with pytest.raises(InvalidInput, match=r"must have a whole number `count`.*property `count`"):
+        LinearBandit([0.6, 0.8], actions=Cross())

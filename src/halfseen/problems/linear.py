@@ -69,6 +69,14 @@ class LinearBandit(Problem):
                 "Use FiniteActions, RandomActions, SampledActions, SequenceOfActions, UnitBall or a"
                 " set of your own derived from LinearActions.",
             )
+        for name in ("dimension", "count"):
+            if not isinstance(getattr(actions, name, None), int):
+                raise InvalidInput(
+                    "LinearBandit.actions",
+                    f"must have a whole number `{name}`",
+                    actions,
+                    f"Add a field or a property `{name}` to {type(actions).__name__}.",
+                )
         if actions.dimension != len(theta):
             raise InvalidInput(
                 "LinearBandit.actions",

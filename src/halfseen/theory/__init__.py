@@ -281,7 +281,11 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"halfseen.theory.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from halfseen.errors import nearest
+
+    near = nearest(name, __all__, 0.7)
+    hint = f"; did you mean {near!r}?" if near else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
 
 
 def __dir__() -> list[str]:

@@ -21,6 +21,13 @@ def test_golden():
     assert bernoulli == pytest.approx(11.2567212097, abs=5e-11)
 
 
+@pytest.mark.parametrize("observe", [[0.5, 0.5], [1.0, 1e-300]])
+def test_the_bernoulli_bound_at_its_limits(observe):
+    assert minimax_lower_bound(observe, 0, rewards="bernoulli").value == 0.0
+    short = minimax_lower_bound([1.0, 1e-300], 100, rewards="bernoulli").value
+    assert short == pytest.approx(100 / 32)  # nothing is observed in 100 rounds
+
+
 @pytest.mark.parametrize("horizon", [1, 50, 10_000])
 def test_the_bernoulli_gap_is_the_best_one(horizon):
     rest = sum(1 / p for p in SEEN) - 1 / 0.9

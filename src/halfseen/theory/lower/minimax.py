@@ -114,7 +114,8 @@ def minimax_lower_bound(
 
 def _bernoulli(rest: float, time: float) -> MinimaxLowerBound:
     """Maximise log g + c log(1 - 16 g^2), whose derivative is 0 at 16 g^2 (1 + 2 c) = 1."""
-    exponent = time / (2.0 * rest)
-    gap = 0.25 / math.sqrt(1.0 + 2.0 * exponent)
-    value = time * gap / 8.0 * math.exp(exponent * math.log1p(-16.0 * gap**2))
+    ratio = time / rest  # 2 c
+    gap = 0.25 / math.sqrt(1.0 + ratio)
+    loss = 0.5 * ratio * (math.log1p(ratio) - math.log(ratio)) if ratio > 0.0 else 0.0
+    value = time * gap / 8.0 * math.exp(-loss)
     return MinimaxLowerBound(value, {"one arm raised": value}, 2.0 * gap)
