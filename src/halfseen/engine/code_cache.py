@@ -30,7 +30,7 @@ from numba.core.serialize import dumps
 
 from halfseen.engine.specialise import announce
 
-FORMAT = b"halfseen compiled code 2\n"
+FORMAT = b"halfseen compiled code 3\n"
 LARGEST = 2**30  # bytes; beyond, the entries that were not used for longest are deleted
 ABANDONED = 3600  # seconds after which a draft belongs to no running process
 ENTRY, DRAFT = ".code", ".draft"

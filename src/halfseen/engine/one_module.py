@@ -155,18 +155,29 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
             return self._compile_or_find(function)
 
     def _compile_or_find(self, function: FunctionType) -> Any:
+        key = _wholes.get((function, type(self)))
+        if key is not None:
+            return self._compile_named(function, key)
         fingerprint = _parts[function].fingerprint() if function in _parts else None
         if fingerprint is None:
             return super().compile_extra(function)
         identity = (fingerprint, self.state.args)
         found = known(identity, self.state.targetctx, provide)
         if found is None:
-            self.state.func_id = named_function(function, fingerprint)
-            ExtractByteCode().run_pass(self.state)
-            self.state.lifted = ()
-            found = self._compile_bytecode()
+            found = self._compile_named(function, fingerprint)
             keep(identity, found, provide)
         return found._replace(metadata={})  # where numba writes how long it took
+
+    def _compile_named(self, function: FunctionType, fingerprint: str) -> Any:
+        """Compile a function whose symbol is made of its fingerprint.
+
+        Numba numbers symbols anew in every process and looks them up among all code that is
+        loaded: loops of two policies that two processes compiled would have the same one.
+        """
+        self.state.func_id = named_function(function, fingerprint)
+        ExtractByteCode().run_pass(self.state)
+        self.state.lifted = ()
+        return self._compile_bytecode()
 
     def define_pipelines(self) -> list[Any]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -228,7 +239,13 @@ def _dispatcher(
 ) -> Any:
     result = njit(**options)(function)
     result._cache = CodeCache(fingerprint, provide, keep=cached)
+    how = options["pipeline_class"]
+    name = f"{how.__name__} {fingerprint}"  # one function may be compiled in several ways
+    _wholes[function, how] = hashlib.sha256(name.encode()).hexdigest()
     return result
+
+
+_wholes: dict[tuple[Any, Any], str] = {}  # what the symbols of functions compiled apart are made of
 
 
 class _Registered(NamedTuple):
