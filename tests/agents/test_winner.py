@@ -28,7 +28,7 @@ def lived(agent, rounds, means=(0.9, 0.1, 0.2), seen=0.7):
 def test_the_winner_is_that_of_the_observed_rewards_whatever_the_policy_keeps(policy):
     agent = Agent(policy, 3, noise=0.5)
     sums = lived(agent, 300)
-    expected = winner(agent.observations, sums, level=0.9, noise=0.5)
+    expected = winner(agent.observations_per_arm, sums, level=0.9, noise=0.5)
     found = agent.winner(0.9)
     assert (found.arm, found.leader, found.shown_by) == (
         expected.arm,

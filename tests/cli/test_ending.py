@@ -216,7 +216,9 @@ def test_a_reader_who_leaves_is_no_error_and_the_report_is_written(folder):
     for buffered in ("", "PYTHONUNBUFFERED=1"):
         ended = command(folder, "dimension", "--observe", MANY, prefix=buffered, suffix="| head -1")
         assert (ended.stdout.split(), ended.stderr) == (["arms", "5000"], "")
-    ended = command(folder, "audit", "log.csv", *COLUMNS, prefix="sleep 0 |", suffix="| true")
+    ended = command(
+        folder, "audit", "log.csv", *COLUMNS, "--out audit", prefix="sleep 0 |", suffix="| true"
+    )
     assert ended.stderr == ""
     assert (folder / "audit" / "report.html").exists()
 

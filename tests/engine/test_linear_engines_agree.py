@@ -165,7 +165,7 @@ def test_policy_that_hides_its_use_of_the_clock_is_caught():
 @pytest.mark.parametrize(
     ("policy", "complaint"),
     [
-        (Scribbler, "write to the table"),
+        (Scribbler, "must not write to its arguments"),
         (Shrinking, "must not shrink"),
         (Tabular, "a vector of constants"),
         (Halfway, "largest index of the ball"),

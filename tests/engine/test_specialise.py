@@ -51,7 +51,8 @@ def test_code_that_cannot_be_imported_again_is_not_kept(tmp_path):
         kernels = replace(UCB().kernels(), index=names["index"], width=None)
         select_arm = compiled(select, kernels)
         state, table = np.zeros((2, 2)), np.array([[1.0], [2.0]])
-        assert select_arm(state, np.ones(2, np.uint8), 1, 0, 0, table) == 1
+        plays, playable = np.zeros(2), np.ones(2, np.uint8)
+        assert select_arm(state, plays, playable, 1, 0, 0, table) == 1
         assert not select_arm.stats.cache_hits
 
 

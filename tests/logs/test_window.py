@@ -143,7 +143,7 @@ def test_an_arm_never_seen_changes_nothing_for_the_others():
     )
     np.testing.assert_array_equal(plain.waits, more.waits)
     np.testing.assert_array_equal(plain.regret, more.regret)
-    assert more.left_out == ("7",)
+    assert more.never_seen == ("7",)
     assert "never seen: 7" in str(more)
 
 

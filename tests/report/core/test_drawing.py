@@ -135,7 +135,7 @@ def test_where_address_space_is_short_the_answer_is_printed_and_the_report_writt
     (tmp_path / "log.csv").write_text("arm,reward\na,1\nb,\na,0\nb,1\n")
     command = (
         f"ulimit -v {12 * 2**20};"
-        f" {sys.executable} -m halfseen audit log.csv --action arm --reward reward"
+        f" {sys.executable} -m halfseen audit log.csv --action arm --reward reward --out audit"
     )
     environment = {k: v for k, v in os.environ.items() if k != "HALFSEEN_DEBUG"}
     environment["OPENBLAS_NUM_THREADS"] = "1"
