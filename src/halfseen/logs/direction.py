@@ -339,7 +339,7 @@ def _with_intervals(
             cuts.append(one.thresholds)
             rates.append(one.rates)
     found = Intervals(
-        angle=float(np.quantile(angles, 0.95, method="higher")),
+        angle_degrees=float(np.quantile(angles, 0.95, method="higher")),
         thresholds=_both_ways(np.array(cuts), fit.thresholds),
         rates=np.clip(_both_ways(np.array(rates), fit.rates), 0.0, 1.0),
     )

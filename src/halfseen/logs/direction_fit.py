@@ -23,14 +23,14 @@ class Intervals:
 
     Attributes
     ----------
-    angle
-        The angle in degrees from the fitted direction within which 95% of refits lie, between
+    angle_degrees
+        The angle, in degrees, from the fitted direction within which 95% of refits lie, between
         directions per standard deviation of the features.
     thresholds, rates
         Lower and upper ends, one column per threshold or region.
     """
 
-    angle: float
+    angle_degrees: float
     thresholds: Vector
     rates: Vector
 
@@ -167,7 +167,7 @@ class DirectionFit:
             "potential": self.potential(self.decisions),
             "rows": int(self.rows.sum()),
             "drawn_from": self.drawn_from,
-            "angle": None if self.intervals is None else self.intervals.angle,
+            "angle_degrees": None if self.intervals is None else self.intervals.angle_degrees,
         }
 
     @property
@@ -211,10 +211,8 @@ class DirectionFit:
         if len(self.rates) > 1:
             first = [str(self.weights)]
             if self.intervals is not None:
-                first.append(
-                    f"The standardised weights are within {self.intervals.angle:.2g}° of the truth"
-                    " (95%)."
-                )
+                within = f"{self.intervals.angle_degrees:.2g}°"
+                first.append(f"The standardised weights are within {within} of the truth (95%).")
         hard = [f"Effective dimension {name}: {value:.4g}" for name, value in self.hardness.items()]
         last = "It assumes that what goes missing does not depend on the reward."
         return "\n".join([*first, "", str(self.regions), "", *self.findings, *hard, last]).lstrip()

@@ -82,7 +82,9 @@ def test_offline_below_adaptive_below_fluid():
 
 def test_the_allocation_takes_the_largest_moments():
     observe, horizon = [0.02, 0.4, 0.9, 0.9], 5000
-    best = offline_potential(observe, horizon, 0.5, [1.0, 2.0, 0.5, 0.5], [1.0, 2.0, 0.7, 0.7])
+    best = offline_potential(
+        observe, horizon, 0.5, [1.0, 2.0, 0.5, 0.5], weights=[1.0, 2.0, 0.7, 0.7]
+    )
     around = []
     for arm in range(4):
         for other in range(4):

@@ -218,7 +218,7 @@ def _layers(actions: Matrix, observe: Vector, times: Vector, lam: float, name: s
     designs = lam * np.eye(d) + np.cumsum(pieces, axis=0)
     logs = np.append(d * math.log(lam), np.linalg.slogdet(designs)[1])
     integral = float((np.diff(logs) / observe).sum())
-    limit = layered_potential(actions, observe, times, lam)
+    limit = layered_potential(actions, observe, times, regularization=lam)
     words = ", ".join(f"{p:.2g}" for p in observe[:6])
     where = f"{name}, d = {d}, λ = {lam:.2g}, p = ({words}{', …' if len(observe) > 6 else ''})"
     return Comparison(where, Measured(integral), "at most", limit)

@@ -116,7 +116,7 @@ def potential_chart(
     import altair as alt
 
     last = checks.number("horizon", horizon, at_least=10.0, fix="Use for example 1e6.")
-    path = theory.information_path(censorship, dimension, regularization)
+    path = theory.information_path(censorship, dimension, regularization=regularization)
     horizons = np.geomspace(1.0, last, ROUNDS)
     found = potentials(path, censorship, horizons)
     worst = path.dimension / path.observe[-1]

@@ -174,7 +174,7 @@ def single_monitoring_potential(
     if (len(p) == 2 and time <= LONGEST_EXACT) or (time + 1.0) ** len(p) <= FEW_COUNTS:
         from halfseen.theory.arms.looks import monitored_potential
 
-        exact = monitored_potential(p, time, [early], order, lam)
+        exact = monitored_potential(p, time, order, lam, [early])
         return MonitoredPotential(exact.value, 0.0, np.array(exact.first, dtype=np.float64))
     return _bracketed(p, time, order, lam, early)
 
