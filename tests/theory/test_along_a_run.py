@@ -44,8 +44,12 @@ RUNS = {
     "arms": ARMS,
     "linear, fixed": (LinearBandit(THETA, 0.5, ROWS), STEPS, LinUCB()),
     "linear, drawn": LINEAR,
-    "glm": (GeneralizedLinearBandit(THETA, "logistic", ROWS), Uniform(0.4), GLMUCB()),
-    "ridge glm": (GeneralizedLinearBandit(THETA, "logistic", ROWS), STEPS, RidgeGLMUCB()),
+    "glm": (GeneralizedLinearBandit(THETA, link="logistic", actions=ROWS), Uniform(0.4), GLMUCB()),
+    "ridge glm": (
+        GeneralizedLinearBandit(THETA, link="logistic", actions=ROWS),
+        STEPS,
+        RidgeGLMUCB(),
+    ),
 }
 
 

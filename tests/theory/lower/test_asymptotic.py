@@ -169,7 +169,7 @@ def test_to_dict_has_no_infinities_and_str_names_the_worth():
             r"`ArmedBandit.means\[1\]` must be .* above 0",
         ),
         (
-            GeneralizedLinearBandit([1, 0], "logistic", FiniteActions([[0.5, 0], [0, 0.3]])),
+            GeneralizedLinearBandit([1, 0], actions=FiniteActions([[0.5, 0], [0, 0.3]])),
             Uniform(0.5),
             {},
             "`problem` must have arms or be linear for a lower bound",
