@@ -131,10 +131,8 @@ def continuous_potential_bracket(
         Number d of coordinates of an action.
     observe_min
         The smallest probability of being observed, over the actions that can be played.
-    horizon
-        Number of rounds T.
-    regularization
-        The paper's lambda.
+    horizon, regularization
+        Number of rounds T, and the paper's lambda.
     observe_max
         The largest probability of being observed, over the actions that can be played.
 
@@ -169,10 +167,7 @@ def continuous_potential_bracket(
 
 
 def expected_potential_bound(
-    dimension: int,
-    observe_min: float,
-    horizon: float,
-    regularization: float,
+    dimension: int, observe_min: float, horizon: float, regularization: float
 ) -> float:
     r"""Return an upper bound on the expected potential of order 1, for every policy.
 
@@ -186,10 +181,8 @@ def expected_potential_bound(
         Number d of coordinates of an action.
     observe_min
         The smallest probability of being observed, over the actions that can be played.
-    horizon
-        Number of rounds T.
-    regularization
-        The paper's lambda.
+    horizon, regularization
+        Number of rounds T, and the paper's lambda.
 
     Returns
     -------
