@@ -59,11 +59,11 @@ class DirectionFit:
     scale
         The length of the longest row: `censorship` is for rows divided by it.
     intervals
-        From resampling, if asked for.
+        Intervals from resampling, if asked for.
     drawn_from
         The rows it was fitted to are drawn at random from that many; None if it was all.
     names
-        Of the features.
+        Names of the features.
     standardized
         The direction per standard deviation of each feature, as a unit vector: the weights to
         compare with each other.
@@ -172,7 +172,7 @@ class DirectionFit:
 
     @property
     def findings(self) -> list[str]:
-        """What is to be known about the fit, in sentences."""
+        """What a reader should know about the fit, in sentences."""
         chance = f"(chance of deviations this large: {self.misfit:.2g})"
         words = []
         if len(self.rates) == 1:
@@ -198,7 +198,7 @@ class DirectionFit:
 
     @property
     def hardness(self) -> dict[str, float]:
-        """The effective dimensions, by what they are called on a page."""
+        """The effective dimensions by their names in reports."""
         titles = {
             "everything seen": "if everything were seen",
             "information path": "with this feedback, if actions follow the information path",

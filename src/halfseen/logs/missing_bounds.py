@@ -21,8 +21,8 @@ from halfseen.checks import Vector
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.tables import Table, table
 
-HUGE = 1e12  # the largest Gamma looked at; the bounds beyond it are those of the worst case
-SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas of tables
+HUGE = 1e12  # the largest Gamma tried; beyond it the bounds are those of the worst case
+SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas shown in tables
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class MeanBounds:
 
 @dataclass(frozen=True)
 class Tipping:
-    """What it takes until another arm may be best.
+    """How strongly being seen must depend on the reward for another arm to be best.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ def tipping_gamma(rewards: SeenRewards, best: int | None = None) -> Tipping:
     rewards
         The rewards seen.
     best
-        The place of the arm to defend; the one with the largest seen mean if left out.
+        The position of the arm to compare with the others; by default that of the largest mean.
 
     Returns
     -------
