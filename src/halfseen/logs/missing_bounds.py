@@ -203,7 +203,7 @@ def _error(rewards: SeenRewards, edge: Vector, bound: Vector, weight: float) -> 
     """Return the standard error of a bound: `edge` is the mean of the missing, `weight` Gamma."""
     sizes, counts, starts = rewards.sizes, rewards.counts, rewards.starts
     p = rewards.seen / rewards.rows
-    slope = np.zeros(len(rewards.values))  # of psi in R
+    slope = np.zeros(len(rewards.values))  # derivative of psi in R
     away = rewards.values - np.repeat(edge, sizes)
     if 0.0 < weight < math.inf:
         over = np.add.reduceat(np.where(away > 0.0, counts, 0.0), starts) / rewards.seen

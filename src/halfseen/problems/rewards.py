@@ -74,7 +74,7 @@ class RewardLaw(ABC):
     draw: ClassVar[staticmethod[[Vector, int, int, Stream], float]]
     takes_noise: ClassVar[bool] = True
     sub_gaussian: ClassVar[bool] = False
-    number: ClassVar[int | None] = None  # of a law that is built into the loops
+    number: ClassVar[int | None] = None  # the number of a law that is built into the loops
 
     def check(self, means: Sequence[float]) -> None:  # noqa: B027
         """Refuse means this law cannot have; by default all are accepted."""

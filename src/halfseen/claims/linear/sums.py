@@ -63,7 +63,7 @@ def _on_sphere(alpha: float, turned: float, horizon: int) -> float:
         y = small if t % 2 == 0 else -small
         middle, half = 0.5 * (a + c), math.hypot(0.5 * (a - c), b)
         high, low = middle + half, middle - half
-        angle = 0.5 * math.atan2(2.0 * b, a - c)  # of the larger eigenvalue's direction
+        angle = 0.5 * math.atan2(2.0 * b, a - c)  # radians, of the larger eigenvalue
         first = x * math.cos(angle) + y * math.sin(angle)
         second = y * math.cos(angle) - x * math.sin(angle)
         total += math.sqrt(first**2 * high**-alpha + second**2 * low**-alpha)

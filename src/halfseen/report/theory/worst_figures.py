@@ -21,7 +21,7 @@ from halfseen.theory.linear.kept_regions import EVEN
 from halfseen.theory.linear.path import SINGLE
 from halfseen.theory.linear.stepped import as_steps
 
-ROUNDS = 61  # at which potentials are computed
+ROUNDS = 61  # horizons at which potentials are computed
 OPTIMUM, PURE = "largest possible", "most censored region only"
 PATH, WIDEST = "information path (the paper’s)", "least known direction (myopic)"
 SHADES = dict(zip((OPTIMUM, PURE, PATH, WIDEST), (INK, *PALETTE[:3]), strict=True))

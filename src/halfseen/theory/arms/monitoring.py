@@ -19,7 +19,7 @@ from halfseen.theory.arms.adaptivity import (
 from halfseen.theory.arms.potential import fluid_potential
 
 LONGEST_EXACT = 1000
-FEW_COUNTS = 1e5  # of three arms or more: exact in about a second
+FEW_COUNTS = 1e5  # with three arms or more, states up to which the value is exact (about a second)
 LONGEST_BRACKET = 200_000
 
 
