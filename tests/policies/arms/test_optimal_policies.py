@@ -147,7 +147,15 @@ def test_the_observed_sequence_is_the_uncensored_run_draw_by_draw(policy):
     problem = ArmedBandit([0.5, 0.4, 0.2], noise=0.5)
     tracks = {}
     for name, censorship in {"all": Uniform(1.0), "some": PerArm([0.2, 0.7, 0.05])}.items():
-        study = Study(problem, censorship, policy, 4000, 3, checkpoints=4000, baseline=False)
+        study = Study(
+            problem,
+            censorship,
+            policy,
+            horizon=4000,
+            replications=3,
+            checkpoints=4000,
+            baseline=False,
+        )
         tracks[name] = simulate(study).tracks["observations"][0, 0, 0]
     checkpoints = tracks["all"].shape[1]
     for whole, part in zip(tracks["all"], tracks["some"], strict=True):
@@ -159,7 +167,9 @@ def test_the_observed_sequence_is_the_uncensored_run_draw_by_draw(policy):
 
 def test_counts_obey_wald():
     problem, p = ArmedBandit([0.5, 0.4, 0.2], noise=0.5), np.array([0.2, 0.7, 0.05])
-    study = Study(problem, PerArm(p), IMED(), 2000, 400, checkpoints=2, baseline=False)
+    study = Study(
+        problem, PerArm(p), IMED(), horizon=2000, replications=400, checkpoints=2, baseline=False
+    )
     tracks = simulate(study).tracks
     plays, seen = (tracks[n][0, 0, 0, :, -1].astype(float) for n in ("pulls", "observations"))
     gap = seen - p * plays
@@ -172,8 +182,8 @@ def test_imed_has_far_less_regret_than_ucb():
         problem,
         PerArm([0.3, 0.9, 0.1, 0.5, 0.2]),
         {"UCB": UCB(), "IMED": IMED()},
-        10_000,
-        200,
+        horizon=10_000,
+        replications=200,
         checkpoints=2,
         baseline=False,
     )
@@ -201,7 +211,7 @@ def test_bad_parameters_are_named(make, sentence):
 def test_a_family_that_does_not_fit_the_rewards_is_refused_when_the_study_is_made(kind):
     outside = ArmedBandit([2.0, 1.0])
     with pytest.raises(InvalidInput, match=r"family.*gaussian rewards.*bernoulli"):
-        Study(outside, Uniform(0.5), kind("bernoulli"), 100)
+        Study(outside, Uniform(0.5), kind("bernoulli"), horizon=100)
     with pytest.raises(InvalidInput, match="family"):
         Agent(kind("bernoulli"), arms=2)
 
