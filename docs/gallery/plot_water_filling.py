@@ -13,7 +13,7 @@ from halfseen import theory
 from halfseen.report import styled
 
 observe, floors = [0.5, 0.25, 0.8], [1, 2, 50]
-filled = theory.water_filling(observe, floors, budget=400, alpha=0.5)
+filled = theory.water_filling(observe, regularization=floors, budget=400, alpha=0.5)
 
 right = np.cumsum(1 / np.array(observe))
 left = right - 1 / np.array(observe)

@@ -1,4 +1,4 @@
-"""Kinds known by name, to specs and commands: those of this package and your own."""
+"""The registry of kinds, by which specs and commands find classes by name, yours included."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any, TypeVar
 
 from halfseen.errors import InvalidInput
 
-GROUP = "halfseen"  # of the entry points with which packages bring kinds along
+GROUP = "halfseen"  # group of the entry points through which packages provide kinds
 
 Kind = TypeVar("Kind", bound=type[Any])
 _REGISTRIES: dict[type[Any], tuple[str, dict[str, Any]]] = {}
 
 
 def declare(base: type[Any], noun: str, registry: dict[str, Any]) -> None:
-    """Let `register` put subclasses of `base` into a registry; `noun` is what they are called."""
+    """Let `register` add subclasses of `base` to a registry; `noun` names them in messages."""
     _REGISTRIES[base] = (noun, registry)
 
 
 def registries() -> list[tuple[str, dict[str, Any]]]:
-    """Return what kinds are called, and those that are known, for every kind of kind."""
+    """Return the noun and the registered kinds of every registry."""
     return list(_REGISTRIES.values())
 
 
@@ -40,7 +40,7 @@ def register(kind: Kind) -> Kind:
     Notes
     -----
     A name that is taken is refused. A class defined again, by the same name in the same module as
-    a notebook does, takes the place of the earlier one.
+    a notebook does, replaces the earlier one.
 
     Examples
     --------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-LISTED = 8  # numbers written out one by one
-COORDINATES = 6  # coordinates of a vector, likewise
+LISTED = 8  # longer lists of numbers are given by their range
+COORDINATES = 6  # longer vectors are cut off
 
 
 def number(value: float) -> str:
@@ -57,7 +57,7 @@ def vector_in_words(values: Sequence[float]) -> str:
 
 
 def counted(noun: str, count: int) -> str:
-    """Write how many there are of something.
+    """Write a count with its noun, in the plural if needed.
 
     >>> counted("policy", 1), counted("policy", 3), counted("round", 20000)
     ('1 policy', '3 policies', '20,000 rounds')

@@ -72,7 +72,7 @@ def test_a_path_for_programs(run):
     assert found["worst_case_dimension"] == pytest.approx(3 / 0.45)
     assert [phase["start"] for phase in found["phases"]] == pytest.approx([0.0, 1.08014395672])
     assert found["phases"][-1]["end"] is None
-    assert found["angles"] == pytest.approx([0.0, 40.0, 75.0])
+    assert found["angles_degrees"] == pytest.approx([0.0, 40.0, 75.0])
     assert [pair["reachable"] for pair in found["reachability"]] == [False, True, True]
 
 

@@ -54,7 +54,11 @@ def command(line):
     """Run a halfseen command in this process, cut down: a short study and no pictures."""
     whole = cli.study_named
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "study_named", lambda *spec: study_from(whole(*spec).to_dict() | SMALL))
+        patch.setattr(
+            cli,
+            "study_named",
+            lambda *spec, **numbers: study_from(whole(*spec, **numbers).to_dict() | SMALL),
+        )
         patch.setattr("halfseen.report.core.drawing.write_images", lambda *_: {})
         patch.setattr(sys, "argv", shlex.split(line))
         with pytest.raises(SystemExit) as ended:

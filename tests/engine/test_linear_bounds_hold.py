@@ -72,7 +72,7 @@ def test_regret_and_potential_stay_below_every_bound(name):
     study, tracks = measured(problem, censorship, policy)
     potential = tracks["potential"][0, 0, 0, :, :, 0]
     for rounds, value in zip(study.rounds_recorded, surely(potential), strict=True):
-        bound = expected_potential_bound(problem.dimension, rounds, regularization, least)
+        bound = expected_potential_bound(problem.dimension, least, rounds, regularization)
         assert value <= bound * (1 + 1e-9)
     ceiling = worst_case_along(problem, censorship, regularization, study.rounds_recorded)
     assert (surely(potential) <= potential_control_factor(regularization) * ceiling).all()
@@ -90,7 +90,7 @@ def test_the_potential_of_any_policy_stays_below_its_bound(policy):
     study, tracks = measured(LinearBandit([0.5, 0.2, -0.4], 0.3, FEW), Uniform(0.1), policy)
     for place, rounds in enumerate(study.rounds_recorded):
         value = surely(tracks["potential"][0, 0, 0, :, place, 0])
-        assert value <= expected_potential_bound(3, rounds, 1.0, 0.1) * (1 + 1e-9)
+        assert value <= expected_potential_bound(3, 0.1, rounds, 1.0) * (1 + 1e-9)
 
 
 def test_the_ellipsoid_fails_as_rarely_as_proved():

@@ -27,5 +27,5 @@ def test_probabilities_and_censorship():
     censorship = model.censorship_
     scaled = rows / model.fit_.scale
     assert censorship.probabilities(scaled) == pytest.approx(model.predict_proba(rows)[:, 1])
-    assert model.fit_.intervals.angle < 5
+    assert model.fit_.intervals.angle_degrees < 5
     assert cross_val_score(ThresholdCensorship(), rows, seen, scoring="roc_auc").mean() > 0.7

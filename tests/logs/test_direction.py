@@ -64,7 +64,7 @@ def test_a_long_log_is_sampled_and_says_so(monkeypatch):
     part = audit(frame, observed="seen", features=["x", "y"]).direction
     assert "Fitted to 2,000 rows drawn at random from 5,000" in str(part)
     turned = np.degrees(np.arccos(min(1.0, part.direction @ whole.direction)))
-    assert turned < 3 * part.intervals.angle
+    assert turned < 3 * part.intervals.angle_degrees
 
 
 def test_the_potential_is_that_of_the_theory():
@@ -95,7 +95,10 @@ def test_intervals_hold_the_truth():
     low, high = fit.intervals.thresholds
     assert (low - 0.1 <= cuts).all()
     assert (cuts <= high + 0.1).all()
-    assert np.degrees(np.arccos(min(1.0, fit.direction @ direction))) <= fit.intervals.angle + 1
+    assert (
+        np.degrees(np.arccos(min(1.0, fit.direction @ direction)))
+        <= fit.intervals.angle_degrees + 1
+    )
 
 
 @pytest.mark.parametrize("unit", [1e-5, 1e-3, 1e5])
@@ -105,7 +108,7 @@ def test_units_of_the_features_change_nothing(unit):
         fit_direction(rows * [1.0, scale, 1.0], seen, resamples=8) for scale in (1.0, unit)
     )
     assert other.standardized == pytest.approx(one.standardized, abs=1e-6)
-    assert other.intervals.angle == pytest.approx(one.intervals.angle, rel=1e-4)
+    assert other.intervals.angle_degrees == pytest.approx(one.intervals.angle_degrees, rel=1e-4)
     assert other.rates == pytest.approx(one.rates)
     assert other.intervals.rates == pytest.approx(one.intervals.rates, abs=1e-6)
     weights = one.weights.records()
@@ -135,7 +138,7 @@ def test_features_that_nearly_determine_each_other_are_flagged():
     fit = fit_direction(wide, seen, names=("a", "b", "c"), resamples=10)
     assert fit.collinear == ("a", "c")
     assert "a, c nearly determine each other" in str(fit)
-    assert fit.intervals.angle > 10.0
+    assert fit.intervals.angle_degrees > 10.0
     assert fit_direction(x, seen).collinear == ()
 
 
@@ -160,7 +163,7 @@ def test_intervals_hold_the_truth_in_93_of_100_weak_cases(n, size, fall):
         rows, seen, truth, rates = weak(rng, n, size, fall)
         fit = fit_direction(rows, seen, regions=2, resamples=30, seed=seed)
         turned = np.degrees(np.arccos(np.clip(fit.standardized @ truth, -1.0, 1.0)))
-        inside.append(turned <= fit.intervals.angle)
+        inside.append(turned <= fit.intervals.angle_degrees)
         low, high = fit.intervals.rates
         held += ((low <= rates) & (rates <= high)).tolist()
     assert np.mean(inside) >= 0.93

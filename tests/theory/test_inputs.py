@@ -9,7 +9,7 @@ from halfseen.errors import InvalidInput
 OBSERVING = [
     lambda p: theory.effective_dimension(p),
     lambda p: theory.feedback_value(p),
-    lambda p: theory.water_filling(p, 1.0, 10, 0.5),
+    lambda p: theory.water_filling(p, 10, 0.5, 1.0),
     lambda p: theory.fluid_potential(p, 10, 0.5, 1.0),
     lambda p: theory.joint_potential(p, 10, 1.0, 1.0, 1.0, 1.0),
     lambda p: theory.papers_potential(p, 10, 0.5, 1.0),
@@ -51,10 +51,10 @@ def test_bad_probabilities(function, observe, message):
         (lambda: theory.effective_dimension(P, noise=-1), "noise"),
         (lambda: theory.effective_dimension(P, noise=[1, -1]), "noise[1]"),
         (lambda: theory.effective_dimension(P, noise=[1, 1, 1]), "noise"),
-        (lambda: theory.water_filling(P, 0.0, 10, 1.0), "regularization"),
-        (lambda: theory.water_filling(P, [1, 0], 10, 1.0), "regularization[1]"),
-        (lambda: theory.water_filling(P, 1.0, -1, 0.5), "budget"),
-        (lambda: theory.water_filling(P, 1.0, 10, 0), "alpha"),
+        (lambda: theory.water_filling(P, 10, 1.0, 0.0), "regularization"),
+        (lambda: theory.water_filling(P, 10, 1.0, [1, 0]), "regularization[1]"),
+        (lambda: theory.water_filling(P, -1, 0.5, 1.0), "budget"),
+        (lambda: theory.water_filling(P, 10, 0, 1.0), "alpha"),
         (lambda: theory.fluid_potential(P, -1, 0.5, 1.0), "horizon"),
         (lambda: theory.fluid_potential(P, np.inf, 0.5, 1.0), "horizon"),
         (lambda: theory.fluid_potential(P, 10, 100, 1.0), "alpha"),
@@ -91,6 +91,6 @@ def test_the_longest_chain_points_to_the_closed_form():
 def test_callers_arrays_are_left_alone():
     observe = np.array([0.5, 0.25])
     theory.offline_potential(observe, 10, 0.5, 1.0)
-    theory.water_filling(observe, 1.0, 10, 0.5)
+    theory.water_filling(observe, 10, 0.5, 1.0)
     assert observe.flags.writeable
     assert observe.tolist() == [0.5, 0.25]

@@ -28,7 +28,7 @@ class Profile(NamedTuple):
     table
         The constants of the kernel.
     cuts
-        Projections at which actions begin to be counted apart; empty for one count of all.
+        Edges between the projections that are counted separately; empty for a single count.
     """
 
     kernel: Callable[[float, Vector], float]
@@ -40,17 +40,18 @@ class Profile(NamedTuple):
 class Censorship(ABC):
     """How likely the reward of an action is to be observed, whatever the reward is.
 
-    A censorship is a frozen dataclass of parameters. It must answer :meth:`probabilities`; with
-    that alone it works on arms and wherever actions are finitely many, in studies on every engine
-    and in all theory that needs probabilities only. The rest makes it faster or known better.
+    A censorship is a frozen dataclass of parameters. It must implement :meth:`probabilities`;
+    with that alone it works on arms and on finite sets of actions, in studies on every engine and
+    in all theory that needs probabilities only. The other methods are optional: they make it
+    faster, or describe it.
 
     Attributes
     ----------
     kind
         The censorship's name in a spec.
     by_place
-        True when probabilities belong to the places of a list of actions, not to the actions
-        themselves; these must then be the same in every round.
+        True when probabilities belong to positions in a list of actions, not to the actions
+        themselves; the list must then be the same in every round.
 
     Examples
     --------
@@ -105,7 +106,7 @@ class Censorship(ABC):
         return f"How often a reward is seen follows {self.kind} ({', '.join(given)})."
 
     def checked(self, actions: Any) -> Vector:
-        """Return :meth:`probabilities`, refused unless there is a valid one for each action."""
+        """Return :meth:`probabilities` after checking that each action has a valid one."""
         count = actions if isinstance(actions, Integral) else len(actions)
         field = f"{type(self).__name__}.probabilities"
         try:
@@ -143,7 +144,7 @@ declare(Censorship, "censorship", CENSORSHIPS)
 
 
 def arm_count(name: str, actions: Any) -> int:
-    """Return the number of arms, or refuse vectors: a censorship that knows arms by number."""
+    """Return the number of arms; refuse vectors, since the censorship knows arms by number."""
     if isinstance(actions, Integral):
         return int(actions)
     raise InvalidInput(

@@ -17,8 +17,8 @@ from halfseen.errors import InvalidInput
 from halfseen.phrases import signed, vector_in_words
 
 LINKS = ("logit", "probit", "cloglog")
-LOGIT, PROBIT, CLOGLOG = range(3)  # as table[LINK] holds them
-LINK, OFFSET, SLOPE = range(3)  # the table of the kernel
+LOGIT, PROBIT, CLOGLOG = range(3)  # values of table[LINK]
+LINK, OFFSET, SLOPE = range(3)  # columns of the kernel's constants
 _ROOT_HALF = math.sqrt(0.5)
 _CERTAIN = 40.0  # exp(-exp(40)) is 0, exp(800) overflows
 
@@ -94,7 +94,7 @@ class LinkedCensorship(Censorship):
         return min(ends), max(ends)
 
     def table(self) -> Vector:
-        """Return what the kernel `observe_probability` reads."""
+        """Return the constants of the kernel `observe_probability`."""
         return np.array([LINKS.index(self._link), self.offset, self.slope], dtype=np.float64)
 
     def profile(self, dimension: int) -> Profile:

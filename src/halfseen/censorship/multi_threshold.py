@@ -102,14 +102,14 @@ class MultiThreshold(Censorship):
         return min(self.observe), max(self.observe)
 
     def table(self) -> Vector:
-        """Return what the kernel `observe_probability` reads."""
+        """Return the constants of the kernel `observe_probability`."""
         values = np.empty(2 * len(self.thresholds) + 1)
         values[0::2] = self.observe
         values[1::2] = [math.sin(angle) for angle in self.thresholds]
         return values
 
     def profile(self, dimension: int) -> Profile:
-        """Return how the probability depends on <a, u>; regions are counted apart."""
+        """Return how the probability depends on <a, u>; each region has a count of its own."""
         table = self.table()
         return Profile(observe_probability, np.array(self.direction), table, table[1::2].copy())
 

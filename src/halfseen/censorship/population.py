@@ -25,8 +25,8 @@ class Population:
     Parameters
     ----------
     thresholds
-        The angle phi_i of each type, in [-pi/2, pi/2]; pi/2 for people who always answer, -pi/2
-        for people who never do.
+        The angle phi_i of each type in radians, in [-pi/2, pi/2]; pi/2 for people who always
+        answer, -pi/2 for people who never do.
     weights
         How common each type is, one positive number each; divided by their sum.
 

@@ -1,4 +1,4 @@
-"""How rarely any action that can be played is observed."""
+"""The smallest probability of being observed over the actions that can be played."""
 
 from __future__ import annotations
 

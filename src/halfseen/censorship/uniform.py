@@ -38,7 +38,7 @@ class Uniform(Censorship):
 
     @property
     def observe_range(self) -> tuple[float, float]:
-        """The probability of being observed, twice."""
+        """The probability of being observed, as both ends of the range."""
         return self.observe, self.observe
 
     def profile(self, dimension: int) -> Profile:

@@ -13,8 +13,8 @@ from halfseen.checks import Vector
 from halfseen.claims.claim import Comparison
 
 Point = dict[str, float]
-SHARES = (0.7, 0.3)  # of the local search, from the best point and from the second
-STEP = 0.15  # of the unit cube, at first
+SHARES = (0.7, 0.3)  # shares of the local search that start from the best point and the second
+STEP = 0.15  # first step of the search, in the unit cube
 LONGER, SHORTER = 1.5, 0.8  # after a step that helps, and after one that does not
 
 

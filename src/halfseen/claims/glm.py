@@ -59,7 +59,7 @@ def _proved_width(dimension: int, count: Vector, delta: float, least: Vector) ->
     """Return the library's width for σ = κ = 1, given the smallest eigenvalues."""
     return np.array(
         [
-            glm_confidence_factor(dimension, n, 1.0, 1.0, delta, "proved", smallest=smallest)
+            glm_confidence_factor(dimension, n, 1.0, 1.0, delta, width="proved", smallest=smallest)
             for n, smallest in zip(count, least, strict=True)
         ]
     )
@@ -208,7 +208,9 @@ def _below_printed(
     policy = GLMUCB(delta=DELTA, width="paper")
     played = lab.play(problem, censorship, policy, horizon, runs)
     low, high = problem.curve.slopes(problem.reach)
-    factor = glm_confidence_factor(len(problem.theta), horizon, problem.noise, low, DELTA, "paper")
+    factor = glm_confidence_factor(
+        len(problem.theta), horizon, problem.noise, low, DELTA, width="paper"
+    )
     limit = exploration(problem, censorship).rounds * problem.largest_gap
     limit += high * factor * math.sqrt(horizon * mean(played.potential()).high)
     limit += DELTA * horizon * problem.largest_gap

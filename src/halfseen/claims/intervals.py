@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.claims.claim import Measured
 from halfseen.theory.events import clopper_pearson
 
-LEVEL = 0.9999  # of each interval: with some 300 of them, one wrong in 30 whole runs
+LEVEL = 0.9999  # confidence of each interval: with some 300 of them, one wrong in 30 whole runs
 
 
 def mean(values: NDArray[Any]) -> Measured:

@@ -38,7 +38,7 @@ def print_audit(
     imputations: Result | None = None,
     changes: Comparison | None = None,
 ) -> None:
-    """Print the summary of an audit, whatever becomes of its report, and write the report."""
+    """Print the summary of an audit, and write its report; print even if writing fails."""
     from halfseen.logs.audit_export import MOST_ARMS, snake_keys
     from halfseen.logs.imputation import imputation_table
     from halfseen.logs.sentences import forecast_in_words
@@ -69,7 +69,7 @@ def print_audit(
 
 
 def print_found(found: Any, as_json: bool, left_out: LeftOut | None = None) -> None:
-    """Print something that knows its own text and its plain values.
+    """Print an object as text, or its plain values as JSON.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def print_dimension(observe: list[float] | None, noise: list[float] | None, as_j
         checks.number(f"--observe[{place}]", p, at_least=LEAST, at_most=1.0, fix=checks.OBSERVE_FIX)
     from halfseen.cli.audit_console import print_found
 
-    print_found(dimension_by_arm(observe, noise), as_json)
+    print_found(dimension_by_arm(observe, noise=noise), as_json)
 
 
 def print_bounds(study: Study, folder: Path, as_json: bool) -> None:

@@ -349,7 +349,7 @@ def _rows(
 
 
 def _alone(option: str, **others: Any) -> None:
-    """Refuse options that mean nothing together with another."""
+    """Refuse options that cannot be combined with another."""
     for name, value in others.items():
         if value:
             fix = "Give one or the other."
@@ -370,7 +370,7 @@ def _one_or_more(field: str, text: str | None) -> float | list[float] | None:
 
 
 def _not_with_log(**given: Any) -> None:
-    """Refuse what a log says itself."""
+    """Refuse options whose values a log provides."""
     for field, value in given.items():
         if value is not None:
             raise InvalidInput(
@@ -382,7 +382,7 @@ def _not_with_log(**given: Any) -> None:
 
 
 def _only_with_log(*given: str | None) -> None:
-    """Refuse columns of a log that was not named."""
+    """Refuse names of columns when no log is given."""
     named = [value for value in given if value is not None]
     if named:
         raise InvalidInput("--log", "must be given to read its columns", named, "Name the log.")

@@ -79,7 +79,7 @@ def print_paths(
     from halfseen.theory import information_path
 
     paths = {
-        name: information_path(model, dimension, regularization, regions=regions)
+        name: information_path(model, dimension, regularization=regularization, regions=regions)
         for name, model in models.items()
     }
     files: list[str] = []

@@ -95,7 +95,7 @@ class _Walk:
         self.hash = hashlib.sha256()
         self._seen: dict[int, int] = {}
         self._kept: list[Any] = []  # kept alive so that ids stay unique
-        self._package = ""  # of the code being visited
+        self._package = ""  # the package of the code being visited
 
     def note(self, *words: str) -> None:
         """Add words to the hash, each prefixed by its length."""
@@ -217,7 +217,7 @@ class _Walk:
         for name, value in reached(function, source):
             self.note(name)
             if isinstance(value, ModuleType):
-                self.note("module")  # of which only what is named counts
+                self.note("module")  # only the names read from a module count
                 if source.alone is None or name in source.alone:
                     self._module(value)
             else:

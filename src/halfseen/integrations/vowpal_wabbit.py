@@ -22,7 +22,7 @@ from halfseen.studies.storage import whole_file
 FORMATS = ("dsjson", "cb_adf")
 SHARED, ARM, SEEN, UNSEEN = "Shared", "Arm", "seen_", "unseen_"
 Row = dict[str, float]
-Chances = tuple[float, float]  # of having chosen the arm, and of then seeing its reward
+Chances = tuple[float, float]  # probabilities of choosing the arm, and of seeing its reward
 Decision = tuple[str | None, float | None, float | None, Row]
 
 

@@ -55,10 +55,10 @@ def maximise(
 ) -> int:
     """Move `theta` to the maximum by Newton steps from where it is and return how many it took.
 
-    The first `size` rows count. `z` is written: <a, theta> of each row; `factor` is left as the
-    Cholesky factor of the last curvature computed. A step is halved until it ends where the
-    objective no longer falls along it by more than a quarter of its rise at the start. Where the
-    gradient shrank a hundredfold the same factor serves for the next step. Returns -1 where
+    The first `size` rows are used. `z` is set to <a, theta> of each row, `factor` to the Cholesky
+    factor of the last curvature computed. A step is halved until the objective's derivative along
+    it, at its end, is at least minus a quarter of that at its start. Where the gradient shrank a
+    hundredfold, the same factor is used for the next step. Returns -1 where
     `MOST_STEPS` were not enough or the curvature is not finite.
     """
     d = theta.size

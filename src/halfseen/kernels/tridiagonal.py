@@ -23,7 +23,7 @@ NEGLIGIBLE = 2.0**-106  # squared entry relative to the product of its two diago
 def write_eigenvalues(matrix: Vector, values: Vector) -> None:
     """Write ascending eigenvalues; reads the lower triangle of `matrix` and overwrites it all."""
     d = values.size
-    squares = matrix[0]  # of the entries beside the diagonal, from place 1 on
+    squares = matrix[0]  # squared off-diagonal entries, from index 1 on
     _make_tridiagonal(matrix, values)
     for low in range(d):
         for _ in range(MOST_STEPS):

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from halfseen.logs.plan import Plan
     from halfseen.studies.result import Result
 
-BLOCK, BLOCKS, OUTLOOKS = 200, 500, 100  # decisions, how many blocks of them, and futures
-FEW_ARMS = 100  # up to which an outlook is simulated
+BLOCK, BLOCKS, OUTLOOKS = 200, 500, 100  # decisions per block, blocks, simulated futures
+FEW_ARMS = 100  # no outlook is simulated for more arms
 
 
 class Advice:
-    """The part of an `Audit` that advises."""
+    """The part of an `Audit` that gives advice."""
 
     log: str
     columns: Columns
@@ -66,7 +66,7 @@ class Advice:
         Parameters
         ----------
         level
-            How sure it must be.
+            Confidence level at which the arm must be shown to be best.
         designed
             Whether arms were drawn without looking at rewards and the log is looked at once; what
             the audit was told if left out.
@@ -125,7 +125,7 @@ class Advice:
     def plan(self, traffic: float, **options: Any) -> Plan:
         """Forecast how long a bandit needs with what this log says of means, noise and rates.
 
-        Every future has means and rates of its own, drawn from what the log leaves open. Arms
+        Every future has means and rates of its own, drawn from their posterior given the log. Arms
         never seen are left out.
 
         Parameters
@@ -218,7 +218,7 @@ class Advice:
         return compare_imputations(self.means(), self.observe, **law, **options)
 
     def means(self) -> Vector:
-        """Return the mean reward of every arm, or say that some have none."""
+        """Return the mean reward of every arm; raise if some have none."""
         if np.isnan(self.counts.mean).any():
             unknown = [self.arms[i] for i in np.flatnonzero(np.isnan(self.counts.mean))]
             raise InvalidInput(
@@ -230,7 +230,7 @@ class Advice:
         return self.counts.mean
 
     def noise(self) -> list[float]:
-        """Return the standard deviation of every arm's rewards; that of all where there is none."""
+        """Return the standard deviation of every arm's rewards, or the pooled one where unknown."""
         known = ~np.isnan(self.counts.mean)
         if not known.any():
             return [1.0] * len(known)

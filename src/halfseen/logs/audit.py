@@ -49,7 +49,7 @@ class Audit(Advice):
     counts
         Decisions and rewards seen, arm by arm.
     prior
-        The law of rates across arms.
+        The distribution of rates across arms, fitted as a beta prior.
     effective_dimension
         How many arms, all seen, would be as hard to learn; with its interval.
     courses
@@ -59,9 +59,9 @@ class Audit(Advice):
     maturity
         Which rewards are still on their way; None without times of feedback.
     warnings
-        What would change the conclusions, the gravest first.
+        What would change the conclusions, the most serious first.
     checks
-        Everything that was looked for: found, not found, or why it cannot be looked for.
+        Every check that was made: found, not found, or why it cannot be made.
     notes
         What is true but changes little, or cannot be decided.
     rewards
@@ -69,7 +69,7 @@ class Audit(Advice):
     direction
         How feedback thins out along the features, if they were named.
     level
-        Of every interval.
+        Confidence level of every interval.
     designed
         True if arms were drawn without looking at rewards and the log is looked at once.
     left_out
@@ -113,7 +113,7 @@ class Audit(Advice):
 
     @property
     def effective_rows(self) -> Vector:
-        """How many decisions of known outcome each arm's rate is worth: its rows if none wait."""
+        """The effective number of decisions behind each arm's rate: its rows if none is pending."""
         return self.counts.rows.astype(float) if self.maturity is None else self.maturity.rows
 
     @property
@@ -170,7 +170,7 @@ class Audit(Advice):
         return self.summary()
 
     def costliest(self, most: int) -> list[int]:
-        """Return the places of the arms that cost most, the costliest first."""
+        """Return the positions of the arms that cost most, the costliest first."""
         with np.errstate(divide="ignore"):
             parts = self.effective_rows / self.effective_seen
         return np.argsort(-parts, kind="stable")[:most].tolist()
@@ -240,7 +240,7 @@ def audit(
     decimal: str = ".",
     level: float = 0.95,
 ) -> Audit:
-    """Tell what the missing feedback in a log costs.
+    """Estimate what the missing feedback in a log costs.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def audit(
     unit
         What the decision is about; units with several rows were measured again.
     id
-        What tells decisions apart; rows with the same one were written twice.
+        A unique identifier of the decision; rows that share one are duplicates.
     features
         Columns of numbers that describe the action: how feedback thins out along them is fitted.
         With them, the action need not be named.
@@ -291,9 +291,9 @@ def audit(
     table
         The table of a database that has several.
     encoding, decimal
-        Of a text file that is not UTF-8; and ``","`` if 0,5 means a half in it.
+        The encoding of a text file that is not UTF-8; and ``","`` if 0,5 means a half in it.
     level
-        Of the intervals.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -302,7 +302,7 @@ def audit(
 
     Notes
     -----
-    Everything is false if whether a reward is seen depends on its value.
+    All results are invalid if whether a reward is seen depends on its value.
 
     Examples
     --------

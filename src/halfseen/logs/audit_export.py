@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
 
 
-SCHEMA_VERSION = 1  # of the JSON: raised when a key goes or changes its meaning
-MOST_ARMS = 10_000  # in a file or a printout
-AUDIT_FILE = "audit.json"  # its folder is an audit's
+SCHEMA_VERSION = 1  # version of the JSON: raised when a key is removed or changes meaning
+MOST_ARMS = 10_000  # arms written to a file or printed
+AUDIT_FILE = "audit.json"  # marks a folder as an audit's
 
 
 def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the JSON Schema that every audit's JSON keeps to.
+    """Return the JSON Schema of an audit's JSON.
 
     Examples
     --------

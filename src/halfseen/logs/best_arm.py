@@ -16,16 +16,16 @@ from halfseen.tables import brief, listed
 from halfseen.theory import winner
 
 DRAWS = 500
-FURTHEST = 1e4  # times the log, beyond which "never" is said
+FURTHEST = 1e4  # a log this many times longer counts as never
 STEPS = 300
 RHO = 10.0
-CLOSEST = 2000  # arms that are compared with the leader one by one
-BETA_RHO = 2.0 / math.pi  # at which the normal mixture pays as much as Jeffreys' beta law
+CLOSEST = 2000  # arms that are compared with the leader individually
+BETA_RHO = 2.0 / math.pi  # rho at which the normal mixture matches Jeffreys' beta prior
 
 
 @dataclass(frozen=True)
 class BestArm:
-    """The best arm among rewards seen, and how sure that is.
+    """The best arm among rewards seen, and with what confidence.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class BestArm:
         True if the arms were drawn without looking at rewards and the log is looked at once; else
         what is shown holds however arms were chosen and however often one looks.
     level
-        Of what is shown.
+        Confidence level of what is shown.
     open
         Arms that cannot be told from the leader yet, the closest first.
     probability
-        That the leader is best, arms being drawn towards each other as far as they are alike.
+        Probability that the leader is best, with means shrunken towards each other.
     more
         Decisions like these after which the leader is told from the closest other arm: 10%, 50%
         and 90% of what may happen; infinite for never.
@@ -110,14 +110,14 @@ class BestArm:
 
 
 def best_arm(counts: Counts, *, level: float = 0.95, designed: bool = False) -> BestArm | None:
-    r"""Tell which arm is best, as far as the rewards seen show it.
+    r"""Return which arm is best, as far as the rewards seen show it.
 
     Parameters
     ----------
     counts
         What the log says about each arm; arms never seen are left out.
     level
-        How sure it must be.
+        Confidence level at which the leader must be shown to be best.
     designed
         True if the arms were drawn without looking at rewards and the log is looked at once. Then
         pairwise normal tests at :math:`(1-\text{level})/(K-1)` decide, which have more power.

@@ -83,7 +83,7 @@ def _kind(log: Log, name: str) -> tuple[str, str]:
 
 
 def name_sql(log: Log, name: str) -> str:
-    """Return SQL for what a column names: NaN names nothing."""
+    """Return SQL for the names in a column; NaN is read as NULL."""
     kind, raw = log.columns[name], identifier(name)
     return f"CASE WHEN isnan({raw}) THEN NULL ELSE {raw} END" if kind in REAL else raw
 
@@ -194,7 +194,7 @@ def is_dated(log: Log, name: str) -> bool:
 def decisions_sql(
     log: Log, columns: Columns, place: str | None = None
 ) -> tuple[str, list[tuple[str, str, str]]]:
-    """Return SQL for a table of decisions in one form, and what makes a cell bad.
+    """Return SQL for a table of decisions in one form, and for the cells that cannot be read.
 
     The table has the columns ``action``, ``reward`` (null unless seen), ``seen``, ``hidden`` (a
     reward recorded where none was seen), ``contradicts`` and, where named, ``time``,
@@ -248,7 +248,7 @@ def decisions_sql(
 
 
 class WrongType(InvalidInput):
-    """A column that cannot mean what it is named for."""
+    """A column whose type does not fit its role."""
 
 
 def _wrong_type(log: Log, field: str, name: str, wanted: str) -> WrongType:

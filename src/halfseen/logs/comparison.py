@@ -1,4 +1,4 @@
-"""What changed between two audits, beyond what chance would do."""
+"""What changed between two audits, beyond chance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from halfseen.tables import listed
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
 
-CHANCE = 1e-3  # that anything is called changed if nothing did
-FEW = 5.0  # expected counts below which the test is Fisher's
-QUANTILE = 1.959964  # of a normal law, at the ends of a 95% interval
+CHANCE = 1e-3  # probability that anything is called changed if nothing did
+FEW = 5.0  # expected counts below which Fisher's exact test is used
+QUANTILE = 1.959964  # standard normal quantile of a two-sided 95% interval
 SHOWN = 10
 
 
@@ -51,7 +51,7 @@ class Comparison:
     Attributes
     ----------
     rates
-        Rates that changed, the surest first.
+        Rates that changed, the smallest p-value first.
     new, vanished
         Arms that only one of the two audits has; None if the earlier one does not list all.
     factor

@@ -24,7 +24,7 @@ AWS = {
     "s3_session_token": "AWS_SESSION_TOKEN",
     "s3_endpoint": "AWS_ENDPOINT",
 }
-SQLITE = b"SQLite format 3\0"  # how such a file begins
+SQLITE = b"SQLite format 3\0"  # the first bytes of an SQLite file
 DATABASES = (".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3")
 
 

@@ -1,7 +1,7 @@
 """The loop of a learner whose rewards come late: it plays one future of a log.
 
 The names ``index`` and ``learn`` are filled in with a policy's own by `halfseen.engine.specialise`.
-The n-th reward of an arm and its delay are the same for every wait.
+The n-th reward of an arm and its delay are the same for every waiting time.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class DelayedWorld(NamedTuple):
     Attributes
     ----------
     means, noise
-        Of each arm; a noise below 0 stands for rewards of 0 or 1.
+        Mean and noise of each arm; a noise below 0 stands for rewards of 0 or 1.
     share, inverse
         The share of each arm's rewards that ever come, and their delays at evenly spaced levels.
     constants
-        Of the policy.
+        Constants of the policy's kernels.
     key
-        Of the random numbers.
+        Key of the random numbers.
     step
         Time between two decisions.
     waits

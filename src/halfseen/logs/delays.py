@@ -1,4 +1,4 @@
-"""The law of delays of each arm, from decisions that may still be waiting for their reward."""
+"""The distribution of delays of each arm, from decisions some of which are still pending."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
 
-CELLS = 8192  # of delay, at most
+CELLS = 8192  # cells of delay, at most
 ENTRIES = 8_000_000  # cells of all arms together, roughly
 PARTS = 20  # cells up to the median delay
 
@@ -30,7 +30,7 @@ class DelayLaw(NamedTuple):
     variance
         Greenwood's variance of it.
     at_risk
-        Decisions that had not come back before the delay and were old enough to.
+        Decisions whose reward had not come back before the delay and that were followed so long.
     """
 
     share: NDArray[Any]
@@ -39,7 +39,7 @@ class DelayLaw(NamedTuple):
 
 
 def kaplan_meier(back: NDArray[Any], waiting: NDArray[Any], *, grouped: bool = False) -> DelayLaw:
-    r"""Estimate the law of delays when some decisions are too young to have come back.
+    r"""Estimate the distribution of delays when some decisions are still pending.
 
     .. math:: F_j = 1 - \prod_{i \le j} \Big(1 - \frac{e_i}{r_i}\Big), \qquad
               \operatorname{var} F_j = (1-F_j)^2 \sum_{i \le j} \frac{e_i}{r_i (r_i - e_i)}
@@ -140,7 +140,7 @@ class DelayCells:
 
 
 class Ends(NamedTuple):
-    """What a log says of its delays as a whole; times in seconds or the log's own unit.
+    """The range of a log's delays; times in seconds or the log's own unit.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class Ends(NamedTuple):
 
 
 def find_ends(decisions: Decisions) -> Ends:
-    """Return the ends of a log's delays."""
+    """Return the range of a log's delays."""
     found = decisions.log.query(
         "SELECT max(feedback_time) AS last, max(delay) AS longest, count(*) AS seen,"
         " count(*) - count(delay) AS undated, count(*) FILTER (delay < 0) AS backwards,"

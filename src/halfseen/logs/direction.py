@@ -20,11 +20,11 @@ from halfseen.logs.isotonic import isotonic, log_likelihood, merge_blocks
 from halfseen.logs.source import filled
 from halfseen.tables import listed
 
-SAMPLED = 20_000  # rows of a log
+SAMPLED = 20_000  # rows of a long log that are sampled
 SEARCHED = 20_000  # distinct rows the search for the direction looks at
-EVALUATED = 3e5  # rows times likelihoods per feature, in the search of a resample
-DETERMINED = 1e6  # condition number beyond which a feature is a combination of others
-COLLINEAR = 30.0  # beyond which it nearly is (Belsley, Kuh, Welsch 1980)
+EVALUATED = 3e5  # rows times likelihood evaluations per feature, for a resample
+DETERMINED = 1e6  # condition number from which features count as linearly dependent
+COLLINEAR = 30.0  # condition number of near dependence (Belsley, Kuh, Welsch 1980)
 
 
 def fit_direction(
@@ -49,15 +49,15 @@ def fit_direction(
     observed
         For each row, whether its reward was seen.
     regions
-        How many; left out, chosen by BIC.
+        Number of regions; left out, chosen by BIC.
     most_regions
-        At most how many to try.
+        Largest number of regions to try.
     resamples
         How many times to refit resampled rows for intervals; 0 for none.
     seed
-        Of the resampling, and of the rows searched if there are very many.
+        Seed of the resampling, and of the rows searched if there are very many.
     names
-        Of the features, for messages.
+        Names of the features, for messages.
 
     Returns
     -------
@@ -306,7 +306,7 @@ def _misfit(fit: DirectionFit, x: Vector, k: Vector, n: Vector) -> float:
     across -= across.mean(axis=0)
     extra = np.column_stack([middle**2, across**2, across * middle[:, None]])
     weight = n * p * (1.0 - p)
-    # Steps that stand for a smooth curve leave a slope within regions: not held against them.
+    # Steps that approximate a smooth curve leave a slope within regions, which is no misfit.
     steps = np.eye(len(fit.rates))[region]
     known = np.column_stack([steps, steps * middle[:, None]])
     root = np.sqrt(weight)[:, None]
@@ -339,7 +339,7 @@ def _with_intervals(
             cuts.append(one.thresholds)
             rates.append(one.rates)
     found = Intervals(
-        angle=float(np.quantile(angles, 0.95, method="higher")),
+        angle_degrees=float(np.quantile(angles, 0.95, method="higher")),
         thresholds=_both_ways(np.array(cuts), fit.thresholds),
         rates=np.clip(_both_ways(np.array(rates), fit.rates), 0.0, 1.0),
     )

@@ -23,14 +23,14 @@ class Intervals:
 
     Attributes
     ----------
-    angle
-        The angle in degrees from the fitted direction within which 95% of refits lie, between
+    angle_degrees
+        The angle, in degrees, from the fitted direction within which 95% of refits lie, between
         directions per standard deviation of the features.
     thresholds, rates
         Lower and upper ends, one column per threshold or region.
     """
 
-    angle: float
+    angle_degrees: float
     thresholds: Vector
     rates: Vector
 
@@ -59,11 +59,11 @@ class DirectionFit:
     scale
         The length of the longest row: `censorship` is for rows divided by it.
     intervals
-        From resampling, if asked for.
+        Intervals from resampling, if asked for.
     drawn_from
         The rows it was fitted to are drawn at random from that many; None if it was all.
     names
-        Of the features.
+        Names of the features.
     standardized
         The direction per standard deviation of each feature, as a unit vector: the weights to
         compare with each other.
@@ -167,12 +167,12 @@ class DirectionFit:
             "potential": self.potential(self.decisions),
             "rows": int(self.rows.sum()),
             "drawn_from": self.drawn_from,
-            "angle": None if self.intervals is None else self.intervals.angle,
+            "angle_degrees": None if self.intervals is None else self.intervals.angle_degrees,
         }
 
     @property
     def findings(self) -> list[str]:
-        """What is to be known about the fit, in sentences."""
+        """What a reader should know about the fit, in sentences."""
         chance = f"(chance of deviations this large: {self.misfit:.2g})"
         words = []
         if len(self.rates) == 1:
@@ -198,7 +198,7 @@ class DirectionFit:
 
     @property
     def hardness(self) -> dict[str, float]:
-        """The effective dimensions, by what they are called on a page."""
+        """The effective dimensions by their names in reports."""
         titles = {
             "everything seen": "if everything were seen",
             "information path": "with this feedback, if actions follow the information path",
@@ -211,10 +211,8 @@ class DirectionFit:
         if len(self.rates) > 1:
             first = [str(self.weights)]
             if self.intervals is not None:
-                first.append(
-                    f"The standardised weights are within {self.intervals.angle:.2g}° of the truth"
-                    " (95%)."
-                )
+                within = f"{self.intervals.angle_degrees:.2g}°"
+                first.append(f"The standardised weights are within {within} of the truth (95%).")
         hard = [f"Effective dimension {name}: {value:.4g}" for name, value in self.hardness.items()]
         last = "It assumes that what goes missing does not depend on the reward."
         return "\n".join([*first, "", str(self.regions), "", *self.findings, *hard, last]).lstrip()

@@ -16,11 +16,11 @@ from halfseen.logs.counts import Binned, Decisions
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.time_bins import Bins
 
-FOLLOWED = 12  # arms whose rates are followed one by one
-LEAST_INFORMATION, LEAST_IN_ALL = 2.0, 10.0  # in a bin, and in a log
-LEVEL = 1e-3  # the chance of a false change anywhere
+FOLLOWED = 12  # arms whose rates are followed individually
+LEAST_INFORMATION, LEAST_IN_ALL = 2.0, 10.0  # least information in a bin, and in a log
+LEVEL = 1e-3  # probability of a false change anywhere in the log
 MOST_CHANGES = 8
-FINE = 5000  # strata beyond which their rates are rounded to draw a chart
+FINE = 5000  # with more strata, their rates are rounded for the chart
 Whole = NDArray[np.int64]
 
 
@@ -110,13 +110,13 @@ def merged(found: Score, least: float = LEAST_INFORMATION) -> tuple[Score, Whole
 
 
 def overdispersion(found: Score) -> float:
-    """Return how many times more neighbouring groups differ than chance makes them, at least 1."""
+    """Return the overdispersion of differences between neighbouring groups, at least 1."""
     score, variance = found.score, found.variance
     if len(score) < 9:
         return 1.0
     effect, error = score / variance, 1.0 / variance
     ratio = (effect[1:] - effect[:-1]) ** 2 / (error[1:] + error[:-1])
-    return max(1.0, float(np.median(ratio)) / 0.4549364)  # the median of a chi-square of 1
+    return max(1.0, float(np.median(ratio)) / 0.4549364)  # median of chi-square with 1 d.f.
 
 
 def find_changes(
@@ -127,18 +127,18 @@ def find_changes(
     Parameters
     ----------
     score, information
-        Of one shift per group of time.
+        Score and information of one shift per group of time.
     spread
-        How many times more rates vary than chance makes them.
+        Overdispersion: the variance of rates over that of independent rows.
     series
-        How many series are looked at; the level is shared among them.
+        How many series are tested; the level is divided among them.
 
     Returns
     -------
     changes
         The first group of every stretch after the first.
     p
-        The p-value of the first change, all choices of where paid for.
+        The p-value of the first change, corrected for the choice of where it is.
 
     Notes
     -----
@@ -246,9 +246,9 @@ class Course:
     levels
         The rate of each stretch, at the mix of the whole log.
     spread
-        How many times more the rate varies from slice to slice than chance would make it.
+        Overdispersion of the rate from slice to slice.
     p
-        The p-value of the first change; None if there are too few rows to look for one.
+        The p-value of the first change; None if there are too few rows to test for one.
     """
 
     name: str | None
@@ -299,7 +299,7 @@ def follow_rates(
     cube
         Its mature rows by arm and place in time, from `count_over_time`.
     design
-        How many times more counts vary than independent rows would.
+        Design effect: the variance of counts over that of independent rows.
     """
     counts, bins = decisions.counts, decisions.bins
     if bins is None or cube is None or not len(cube.rows):
@@ -320,7 +320,7 @@ def follow_rates(
 def strata_of(cube: Binned, bins: Bins, chosen: Any = slice(None)) -> tuple[Strata, Whole]:
     """Return counts by arm, weekday and filled bin, and which bins those are.
 
-    Weekdays are told apart in logs of two weeks and more whose bins are shorter than a week.
+    Weekdays are separate strata in logs of two weeks and more with bins shorter than a week.
     """
     arm, place = cube.arm[chosen], cube.place[chosen]
     key = arm * 7 + bins.weekday_of(place) if bins.days >= 14 and not bins.weekly else arm

@@ -1,4 +1,4 @@
-"""Everything an audit asks of a log, in order."""
+"""The steps of an audit, in order."""
 
 from __future__ import annotations
 

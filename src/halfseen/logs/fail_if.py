@@ -32,7 +32,7 @@ MEASURES: dict[str, Callable[[Audit], float]] = {
     "never_seen": lambda found: int((found.counts.seen == 0).sum()),
     "warnings": lambda found: len(found.warnings),
 }
-CHANGES = "changes"  # of a comparison
+CHANGES = "changes"  # the measure that needs an earlier audit
 FORM = re.compile(r"\s*([a-z_]+)\s*(>=|<=|>|<)\s*([0-9.eE+-]+)\s*(%?)\s*")
 
 

@@ -86,13 +86,13 @@ def follow(
     futures
         The bandits.
     policy
-        Who decides; it starts from nothing.
+        The policy that decides; it starts without data.
     traffic, days
         Decisions per day, and days.
     close
         Arms whose mean is at most this much below the best one count as best.
     seed
-        Of the rewards and of what is seen; futures have streams of their own.
+        Seed of the rewards and of what is seen; futures have streams of their own.
     report
         Called after every future.
     """
@@ -124,7 +124,7 @@ def follow(
 
     crew = Crew(cores())
     try:
-        crew.submit(partial(play, 0))  # compiles
+        crew.submit(partial(play, 0))  # the first run compiles
         crew.result()
         for i in range(1, count):
             crew.submit(partial(play, i))

@@ -14,14 +14,14 @@ from halfseen.logs.futures import Followed
 
 @dataclass(frozen=True)
 class Goal:
-    """What is waited for.
+    """The condition that a plan waits for.
 
     Attributes
     ----------
     share
-        Of decisions that must go to a best arm.
+        Share of decisions that must go to a best arm.
     days
-        Over which they must.
+        Number of days over which they must.
     close
         Arms whose mean is at most this much below the best one count as best.
     target
@@ -46,7 +46,7 @@ class Goal:
         )
 
     def first_day(self, followed: Followed) -> Vector:
-        """Return the day on which each future gets there; infinite if none."""
+        """Return the day on which each future meets the goal; infinite if never."""
         made = _over(followed.decisions, self.days)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.target is None:
@@ -58,7 +58,7 @@ class Goal:
 
 
 def _over(totals: Vector, days: int) -> Vector:
-    """Return how much running totals grow over so many days, from each day on."""
+    """Return the growth of running totals over a number of days, from each day on."""
     start = np.concatenate([np.zeros((*totals.shape[:-1], 1)), totals], axis=-1)
     return np.asarray(start[..., days:] - start[..., :-days])
 

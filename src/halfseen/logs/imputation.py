@@ -74,7 +74,7 @@ def compare_imputations(
 
 
 def imputation_table(result: Result) -> Table:
-    """Return what each way loses, next to skipping."""
+    """Return the regret of each way, and its ratio to skipping."""
     records = result.summary().records()
     skipped = records[0]["regret"]
     return table(

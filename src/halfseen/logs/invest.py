@@ -43,7 +43,7 @@ class Investment:
 
     @property
     def regret_factor(self) -> float:
-        """By what worst-case regret is multiplied: the root of the ratio of dimensions."""
+        """The factor of worst-case regret: the square root of the ratio of dimensions."""
         return math.sqrt(self.dimension_after / self.dimension_before)
 
     @property
@@ -111,7 +111,7 @@ def invest(
     noise
         Standard deviation of the rewards, one number or one per arm.
     names
-        Of the arms.
+        Names of the arms.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def _fill(p: Vector, price: Vector, weight: Vector, money: float) -> Vector:
         low, high = (middle, high) if spent(corners[middle]) <= money else (low, middle)
     below, above = corners[low], corners[high]
     gone, slope = spent(below), spent(above) - spent(below)
-    if slope <= 0.0:  # nothing left to buy that numbers can tell apart
+    if slope <= 0.0:  # the remaining budget changes no rate in floating point
         return rates(below)
     return rates(below + (money - gone) / slope * (above - below))
 

@@ -94,7 +94,7 @@ def merge_blocks(curve: Curve, most: int) -> list[NDArray[np.int64]]:
     k = np.concatenate([[0.0], np.cumsum(curve.seen)])
     size, hits = n[None, 1:] - n[:-1, None], k[None, 1:] - k[:-1, None]
     later = np.triu(np.ones((blocks, blocks), dtype=bool))
-    gain = np.full((blocks, blocks), -np.inf)  # of joining the blocks i to j
+    gain = np.full((blocks, blocks), -np.inf)  # log-likelihood of joining the blocks i to j
     gain[later] = binomial_likelihood(hits[later], size[later])
     best = gain[0].copy()
     choices: list[NDArray[np.int64]] = []

@@ -22,7 +22,7 @@ TEXT = tuple(kind + packed for kind in (".csv", ".tsv", ".txt") for packed in PA
 JSON = tuple(kind + packed for kind in (".jsonl", ".ndjson", ".json") for packed in PACKED)
 FEATHER = (".feather", ".arrow", ".ipc")
 EXCEL = (".xlsx", ".xlsm")
-UNTOLD = ("", ".log", ".dat", ".data", ".out")  # endings that do not tell what is inside
+UNTOLD = ("", ".log", ".dat", ".data", ".out")  # file extensions that do not determine the format
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"PK\x03\x04": ".xlsx"}
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -53,7 +53,7 @@ def read_files(
     form
         How text in it is written.
     sheet
-        Of an Excel file.
+        The sheet of an Excel file.
     folder
         Where standard input may be kept.
     """
@@ -122,7 +122,7 @@ def json_as_text(relation: str, columns: dict[str, str]) -> str:
 
 
 def sniff_ending(path: Path) -> str:
-    """Return the ending a file would have, from how it begins.
+    """Return the extension that fits a file's first bytes.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def _excel(path: Path, sheet: str | None) -> Any:
     try:
         found = pd.read_excel(path, sheet_name=sheet or 0, engine="openpyxl")
         return found.rename(columns=str)
-    except Exception as error:  # whatever a broken archive makes openpyxl raise
+    except Exception as error:  # openpyxl raises many types on a broken archive
         if isinstance(error, ValueError) and sheet is not None and "Worksheet" in str(error):
             raise InvalidInput(
                 "table", "must be a sheet of the Excel file", sheet, "Check its name."
@@ -226,7 +226,7 @@ def _excel(path: Path, sheet: str | None) -> Any:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError as error:  # a name that is too long, a folder that is closed
+    except OSError as error:  # a name that is too long, or a folder without permission
         raise _unusable(path, error.strerror) from None
 
 

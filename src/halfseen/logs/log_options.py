@@ -1,4 +1,4 @@
-"""What a reader says about a log before it is counted: what empty means, and until when."""
+"""Options applied before a log is counted: what empty means, the window, and the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from halfseen.logs.time_bins import DAY
 def prepared(
     log: Log, columns: Columns, window: float | None, now: Any, empty_means: float | None
 ) -> tuple[Log, list[str]]:
-    """Return the log as its reader wants it counted, and what that leaves out, in sentences.
+    """Return the log with the options applied, and what that leaves out, in sentences.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
 
 HORIZON = 20_000
-LISTED = 200  # arms named in the file
+LISTED = 200  # arms named in the comments of the file
 
 
 def study_of(found: Audit, *, horizon: int | None = None, **options: Any) -> Study:

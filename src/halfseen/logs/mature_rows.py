@@ -7,11 +7,11 @@ import numpy as np
 from halfseen.logs.counts import Binned, Decisions
 from halfseen.logs.maturity import Maturity
 
-ARMS = 20_000  # with most rows, that enter tests over time
+ARMS = 20_000  # arms with the most rows that enter tests over time
 
 
 def cut_sql(value: str, cut: tuple[float, float] | None) -> str:
-    """Return SQL for a number cut at two limits; null stays null, which `least` would not."""
+    """Return SQL for a number clipped at two limits; NULL stays NULL, unlike with `least`."""
     if cut is None:
         return value
     low, high = (f"'{end!r}'::DOUBLE" for end in cut)

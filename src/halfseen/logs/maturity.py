@@ -16,10 +16,10 @@ from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
 from halfseen.tables import listed
 
-RISK, SHARE_AT_RISK, ARM_RISK = 20.0, 0.005, 10.0  # rows at risk below which a law is not followed
-REACHED = 0.03  # what may come later still, as a share of what has come
-SETTLED = 0.9  # of what comes at all: by then a row is old enough to be tested
-CHUNK = 2_000_000  # cells handled at once
+RISK, SHARE_AT_RISK, ARM_RISK = 20.0, 0.005, 10.0  # rows at risk needed to follow a distribution
+REACHED = 0.03  # rewards expected after the window, relative to those within it
+SETTLED = 0.9  # share of all rewards that are back by the age at which rows enter tests
+CHUNK = 2_000_000  # cells processed at once
 
 
 @dataclass(frozen=True)
@@ -297,13 +297,13 @@ def _effective(cells: DelayCells, last: int, decisions: Decisions) -> dict[str, 
         p, variance = law.share[arms, place], law.variance[arms, place]
         ordinal = np.arange(cells.size)
         events = np.where((back > 0.0) & (ordinal <= place[:, None]), ordinal, 0)
-        final = events.max(axis=1)  # the last reward back within the window
+        final = events.max(axis=1)  # cell of the last reward back within the window
         lost = np.cumsum(waiting, axis=1)[arms, final]
         lost -= waiting[arms, final] if cells.exact else 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.where(variance > 0.0, np.minimum(n, p * (1.0 - p) / variance), n)
             size = np.where(size > 0.0, size, n)
-        plain = lost == 0.0  # no decision is younger than that: a plain count
+        plain = lost == 0.0  # no decision is younger, so that a plain count is exact
         hits = np.cumsum(back, axis=1)[arms, place]
         timed = n > 0.0
         rows[some] = np.where(timed, np.where(plain, n, size), rows[some])

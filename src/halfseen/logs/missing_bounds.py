@@ -21,8 +21,8 @@ from halfseen.checks import Vector
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.tables import Table, table
 
-HUGE = 1e12  # the largest Gamma looked at; the bounds beyond it are those of the worst case
-SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas of tables
+HUGE = 1e12  # the largest Gamma tried; beyond it the bounds are those of the worst case
+SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas shown in tables
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class MeanBounds:
 
 @dataclass(frozen=True)
 class Tipping:
-    """What it takes until another arm may be best.
+    """How strongly being seen must depend on the reward for another arm to be best.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ def _error(rewards: SeenRewards, edge: Vector, bound: Vector, weight: float) -> 
     """Return the standard error of a bound: `edge` is the mean of the missing, `weight` Gamma."""
     sizes, counts, starts = rewards.sizes, rewards.counts, rewards.starts
     p = rewards.seen / rewards.rows
-    slope = np.zeros(len(rewards.values))  # of psi in R
+    slope = np.zeros(len(rewards.values))  # derivative of psi in R
     away = rewards.values - np.repeat(edge, sizes)
     if 0.0 < weight < math.inf:
         over = np.add.reduceat(np.where(away > 0.0, counts, 0.0), starts) / rewards.seen
@@ -225,7 +225,7 @@ def tipping_gamma(rewards: SeenRewards, best: int | None = None) -> Tipping:
     rewards
         The rewards seen.
     best
-        The place of the arm to defend; the one with the largest seen mean if left out.
+        The position of the arm to compare with the others; by default that of the largest mean.
 
     Returns
     -------

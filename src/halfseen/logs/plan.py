@@ -21,8 +21,8 @@ from halfseen.tables import Table, listed, table
 from halfseen.theory import regret_bounds
 
 FUTURES, FEWEST = 200, 50
-ROUNDS = 4e8  # simulated at most in each world, unless 50 futures take more
-DRAWN = 50  # points of a curve
+ROUNDS = 4e8  # rounds simulated in each world at most, unless 50 futures need more
+DRAWN = 50  # points of a plotted curve
 YOURS = "your feedback"
 LAWS = {"gaussian": "normal rewards", "bernoulli": "rewards of 0 or 1"}
 
@@ -76,11 +76,11 @@ class Plan:
     reward
         The law of the rewards simulated.
     drawn
-        True if every future has means and rates of its own, drawn from what a log leaves open.
+        True if every future has means and rates of its own, drawn from the posterior given a log.
     left_out
         Arms of the log that were never seen.
     in_blocks
-        True if a "day" is but a block of decisions, as in `Audit.outlook`.
+        True if a "day" is only a block of decisions, as in `Audit.outlook`.
     """
 
     goal: Goal
@@ -195,7 +195,7 @@ class Plan:
 
     @property
     def surprise(self) -> str:
-        """Say so where less feedback does better."""
+        """A sentence for the case that less feedback does better, else empty."""
         if self.yours.regret.mean() >= self.everything.regret.mean():
             return ""
         return (
@@ -246,11 +246,11 @@ def plan(
     reward
         ``"gaussian"``, normal rewards, or ``"bernoulli"``, rewards of 0 or 1.
     policy
-        Who decides; `UCB` if left out.
+        The policy that decides; by default `UCB`.
     futures
         How many to simulate, one run each; left out, 200, or at least 50 if the plan is long.
     seed
-        Of the simulation.
+        Seed of the simulation.
     progress
         Called with what is done, the total and a name.
 

@@ -1,4 +1,4 @@
-"""What is believed about the means of arms after a log, and draws of means and rates from it."""
+"""The posterior of the arms' means given a log, and draws of means and rates from it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from halfseen.checks import Vector
 from halfseen.logs.counts import Counts
 from halfseen.logs.rates import fit_prior
 
-DOUBT = 20.0  # rows: a priori, how much arms borrow from each other is of this order
-FEW = 30  # rewards below which an arm's own spread is not trusted if it is small
-CAPACITY = 2000  # arms that can matter for who is best
+DOUBT = 20.0  # prior scale, in rows, of how much arms borrow from each other
+FEW = 30  # with fewer rewards, an arm's spread is at least the pooled one
+CAPACITY = 2000  # arms that may be best and are compared
 NODES = 801
 
 
@@ -34,12 +34,12 @@ def spreads(counts: Counts) -> Vector:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Independent normal laws of the arms' means.
+    """Independent normal distributions of the arms' means.
 
     Attributes
     ----------
     mean, deviation
-        Of each arm.
+        Posterior mean and standard deviation of each arm.
     """
 
     mean: Vector
@@ -66,7 +66,7 @@ class Beliefs:
 
 
 def mean_beliefs(counts: Counts) -> Beliefs:
-    r"""Return normal laws of the means, drawn towards each other as far as arms are alike.
+    r"""Return normal posteriors of the means, shrunken towards each other.
 
     .. math:: \tau^2 = \max\Big(\frac1{\sum w},
               \frac{\sum w (m - c)^2 - K + 1}{\sum w - \sum w^2 / \sum w}\Big),
@@ -77,7 +77,7 @@ def mean_beliefs(counts: Counts) -> Beliefs:
     Parameters
     ----------
     counts
-        Of arms with at least one reward seen.
+        Counts of arms with at least one reward seen.
     """
     spread = spreads(counts)
     scale = float(np.abs(counts.mean).max())

@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 
 @dataclass(frozen=True)
 class RatePrior:
-    """The law of rates across arms: a beta law with a mean and a worth in rows.
+    """The distribution of rates across arms: a beta law given by mean and prior sample size.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any], *, doubt: float = math.inf
 def shrunken_interval(
     seen: NDArray[Any], rows: NDArray[Any], prior: RatePrior, level: float = 0.95
 ) -> tuple[Vector, Vector, Vector]:
-    """Return each arm's rate drawn towards the others, with its interval.
+    """Return each arm's rate shrunken towards the others, with its interval.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def shrunken_interval(
     prior
         The law of rates across arms.
     level
-        Of the interval, if the prior were known; that it is itself estimated is not counted.
+        Level of the interval; the error of estimating the prior is not included.
 
     Returns
     -------

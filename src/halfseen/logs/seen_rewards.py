@@ -13,10 +13,10 @@ from halfseen.logs.counts import Counts, Decisions, Whole
 from halfseen.logs.source import filled, text, too_large
 
 EXACT = 1_000_000  # rewards up to which every distinct value is a cell of its own
-BINS = 1000  # cells of each arm beyond that
+BINS = 1000  # cells of each arm in a longer log
 ARMS = 2000  # arms at most, those seen most, unless rewards are 0 or 1
-LARGEST = 1e150  # its square is still a number
-HEAD = 100_000  # rewards that decide where bins lie
+LARGEST = 1e150  # its square does not overflow
+HEAD = 100_000  # rewards from which the bins are chosen
 
 
 @dataclass(frozen=True)

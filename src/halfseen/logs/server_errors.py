@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 FORM = "write it as {}://user:password@host:port/base, with % as %25 and an at sign as %40"
-REASONS = {  # the first that is found in the message
+REASONS = {  # the first pattern that matches the message decides
     r"percent-encoded|\buri\b|invalid integer|invalid port": f"the address is not one; {FORM}",
     r"translate host|unknown.*host|name or service|resolve": f"there is no such host; {FORM}",
     r"authentication failed|access denied|no password|role .* does not exist": (

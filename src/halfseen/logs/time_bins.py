@@ -1,4 +1,4 @@
-"""Bins of a log's time: whole parts of a day, whole weeks, or equal parts of what is no date."""
+"""Bins of a log's time: whole parts of a day, whole weeks, or equal parts if not dates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from halfseen.errors import InvalidInput
 from halfseen.logs.columns import WHOLE, Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.source import Log, filled, identifier
 
-BINS = 128  # at most
+BINS = 128  # largest number of bins
 DAY = 86_400.0
 WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 
@@ -34,7 +34,7 @@ class Bins:
     sql
         SQL for the place of a row of the log, null if it has no time.
     unit
-        Of which every time is a multiple, if that is known; else 0.
+        A unit of which every time is a multiple, if one is known; else 0.
     days
         How many calendar days the log touches; 0 if its times are no dates.
     """

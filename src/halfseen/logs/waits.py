@@ -1,4 +1,4 @@
-"""What a learner loses that waits so long for rewards, by simulation."""
+"""The regret of a learner that waits a given time for rewards, by simulation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from halfseen.logs.posterior import spreads
 from halfseen.policies import UCB
 from halfseen.problems import ArmedBandit
 
-LEVELS = 1024  # of the inverse of a law of delays
+LEVELS = 1024  # levels at which quantiles of delays are stored
 
 
 def delay_quantiles(maturity: Maturity, arm: int) -> tuple[float, Vector]:
@@ -56,7 +56,7 @@ def simulate_waits(
     means
         One row per future, one column per arm.
     arms
-        Of which noise is taken.
+        Counts of the arms, from which the noise is taken.
     share, inverse
         What `delay_quantiles` returned, per arm.
     waits
@@ -66,7 +66,7 @@ def simulate_waits(
     settled
         True if a reward is used when the wait is over, False if when it comes.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     """
     policy, binary = UCB(), arms.binary
     scale = np.maximum(spreads(arms), 1e-12)

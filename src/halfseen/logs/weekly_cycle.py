@@ -51,7 +51,7 @@ def find_weekly_cycle(
     bins
         The places.
     least_spread
-        How many times more counts vary than chance, at least.
+        A lower limit on the overdispersion of counts.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def find_weekly_cycle(
 
 
 def _wobble(strata: Strata, week: np.ndarray, day: np.ndarray, effect: np.ndarray) -> float:
-    """Return how many times more days differ from their weekday's rate than chance makes them."""
+    """Return the overdispersion of days around their weekday's rate."""
     rows, rate = strata.totals
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.where(rows > 1.0, rate * (1.0 - rate) * rows / (rows - 1.0), 0.0)

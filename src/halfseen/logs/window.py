@@ -27,13 +27,13 @@ from halfseen.tables import Table, listed, show, table
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 LEARNS = ("on-arrival", "when-settled")
 FUTURES = 60
-ROUNDS = 50_000  # decisions of a future at most; of longer logs, one in several
-REVERSED = 3.0  # standard errors by which two arms change places
+ROUNDS = 50_000  # decisions per future at most; longer logs are thinned
+REVERSED = 3.0  # standard errors at which two arms count as having changed order
 
 
 @dataclass(frozen=True)
 class Window:
-    """The trade between waiting and seeing.
+    """The trade-off between waiting and seeing more.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Window:
     best, as_good
         The place of the smallest regret, and the places no worse within noise and 2%.
     unit
-        Of the waits.
+        Unit of the waits.
     left_out
         Rows that a filter left out.
     never_seen
@@ -169,7 +169,7 @@ def feedback_window(
     encoding: str | None = None,
     decimal: str = ".",
 ) -> Window:
-    """Tell how long to wait for feedback, by simulating a learner that waits.
+    """Find how long to wait for feedback, by simulating a learner that waits.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def feedback_window(
     futures
         How many futures to simulate, each with means of its own.
     seed
-        Of the simulation.
+        Seed of the simulation.
 
     Returns
     -------
@@ -193,8 +193,8 @@ def feedback_window(
     Notes
     -----
     `UCB` plays as many decisions as the log has, at its rate. Delays follow each arm's Kaplan-Meier
-    law, means are drawn from what the log leaves open, and the n-th reward of an arm and its delay
-    are the same for every wait. First it is looked whether late rewards differ from early ones, or
+    law, means are drawn from their posterior, and the n-th reward of an arm and its delay
+    are the same for every wait. First it is tested whether late rewards differ from early ones, or
     the best arm among old decisions changes with the wait: then short waits see other rewards than
     long ones and nothing can be advised.
     """

@@ -13,9 +13,9 @@ from halfseen.logs.rates import fit_prior
 from halfseen.tables import brief
 
 DRAWS = 4000
-SURE = 0.8  # probability from which an arm is named as the one
-MATTERS = 1.1  # times a typical arm's worth, below which an arm is like any other
-CAPACITY = 300  # arms that can have the lowest rate
+SURE = 0.8  # probability from which an arm is named
+MATTERS = 1.1  # ratio to a typical arm's worth below which no arm stands out
+CAPACITY = 300  # arms that may have the lowest rate and are compared
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,9 @@ class WorthMost:
     arm
         Its name.
     probability
-        That it has the lowest rate of all, rates being drawn towards each other as far as arms are
-        alike.
+        Probability that it has the lowest rate of all, with rates shrunken towards each other.
     rate
-        Its rate, so drawn.
+        Its shrunken rate.
     times, times_low, times_high
         What one point more there is worth, in points more on a typical arm: median, 5% and 95%.
     """
@@ -86,7 +85,7 @@ def worth_most(
     seen, rows
         Rewards seen and decisions made, per arm, effective ones where some are still waiting.
     seed
-        Of the draws.
+        Seed of the draws.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How to choose: one algorithm per file."""
+"""Policies: how to choose an action, one algorithm per file."""
 
 from halfseen.kinds import declare, register
 from halfseen.policies.arms.base import Kernels, Policy

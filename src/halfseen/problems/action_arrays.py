@@ -1,4 +1,4 @@
-"""Arrays of actions: what is read from disk, checked and looked at in pieces."""
+"""Arrays of actions: reading them from disk and checking them block by block."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError
 
-SLACK = 1e-9  # how much longer than 1 rounding may leave an action
-_ROWS = 1 << 16  # how many actions of a long sequence are looked at together
+SLACK = 1e-9  # by how much the length of an action may exceed 1 through rounding
+_ROWS = 1 << 16  # actions of a long sequence that are checked at once
 
 
 def row_blocks(array: Vector) -> Iterator[Vector]:
@@ -24,7 +24,7 @@ def row_blocks(array: Vector) -> Iterator[Vector]:
 
 
 def mapped(field: str, path: str | Path) -> Vector:
-    """Open a .npy file without reading it."""
+    """Open a .npy file as a memory map."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
@@ -42,9 +42,9 @@ def mapped(field: str, path: str | Path) -> Vector:
 
 
 def checked_actions(field: str, value: Any, axes: int, normalize: bool) -> Vector:
-    """Return actions as a float array of 2 or 3 axes that cannot be written to, all of it checked.
+    """Return actions as a checked, read-only float array of 2 or 3 axes.
 
-    What is already such an array, a mapped file for instance, is not copied.
+    An array that is one already, such as a memory-mapped file, is not copied.
     """
     try:
         array = np.asarray(value)
@@ -72,7 +72,7 @@ def checked_actions(field: str, value: Any, axes: int, normalize: bool) -> Vecto
 
 
 def check_block(field: str, block: Vector, start: int, normalize: bool) -> None:
-    """Divide by the lengths if asked to, then refuse what is not finite or too long."""
+    """Normalize actions if asked to, then refuse any that is not finite or is too long."""
     finite = np.isfinite(block).all(axis=-1)
     if not finite.all():
         place = np.argwhere(~finite)[0]

@@ -20,7 +20,7 @@ from halfseen.problems.action_arrays import checked_actions, mapped
 from halfseen.problems.base import DrawKernels, LinearActions
 
 MOST_PLACES = 10_000_000  # pairs of coordinates in a round: a draw's place has 24 bits for them
-SECOND = 1 << 30  # the second number of a pair is redrawn apart from the first
+SECOND = 1 << 30  # offset of the counter for redraws of the second number of a pair
 Draw = Callable[[Stream, int, int, Vector], None]
 Scale = Callable[[float, int], float]
 
@@ -43,12 +43,12 @@ def fill_normals(stream: Stream, clock: int, k: int, out: Vector) -> float:
 
 
 def sphere_scale(square: float, dimension: int) -> float:
-    """Return what makes a normal vector one of length 1; 0 if it has no direction."""
+    """Return the factor that scales a normal vector to length 1; 0 for the zero vector."""
     return 1.0 / math.sqrt(square) if square > 0.0 else 0.0
 
 
 def gaussian_scale(square: float, dimension: int) -> float:
-    """Return what makes a normal vector one of variance 1/d, at most 1 long."""
+    """Return the factor that gives a normal vector variance 1/d and length at most 1."""
     return 1.0 / math.sqrt(max(square, dimension))
 
 
@@ -62,7 +62,7 @@ def draw_action(stream: Stream, clock: int, k: int, out: Vector) -> None:
 
 
 def draw_gaussian_action(stream: Stream, clock: int, k: int, out: Vector) -> None:
-    """Write action k of round `clock` into `out`: normal of variance 1/d, at most 1 long."""
+    """Write action k of round `clock` into `out`: normal of variance 1/d, of length at most 1."""
     scale = gaussian_scale(fill_normals(stream, clock, k, out), out.size)
     for i in range(out.size):
         out[i] *= scale
@@ -179,7 +179,7 @@ class RandomActions(LinearActions):
 
     @property
     def scale(self) -> Scale:
-        """The kernel ``(square, dimension)`` by which a normal vector is multiplied."""
+        """The kernel ``(square, dimension)`` that returns the factor of a normal vector."""
         return SCALES[self.law]
 
     @property
@@ -196,7 +196,7 @@ class RandomActions(LinearActions):
         return f"{counted('action', self.count)} drawn anew every round, {LAWS[self.law]}"
 
     def offer(self, rng: np.random.Generator, clock: int) -> Vector:
-        """Return actions of the same law, from a generator."""
+        """Return actions of the same distribution, drawn with a NumPy generator."""
         stream = tuple(rng.integers(0, 2**32, 2).tolist())
         return self.sample((stream[0], stream[1], 0, 0), clock)
 
@@ -258,7 +258,7 @@ class SampledActions(LinearActions):
         checks.yes_or_no("SampledActions.normalize", self.normalize)
 
     def offer(self, rng: np.random.Generator, clock: int) -> Any:
-        """Return what the sampler makes of a generator and a round."""
+        """Return the sampler's actions for a round."""
         return self.sampler(rng, clock)
 
     @property
@@ -290,7 +290,7 @@ class UnitBall(LinearActions):
 
     @property
     def count(self) -> int:
-        """The number of actions written down in a round: the chosen one."""
+        """The number of actions stored per round: only the chosen one."""
         return 1
 
     def label(self) -> Any:
@@ -348,7 +348,7 @@ class SequenceOfActions(LinearActions):
 
     @property
     def array(self) -> Vector:
-        """The actions, an array (T, K, d) that cannot be written to."""
+        """The actions, a read-only array (T, K, d)."""
         return self._array  # type: ignore[attr-defined]
 
     @property
@@ -367,7 +367,7 @@ class SequenceOfActions(LinearActions):
         return self.array
 
     def decisive(self) -> dict[str, Any]:
-        """Return the actions; of a file, what it holds now."""
+        """Return the actions; for a file, its present contents."""
         return {"rounds": self.array}
 
     def in_words(self) -> str:

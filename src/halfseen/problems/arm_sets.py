@@ -31,7 +31,7 @@ class AllArms(ArmActions):
         """Accept any number of arms."""
 
     def in_words(self) -> str:
-        """Return nothing: that all may be played goes without saying."""
+        """Return an empty string: reports do not mention that all arms are playable."""
         return ""
 
 
@@ -72,7 +72,7 @@ class RandomArms(ArmActions):
     """Each arm may be played with its own probability, independently from round to round.
 
     A round in which no arm would be playable is drawn again: the law is that of independent
-    coins given that at least one shows heads.
+    coin tosses given at least one success.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class RandomArms(ArmActions):
         object.__setattr__(self, "available", values)
 
     def subsets(self, arms: int) -> Sequence[Sequence[int]]:
-        """Return all arms, any of which may be playable."""
+        """Return all arms: each may be playable in some round."""
         return [range(arms)]
 
     def chances(self, arms: int) -> Vector:
@@ -99,7 +99,7 @@ class RandomArms(ArmActions):
         return np.array(self.available)
 
     def in_words(self) -> str:
-        """Return how playable arms come about."""
+        """Describe how the playable arms of a round are determined."""
         return "which may be played is drawn anew every round"
 
     def check(self, arms: int) -> None:
@@ -140,7 +140,7 @@ class SequenceOfArms(ArmActions):
         return self.rounds
 
     def in_words(self) -> str:
-        """Return how playable arms come about."""
+        """Describe how the playable arms of a round are determined."""
         return "which may be played follows a given sequence"
 
     def check(self, arms: int) -> None:

@@ -19,7 +19,7 @@ from halfseen.problems.base import ArmActions, Problem, is_kind, plain_fields
 from halfseen.problems.rewards import RewardLaw, law_named
 from halfseen.problems.setting import Setting
 
-MOST_ARMS = 10_000_000  # an arm has 24 bits of a draw's place
+MOST_ARMS = 10_000_000  # the counter of a draw has 24 bits for the arm
 LARGEST = 1e100  # larger rewards overflow when squared or summed
 LARGEST_FIX = "Measure the rewards in a larger unit."
 
@@ -34,7 +34,7 @@ class ArmedBandit(Problem):
     means
         Mean reward of each arm.
     noise
-        Scale of the rewards, one number or one per arm, 1 unless said otherwise: for laws with
+        Scale of the rewards, one number or one per arm, by default 1: for laws with
         light tails the standard deviation, which is also the sub-Gaussian scale. Bernoulli,
         Poisson and exponential rewards set their own.
     reward
@@ -42,7 +42,7 @@ class ArmedBandit(Problem):
         ``"rademacher"`` (mean plus or minus the noise), ``"poisson"``, ``"exponential"``,
         ``"student-t"``, the name of a registered law, or any `RewardLaw`.
     actions
-        The arms playable in each round; all of them unless said otherwise.
+        The arms playable in each round; by default all of them.
 
     Examples
     --------

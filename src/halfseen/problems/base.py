@@ -21,7 +21,7 @@ from halfseen.problems.action_arrays import check_block, checked_actions, row_bl
 class Problem(ABC):
     """What is played: a bandit, or parameters that make one.
 
-    A problem of your own is a frozen dataclass that answers :meth:`bandit`. It is played, stored
+    A problem of your own is a frozen dataclass that implements :meth:`bandit`. It is played, stored
     and reported like the bandit it returns, and a spec holds its own parameters.
 
     Attributes
@@ -77,7 +77,7 @@ class ActionSet(ABC):
 class ArmActions(ActionSet):
     """Which arms may be played in each round.
 
-    A set of your own is a frozen dataclass that answers :meth:`subsets`.
+    A set of your own is a frozen dataclass that implements :meth:`subsets`.
 
     Examples
     --------
@@ -96,11 +96,11 @@ class ArmActions(ActionSet):
     def subsets(self, arms: int) -> Sequence[Sequence[int]]:
         """Return the playable arms of each round, counted from 0, out of a number of them.
 
-        After the last round comes the first again. With `same_every_round` there is one.
+        The sequence repeats after its last round. With `same_every_round` it has one entry.
         """
 
     def chances(self, arms: int) -> Vector | None:
-        """Return the probability that each arm may be played, or None: `subsets` decides."""
+        """Return the probability that each arm may be played, or None to leave it to `subsets`."""
         return None
 
     def playable(self, arms: int) -> Sequence[int]:
@@ -127,8 +127,8 @@ class ArmActions(ActionSet):
 class DrawKernels(NamedTuple):
     """Kernels that draw the actions of a round from normal numbers.
 
-    ``draw(stream, clock, k, out)`` writes action k of a round, ``scale(square, dimension)`` is what
-    a normal vector of that squared length is multiplied by.
+    ``draw(stream, clock, k, out)`` writes action k of a round, ``scale(square, dimension)`` is
+    the factor by which a normal vector of that squared length is multiplied.
     """
 
     draw: Callable[[Stream, int, int, Vector], None]
@@ -163,7 +163,7 @@ class LinearActions(ActionSet):
 
     whole_ball: ClassVar[bool] = False
 
-    if TYPE_CHECKING:  # fields or properties, as a set likes
+    if TYPE_CHECKING:  # a subclass defines them as fields or properties
 
         @property
         def dimension(self) -> int:
@@ -209,7 +209,7 @@ class LinearActions(ActionSet):
         for block in row_blocks(array):
             try:
                 check_block(self._offered, block, done, self._normalizes)
-            except InvalidInput:  # look again, round by round, to name the round
+            except InvalidInput:  # check again round by round, so that the message names the round
                 for place, rows in enumerate(block):
                     self._checked(rows, done + place + 1)
             done += len(block)
@@ -236,7 +236,7 @@ class LinearActions(ActionSet):
         return rows
 
     def label(self) -> Any:
-        """Return what draws depend on, beside the kind: the actions in short."""
+        """Return what the draws depend on besides the kind: the actions, abbreviated."""
         if self.fixed is not None:
             return hashlib.sha256(np.ascontiguousarray(self.fixed).tobytes()).hexdigest()
         if self.given is not None:
@@ -244,7 +244,7 @@ class LinearActions(ActionSet):
         return [self.count, self.dimension]
 
     def decisive(self) -> dict[str, Any]:
-        """Return what decides the numbers, beside the fields."""
+        """Return what decides the numbers besides the fields."""
         return {} if type(self).__module__.startswith("halfseen.") else {"code": self}
 
     def in_words(self) -> str:

@@ -32,7 +32,7 @@ REWARDS = {
 @register
 @dataclass(frozen=True, init=False)
 class GeneralizedLinearBandit(LinearBandit):
-    r"""Actions are vectors of the unit ball and pay on average a curve of a linear function.
+    r"""Actions are vectors of the unit ball; mean rewards increase with a linear function.
 
     .. math:: \mathbb E[y\mid a]=\mu(\langle a,\theta\rangle),\qquad \mu\ \text{increasing}
 
@@ -45,12 +45,12 @@ class GeneralizedLinearBandit(LinearBandit):
         The vector the policy does not know.
     noise
         The scale of rewards around their mean that policies are told: the standard deviation of
-        normal rewards. Left out, 1 for those, 1/2 for rewards 0 or 1, and the root of the largest
-        mean for counts, which have no sub-Gaussian scale.
+        normal rewards. Left out, 1 for those, 1/2 for rewards 0 or 1, and the square root of
+        the largest mean for counts, which have no sub-Gaussian scale.
     link
         The curve and the law of the rewards: ``"logistic"`` or ``"probit"`` (rewards 0 or 1),
         ``"poisson"`` (counts, with mean exp<a, theta>), ``"identity"`` (normal rewards), or a
-        `Link` of your own, which is then known by its name.
+        `Link` of your own, which is registered under its name.
     actions
         What may be played in each round: `FiniteActions`, `RandomActions` or
         `SequenceOfActions`.
@@ -125,7 +125,7 @@ class GeneralizedLinearBandit(LinearBandit):
 
     @property
     def largest_gap(self) -> float:
-        """A number no regret of a round exceeds: exact for given actions."""
+        """An upper bound on the regret of a round, exact for given actions."""
         fixed, given = self.actions.fixed, self.actions.given
         if fixed is not None:
             return float(np.ptp(self.means(fixed)))

@@ -38,7 +38,7 @@ class LinearBandit(Problem):
         Standard deviation sigma of the rewards, also their sub-Gaussian scale.
     actions
         What may be played in each round: `FiniteActions`, `RandomActions`, `SampledActions`,
-        `SequenceOfActions`, or `UnitBall`, which it is unless said otherwise.
+        `SequenceOfActions`, or `UnitBall`, the default.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class LinearBandit(Problem):
 
     @property
     def largest_gap(self) -> float:
-        """A number no regret of a round exceeds, exact for given actions, else twice the norm."""
+        """An upper bound on the regret of a round: exact for given actions, else twice the norm."""
         fixed, given = self.actions.fixed, self.actions.given
         if fixed is not None:
             return float(np.ptp(self.means(fixed)))

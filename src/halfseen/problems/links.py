@@ -22,11 +22,11 @@ from halfseen.kernels.reachable import renewed
 Curve = Callable[[float], float]
 Evidence = Callable[[float, float, float], float]
 Draw = Callable[[float, float, Stream, int, int], float]
-GRID = 2001  # points at which slopes are looked at; the ends and 0 are among them
+GRID = 2001  # points at which slopes are evaluated, both ends and 0 among them
 LARGEST_MEAN = 1e9
 _ROOT_HALF = math.sqrt(0.5)
 _DENSITY_AT_0 = 1.0 / math.sqrt(2.0 * math.pi)
-_FAR = 300.0  # beyond, products overflow
+_FAR = 300.0  # exp is cut off here, so that its products do not overflow
 
 
 def logistic_mean(z: float) -> float:
@@ -130,7 +130,7 @@ def canonical(mean: Curve, slope: Curve) -> tuple[Evidence, Evidence]:
 
 @dataclass(frozen=True)
 class LinkKernels:
-    """The functions of a link, as the loops and the fit leave them open."""
+    """The functions of a link that are filled into the loops and into the fit."""
 
     mean: Curve
     reward: Draw
@@ -138,7 +138,7 @@ class LinkKernels:
     curvature: Evidence
 
     def names(self) -> dict[str, Any]:
-        """Return what the open names stand for."""
+        """Return the functions by the names under which the loops call them."""
         return dict(vars(self))
 
 
@@ -149,8 +149,8 @@ class Link:
     Parameters
     ----------
     name
-        What studies call it. A name means the latest link of that name; bandits made earlier keep
-        theirs. Links of the same code are equal.
+        The link's name in studies. It refers to the latest link of that name; bandits made earlier
+        keep theirs. Links of the same code are equal.
     mean
         The curve, a function of one number.
     slope
@@ -162,11 +162,11 @@ class Link:
         Derivative and minus the second derivative in z of the log-likelihood, functions
         ``(count, total, z)`` of how often an action was observed and what it paid in all. Left
         out, :math:`S-N\mu(z)` and :math:`N\mu'(z)`: the likelihood where the link is the law's
-        natural one, and else the equation :math:`\sum(y-\mu)a=0`, which is as good for the bounds.
+        natural one, and else the equation :math:`\sum(y-\mu)a=0`, for which the bounds hold too.
 
     Notes
     -----
-    Functions must be plain: numbers, `math` and other such functions, so that they can be
+    Functions may use only numbers, `math` and other such functions, so that they can be
     compiled. ``slope`` is compared with differences of ``mean`` when a bandit is made.
 
     Examples
@@ -227,12 +227,12 @@ class Link:
     def _code(self) -> str:
         try:
             return fingerprint(self)
-        except NoFingerprint:  # known in this process only
+        except NoFingerprint:  # then links are equal only if they are the same object
             return str(id(self))
 
     @property
     def kernels(self) -> LinkKernels:
-        """The functions the engines fill in."""
+        """The functions that the engines fill into their loops."""
         first: LinkKernels = self._kernels  # type: ignore[attr-defined]
         return LinkKernels(**{name: renewed(kernel) for name, kernel in vars(first).items()})
 
@@ -242,7 +242,7 @@ class Link:
         return self.reward if isinstance(self.reward, str) else "custom"
 
     def usual_noise(self, limit: float) -> float:
-        """Return the scale of rewards around their mean, where none is given."""
+        """Return the default scale of rewards around their mean."""
         scales = {"bernoulli": 0.5, "poisson": math.sqrt(abs(self.mean(limit)))}
         return scales.get(self.law, 1.0)
 
@@ -270,7 +270,7 @@ class Link:
         return least, max(score(1.0, 1.0, z) - score(1.0, 0.0, z) for z in grid)
 
     def check(self, field: str, limit: float) -> None:
-        """Refuse a curve that does not increase on [-limit, limit], or another curve's slope."""
+        """Refuse a curve that does not increase on [-limit, limit] or whose slope is wrong."""
         grid = _grid(max(limit, 1e-3))
         means, slopes = self.means(grid), np.array([self.slope(z) for z in grid])
         fine = bool(np.isfinite(means).all() and np.isfinite(slopes).all())
@@ -311,7 +311,7 @@ _BUILT_IN = dict(LINKS)
 
 
 def link_named(field: str, value: Any) -> Link:
-    """Return a link by its name; a link of your own becomes known by its name, the latest one."""
+    """Return a link by its name; a link of your own is registered, replacing one of its name."""
     if isinstance(value, Link):
         if _BUILT_IN.get(value.name, value) != value:
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""The laws of rewards this package brings along."""
+"""The built-in reward laws."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def draw_time(table: Vector, arm: int, count: int, stream: Stream) -> float:
 
 
 def draw_student(table: Vector, arm: int, count: int, stream: Stream) -> float:
-    """Return the mean plus the noise times a Student t number (Bailey 1994)."""
+    """Return the mean plus the noise times a Student t variate (Bailey 1994)."""
     first, second, third, fourth = words(stream, count, arm)
     u, turn = 1.0 - unit(first, second), 2.0 * math.pi * unit(third, fourth)
     degrees = table[arm, DEGREES]
@@ -72,7 +72,7 @@ class Gaussian(RewardLaw):
     number = 0
 
     def in_words(self) -> str:
-        """Return what rewards are like, as reports say it."""
+        """Describe the rewards, as reports do."""
         return "normal rewards"
 
 
@@ -88,7 +88,7 @@ class Bernoulli(RewardLaw):
     number = 1
 
     def check(self, means: Sequence[float]) -> None:
-        """Refuse means that are no probabilities."""
+        """Refuse means that are not probabilities."""
         fix = "Bernoulli means are probabilities."
         checks.vector("ArmedBandit.means", means, at_least=0.0, at_most=1.0, fix=fix)
 
@@ -97,7 +97,7 @@ class Bernoulli(RewardLaw):
         return np.full(len(means), 0.5)
 
     def in_words(self) -> str:
-        """Return what rewards are like, as reports say it."""
+        """Describe the rewards, as reports do."""
         return "rewards of 0 or 1"
 
 
@@ -112,7 +112,7 @@ class Interval(RewardLaw):
     number = 2
 
     def in_words(self) -> str:
-        """Return what rewards are like, as reports say it."""
+        """Describe the rewards, as reports do."""
         return "rewards uniform around the mean"
 
 
@@ -127,7 +127,7 @@ class Rademacher(RewardLaw):
     number = 3
 
     def in_words(self) -> str:
-        """Return what rewards are like, as reports say it."""
+        """Describe the rewards, as reports do."""
         return "rewards of the mean plus or minus the noise"
 
 
@@ -150,7 +150,7 @@ class Poisson(RewardLaw):
         return np.sqrt(means)
 
     def in_words(self) -> str:
-        """Return what rewards are like, as reports say it."""
+        """Describe the rewards, as reports do."""
         return "Poisson counts"
 
 
@@ -173,14 +173,14 @@ class Exponential(RewardLaw):
         return means.copy()
 
     def in_words(self) -> str:
-        """Return what rewards are like, as reports say it."""
+        """Describe the rewards, as reports do."""
         return "exponential rewards"
 
 
 @register
 @dataclass(frozen=True)
 class StudentT(RewardLaw):
-    r"""The mean plus the noise times a Student t number: rewards with heavy tails.
+    r"""The mean plus the noise times a Student t variate: rewards with heavy tails.
 
     Moments exist up to the order of the degrees of freedom, not at it. Policies are told the
     standard deviation, :math:`\sigma\sqrt{\nu/(\nu-2)}`, or the noise :math:`\sigma` itself where
@@ -238,5 +238,5 @@ class StudentT(RewardLaw):
         return noise**k * self.degrees ** (k / 2.0) * math.exp(logs)
 
     def in_words(self) -> str:
-        """Return what rewards are like, as reports say it."""
+        """Describe the rewards, as reports do."""
         return f"Student t rewards with {self.degrees:g} degrees of freedom"

@@ -22,12 +22,12 @@ MEAN, NOISE = 0, 1  # columns of the table, unless a law has its own
 
 @dataclass(frozen=True)
 class RewardKernels:
-    """The kernel of a law, as the loops leave it open."""
+    """The kernel of a reward law, to be filled into the loops."""
 
     draw: Draw
 
     def names(self) -> dict[str, Any]:
-        """Return what the open name stands for."""
+        """Return the kernel by the name under which the loops call it."""
         return {"draw": self.draw}
 
 
@@ -44,7 +44,8 @@ class RewardLaw(ABC):
     draw
         Kernel ``(table, arm, count, stream) -> float``: observation number ``count`` of an arm,
         from 0. ``table[arm]`` holds the arm's row of what :meth:`table` returned, and ``stream``
-        feeds `halfseen.draws` at the place ``(count, arm)``. Its mean must be that of the arm.
+        is the key for `halfseen.draws`, with the counter ``(count, arm)``. The mean of the draws
+        must be that of the arm.
     takes_noise
         False when the means alone decide how widely rewards spread, so that no noise may be given.
     sub_gaussian
@@ -73,10 +74,10 @@ class RewardLaw(ABC):
     draw: ClassVar[staticmethod[[Vector, int, int, Stream], float]]
     takes_noise: ClassVar[bool] = True
     sub_gaussian: ClassVar[bool] = False
-    number: ClassVar[int | None] = None  # of a law that the loops know without its kernel
+    number: ClassVar[int | None] = None  # the number of a law that is built into the loops
 
     def check(self, means: Sequence[float]) -> None:  # noqa: B027
-        """Refuse means this law cannot have; by default all will do."""
+        """Refuse means this law cannot have; by default all are accepted."""
 
     def scale(self, means: Vector, noise: Vector) -> Vector:
         """Return the scale of each arm's noise, as policies are told; by default the noise given.
@@ -94,7 +95,7 @@ class RewardLaw(ABC):
         return RewardKernels(renewed(self.draw))
 
     def in_words(self) -> str:
-        """Return what rewards are like, as reports say it."""
+        """Describe the rewards, as reports do."""
         return f"rewards of law {self.kind}"
 
 

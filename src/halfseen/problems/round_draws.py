@@ -25,7 +25,7 @@ def draw_round(
     columns: Vector,
     squares: Vector,
 ) -> None:
-    """Write the numbers `fill_normals` gives every action into its column, and their squares' sums.
+    """Write every action's numbers, those of `fill_normals`, into its column, and sums of squares.
 
     `places` comes from `round_places`; `bits` (3, n) and `normals` (2, n) are scratch, n its size.
     """
@@ -97,7 +97,7 @@ def stretch_mantissas(
 
 @inline
 def scale_columns(columns: Vector, scales: Vector) -> None:
-    """Multiply every column by its scale; one of scale 0, without direction, is the first axis."""
+    """Multiply every column by its scale; a column of scale 0 becomes the first unit vector."""
     for i in range(columns.shape[0]):
         for k in range(scales.size):
             columns[i, k] *= scales[k]
@@ -107,7 +107,7 @@ def scale_columns(columns: Vector, scales: Vector) -> None:
 
 
 def round_places(count: int, dimension: int) -> Places:
-    """Return the places of a block of a round's pairs: the first pair of all actions, the next.
+    """Return the counters of a round's pairs: the first pair of every action, then the second.
 
     >>> round_places(3, 4)[:6].tolist()
     [0, 2, 4, 1, 3, 5]

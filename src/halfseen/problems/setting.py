@@ -9,14 +9,14 @@ from halfseen.checks import Vector
 
 @dataclass(frozen=True)
 class Setting:
-    """What a policy may know in advance: never the means, always the scale of things.
+    """What a policy may know in advance: bounds on noise and means, never the means themselves.
 
     Attributes
     ----------
     noise
         Sub-Gaussian scale of each arm's reward noise.
     bound
-        A number no mean exceeds in absolute value.
+        An upper bound on the means in absolute value.
     horizon
         The number of rounds that will be played.
     reward

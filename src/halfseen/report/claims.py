@@ -43,7 +43,7 @@ NOTE = (
     " largest share of the bound that a measurement reaches, the lower end of its interval; the"
     f" instance was searched for where it says so. Below {FAR:g} the bound is far from tight."
 )
-SIDES = {  # of a line, for its name: alignment, baseline and distance across and down
+SIDES = {  # where a line's name is drawn: alignment, baseline and distance across and down
     "above left": ("right", "bottom", -2, -4),
     "above right": ("left", "bottom", 2, -4),
     "below left": ("right", "top", -2, 4),

@@ -1,4 +1,4 @@
-"""The folder a study's results are kept in: whose it is, who is writing, and reading it back."""
+"""The folder of a study's results: its owner, its lock, and reading it back."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 def reserve_folder(
     folder: Path, study: Study, precision: str, fingerprints: Fingerprints
 ) -> Iterator[Path]:
-    """Make a folder this study's own while it is written to, or refuse if it is another's."""
+    """Reserve a folder for this study while it is written to; refuse another study's folder."""
     study.check_storable()
     _check_owner(folder, study, precision)
     with _locked(folder):
-        present = _check_owner(folder, study, precision)  # who was first may have just finished
+        present = _check_owner(folder, study, precision)  # another run may just have finished
         if present is None or present["code"] != fingerprints.nouns:
             content = _content(study, precision, fingerprints)
             write_text(folder / STUDY_FILE, json.dumps(sealed(content), indent=1) + "\n")
@@ -184,12 +184,12 @@ def _text(content: dict[str, Any]) -> str:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold a folder against other runs; the lock goes with the process, however it ends."""
+    """Lock a folder against other runs; the lock ends with the process, however that ends."""
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
     try:
         file = (folder / LOCK_FILE).open("ab")
-    except OSError:  # nothing can be written here, so there is nothing to hold
+    except OSError:  # nothing can be written here, so no lock is needed
         yield
         return
     with file:
@@ -202,7 +202,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _lock(file: BinaryIO) -> bool:
-    """Lock a file, if nobody else does; file systems without locks let everybody in."""
+    """Lock a file unless another process has; file systems without locks never refuse."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -54,7 +54,7 @@ class Examination:
     rounds_per_second: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return everything as plain values."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class Cleared:
     cache_bytes: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return everything as plain values."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ def clear() -> Cleared:
 
 
 def examine() -> Examination:
-    """Look at this machine: about a second an engine, and a compilation the first time."""
+    """Examine this machine: about a second per engine, and a compilation the first time."""
     engines = {"cpu": "ready", "reference": "ready", "cuda": "ready", "dask": "ready"}
     gpu = None
     try:

@@ -1,4 +1,4 @@
-"""The summary of one cell on its way, kept on disk so that a rerun goes on from it."""
+"""The unfinished summary of one cell, kept on disk so that a rerun continues from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEEP_SECONDS = 5.0
 
 @dataclass
 class Draft:
-    """What is known of one cell so far; with a place, written there every few seconds."""
+    """The summary of one cell so far; with a path, saved there every few seconds."""
 
     cell: AnyCell
     digest: str
@@ -37,7 +37,7 @@ class Draft:
             self.keep()
 
     def keep(self) -> None:
-        """Write what is new; the draft before it goes when the new one is whole."""
+        """Save what is new; the earlier file is removed once the new one is complete."""
         count = self.fold.count
         if self.place is None or count == self.kept:
             return

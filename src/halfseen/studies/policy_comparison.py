@@ -1,4 +1,4 @@
-"""Which policy did better, by how much and how surely: paired on the same draws."""
+"""Which policy did better, by how much and with what confidence: paired on the same draws."""
 
 from __future__ import annotations
 

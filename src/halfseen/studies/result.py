@@ -63,7 +63,7 @@ class Result:
 
     @staticmethod
     def empty(study: Study) -> Result:
-        """Return a result with room for every cell of a study."""
+        """Return a result with arrays allocated for every cell of a study."""
         cells = (len(study.problems), len(study.censorships), len(study.policies))
         rows = math.prod(cells) * study.replications
         checkpoints = len(study.rounds_recorded)

@@ -47,7 +47,7 @@ class Engine(Protocol):
 
 ENGINES: dict[str, Engine] = {"cpu": cpu, "cuda": cuda, "reference": reference}
 NAMES = ("cpu", "cuda", "dask", "reference", "auto")
-MANY_REPLICATIONS, MANY_ROUNDS = 10_000, 10**11  # from here on a GPU earns its compile time
+MANY_REPLICATIONS, MANY_ROUNDS = 10_000, 10**11  # a GPU is worth its compile time from this size on
 Progress = Callable[[int, int, str], None]
 
 
@@ -71,12 +71,12 @@ def simulate(
         ``"cpu"``, compiled and on all cores; ``"cuda"``, on an NVIDIA GPU; ``"dask"``, on a
         cluster; ``"reference"``, plain Python; or ``"auto"``, cpu or cuda by size.
     precision
-        ``"double"``, or on a GPU ``"single"``: faster, from other draws of the same law. It is
-        taken by policies that jump from observation to observation on few arms, up to a horizon of
-        2**24; the others stay with double.
+        ``"double"``, or on a GPU ``"single"``: faster; the draws differ from double precision.
+        It is used for policies that jump from observation to observation on few arms, up to a
+        horizon of 2**24; the others stay with double.
     workers
-        How many threads, or processes on dask without a scheduler; all cores unless said
-        otherwise. No number depends on it.
+        How many threads, or processes on dask without a scheduler; all cores by
+        default. No result depends on it.
     scheduler
         Address of a running Dask scheduler; left out, dask starts a cluster on this machine.
     out

@@ -1,4 +1,4 @@
-"""Studies as TOML: reading, writing and refusing."""
+"""Studies as TOML: reading, checking and writing."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def parse_spec(text: str) -> Study:
 
 
 def study_from(content: Any) -> Study:
-    """Build a study from plain values, refusing what does not belong there."""
+    """Build a study from plain values, refusing unknown keys."""
     try:
         spec = _Spec.model_validate(content)
     except ValidationError as error:

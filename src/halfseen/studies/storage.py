@@ -1,7 +1,7 @@
 """Results on disk: a folder per study, a folder per finished cell, arrays and JSON, no pickle.
 
-Every file is written beside its place, waited for until it is on disk, and renamed: what has its
-final name is whole. Arrays carry a checksum: a file that was cut short or altered is refused.
+Every file is written next to its final path, flushed to disk, and renamed: a file with its final
+name is complete. Arrays carry a checksum: a file that was cut short or altered is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STUDY_FILE, CELL_FILE = "study.json", "cell.json"
 CELLS, PARTS, SUMMARIES = "cells", "parts", "summaries"
 _NOT_JSON = object()
 LOCK_FILE, DRAFT, OLD = ".lock", ".draft", ".old"
-ABANDONED_SECONDS = 3600.0  # a draft this old belongs to nobody any more
+ABANDONED_SECONDS = 3600.0  # temporary files older than this were left by a killed process
 
 
 def write_text(path: Path, text: str) -> None:
@@ -46,7 +46,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Give a file to write to that takes its place once all is written, else not at all."""
+    """Open a temporary file that replaces the target once it is complete, else not at all."""
     with explained(path):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _new_draft(target: Path) -> BinaryIO:
-    """Open a new file beside a place; what a killed process left there is taken away."""
+    """Open a new file next to a path; remove what a killed process left there."""
     name = hashlib.sha256(target.name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     draft = target.with_name(f".{name}{DRAFT}")
     with contextlib.suppress(FileNotFoundError):
@@ -85,13 +85,13 @@ def _new_draft(target: Path) -> BinaryIO:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on disk, where a folder can be waited for."""
+    """Flush a folder's entries to disk, where the system allows it."""
     if sys.platform != "win32":
         _sync(folder)
 
 
 def _sync_all(paths: list[Path]) -> None:
-    """Wait until files are on disk, together: three to five times as fast as one by one."""
+    """Flush files to disk concurrently: three to five times as fast as one by one."""
     with ThreadPoolExecutor(len(paths)) as pool:
         list(pool.map(_sync, paths))
 
@@ -105,7 +105,7 @@ def _sync(path: Path) -> None:
 
 
 def check_plain_file(path: Path) -> None:
-    """Refuse what has a file's name and is a pipe, a device or a folder, which may never answer."""
+    """Refuse a pipe, a device or a folder in place of a file: reading it might never end."""
     with readable(path):
         if path.exists() and not path.is_file():
             raise StorageError(
@@ -153,7 +153,7 @@ def _parsed(path: Path) -> Any:
 
 
 def sealed(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content with a checksum of itself; what is sealed right comes back the same."""
+    """Return the content with its checksum added; content with the right one is unchanged."""
     plain = {key: value for key, value in content.items() if key != "checksum"}
     text = json.dumps(plain, sort_keys=True)
     return plain | {"checksum": hashlib.sha256(text.encode()).hexdigest()}
@@ -162,7 +162,7 @@ def sealed(content: dict[str, Any]) -> dict[str, Any]:
 def write_cell(
     folder: Path, digest: str, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]
 ) -> None:
-    """Write a finished cell; whatever stops this, the old one or the new one can be read."""
+    """Write a finished cell; if interrupted, either the old or the new one can be read."""
     cells = folder / CELLS
     place, draft, old = cells / digest, cells / f".{digest}{DRAFT}", _old(folder, digest)
     with explained(place):
@@ -201,7 +201,7 @@ def save_array(path: Path, array: NDArray[Any]) -> None:
 
 
 def tidy(folder: Path) -> None:
-    """Remove what killed runs left among the cells, and put back what they had set aside."""
+    """Remove what killed runs left among the cells, and restore the cells they had moved."""
     parts = [*(folder / PARTS).glob("*"), *(folder / SUMMARIES / PARTS).glob("*")]
     with explained(folder):
         for path in folder.glob(f".*{DRAFT}"):

@@ -1,4 +1,4 @@
-"""Studies too large to keep: what is left of every checkpoint in constant memory.
+"""Studies too large to store: statistics of every checkpoint, in constant memory.
 
 Replications are played in batches, and each batch is reduced to means, variances, extremes and
 histograms. No number depends on the batches.
@@ -33,13 +33,13 @@ from halfseen.studies.study import AnyCell, Position, Study
 from halfseen.tables import Table, table
 
 BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
-DEVICE_BYTES = 1 << 33  # a smaller GPU plays such a batch in several
+DEVICE_BYTES = 1 << 33  # bytes of a batch on a GPU; one with less memory splits it
 Play = Callable[..., tuple[Part, str]]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What is left of a study played with `summarize`.
+    """The statistics that `summarize` keeps of a study.
 
     Attributes
     ----------

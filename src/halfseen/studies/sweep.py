@@ -153,7 +153,7 @@ def sweep(
         stands for all of the group that have the field, the baseline apart. Others of the group are
         left out. An entry of a list is named by its place: ``censorships.shops.observe.0``.
     values
-        What the number is set to.
+        The values the number is set to.
     out
         A folder in which every value gets a folder of its own; a sweep that was stopped goes on.
     **options
@@ -185,7 +185,7 @@ def with_numbers(study: Study, **numbers: int | None) -> Study:
 
 
 def varied(study: Study, path: str, value: float) -> Study:
-    """Return the study with one of its numbers set to a value; what lacks it is left out."""
+    """Return the study with one of its numbers set to a value; objects without it are left out."""
     content: dict[str, Any] = {entry.name: getattr(study, entry.name) for entry in fields(study)}
     if path in NUMBERS:
         content[path] = value

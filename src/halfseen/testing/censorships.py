@@ -43,9 +43,9 @@ def check_censorship(
     censorship
         What to check.
     arms, dimension
-        The number of arms and of coordinates of the actions it is tried on.
+        The number of arms, and of coordinates of the actions, that it is tested on.
     horizon, seed
-        Of the short studies that are played.
+        Horizon and seed of the short studies that are played.
 
     Examples
     --------

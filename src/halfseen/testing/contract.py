@@ -22,13 +22,13 @@ REPLICATIONS = 2
 
 @dataclass(frozen=True)
 class OpenName:
-    """One kernel and the open name it stands for."""
+    """One kernel and the name under which a loop calls it."""
 
     name: str
     kernel: Callable[..., Any]
 
     def names(self) -> dict[str, Any]:
-        """Return what the open name stands for."""
+        """Return the kernel by the name under which the loop calls it."""
         return {self.name: self.kernel}
 
 
@@ -50,7 +50,7 @@ def check_kind(noun: Any, base: type[Any]) -> None:
 
 
 def check_pure(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a kernel returns, if it returns it twice and leaves its arguments as they are."""
+    """Return a kernel's value after checking that it is pure: repeatable, arguments unchanged."""
     kept = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     first = function(*arguments)
     for given, before in zip(arguments, kept, strict=True):
@@ -111,4 +111,4 @@ def arguments_of(function: Callable[..., Any]) -> int:
 
 
 def ignore(replications: int) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""

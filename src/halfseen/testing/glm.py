@@ -30,7 +30,7 @@ def check_glm_policy(
 
 
 def glm_cells(policy: GLMPolicy, link: str | Link, horizon: int, seed: int) -> Iterator[GLMCell]:
-    """Yield what a policy is tried on."""
+    """Yield the cells a policy is tested on."""
     for actions, censorship in playgrounds(horizon):
         problem = GeneralizedLinearBandit(_THETA, link=link, actions=actions)
         yield GLMCell(problem, censorship, policy, horizon, seed, *looks(horizon))

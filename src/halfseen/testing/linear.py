@@ -77,7 +77,7 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
 
 
 def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[LinearCell]:
-    """Yield what a policy is tried on, with as few different loops to compile as will do."""
+    """Yield the cells a policy is tested on, with as few loops to compile as possible."""
     grid = playgrounds(horizon)
     if policy.on_ball is not None:
         grid += [(UnitBall(3), censorship) for _, censorship in grid[6:9:2]]
@@ -89,7 +89,7 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
 
 
 def looks(horizon: int) -> tuple[NDArray[np.int64], Vector]:
-    """Return the checkpoints and the orders of the potential that cells are tried with."""
+    """Return the checkpoints and the orders of the potential that cells are tested with."""
     return np.unique(np.array([1, max(1, horizon // 3), horizon])), np.array(_ALPHAS)
 
 
@@ -125,7 +125,7 @@ def check_linear_cell(cell: LinearCell) -> None:
 
 
 def check_live_agent(cell: LinearCell) -> None:
-    """Raise AssertionError unless the live agent does in a given sequence what the engine does."""
+    """Raise AssertionError unless the live agent chooses as the engine does on one sequence."""
     rows, problem, policy = cell.problem.actions.given, cell.problem, cell.policy
     assert rows is not None
     expected = blank_track(cell, 1)
@@ -153,7 +153,7 @@ def check_live_agent(cell: LinearCell) -> None:
 
 
 def check_kernels(cell: LinearCell) -> None:
-    """Raise AssertionError unless the kernels of a cell's policy behave."""
+    """Raise AssertionError unless the kernels of a cell's policy keep their contract."""
     policy = cell.policy
     kernels = policy.kernels()
     table = np.ascontiguousarray(policy.table(cell.setting), dtype=float)

@@ -58,11 +58,11 @@ def potential_bound_along(
     if math.isnan(least):
         return np.full(len(rounds), np.inf)
     if isinstance(problem, GeneralizedLinearBandit) and policy.explores:
-        return np.array([of_glm.glm_potential_bound(d, float(t), least) for t in rounds])
+        return np.array([of_glm.glm_potential_bound(d, least, float(t)) for t in rounds])
     worst = worst_case_along(problem, censorship, lam, rounds)
     if worst is not None:
         return potential_control_factor(lam) * worst
-    return np.array([expected_potential_bound(d, float(t), lam, least) for t in rounds])
+    return np.array([expected_potential_bound(d, least, float(t), lam) for t in rounds])
 
 
 def optimism_failure(problem: Any, censorship: Any, policy: Any, horizon: int) -> float | None:

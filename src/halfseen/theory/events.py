@@ -56,7 +56,10 @@ def optimism_failure_probability(arms: int, horizon: float) -> float:
 
 
 def censoring_failure_probability(
-    observe: Sequence[float] | Vector, horizon: float, delta: float = 0.5
+    observe: Sequence[float] | Vector,
+    horizon: float,
+    *,
+    delta: float = 0.5,
 ) -> float:
     r"""Return a bound on the probability that far fewer rewards are seen than expected.
 

@@ -56,7 +56,7 @@ def instances(count, arms, horizon, seed):
 def test_offline_against_all_allocations():
     for instance in instances(120, arms=3, horizon=10, seed=1):
         expected = brute_force.offline(*instance)[0]
-        found = offline_potential(*instance)
+        found = offline_potential(*instance[:4], weights=instance[4])
         assert found.value == pytest.approx(expected, rel=1e-12, abs=1e-300)
         assert found.allocation.sum() == instance[1]
         assert (found.allocation >= 0).all()
@@ -65,15 +65,17 @@ def test_offline_against_all_allocations():
 def test_adaptive_against_value_iteration():
     for instance in instances(120, arms=3, horizon=9, seed=2):
         expected = brute_force.adaptive(*instance)
-        assert adaptive_potential(*instance) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+        assert adaptive_potential(*instance[:4], weights=instance[4]) == pytest.approx(
+            expected, rel=1e-12, abs=1e-300
+        )
 
 
 def test_offline_below_adaptive_below_fluid():
     strict = 0
     for instance in instances(300, arms=5, horizon=150, seed=3):
-        offline = offline_potential(*instance).value
-        adaptive = adaptive_potential(*instance)
-        fluid = fluid_potential(*instance)
+        offline = offline_potential(*instance[:4], weights=instance[4]).value
+        adaptive = adaptive_potential(*instance[:4], weights=instance[4])
+        fluid = fluid_potential(*instance[:4], weights=instance[4])
         assert offline <= adaptive * (1 + 1e-12)
         assert adaptive <= fluid * (1 + 1e-12)
         strict += offline < adaptive * (1 - 1e-6) < fluid * (1 - 2e-6)
@@ -82,7 +84,9 @@ def test_offline_below_adaptive_below_fluid():
 
 def test_the_allocation_takes_the_largest_moments():
     observe, horizon = [0.02, 0.4, 0.9, 0.9], 5000
-    best = offline_potential(observe, horizon, 0.5, [1.0, 2.0, 0.5, 0.5], [1.0, 2.0, 0.7, 0.7])
+    best = offline_potential(
+        observe, horizon, 0.5, [1.0, 2.0, 0.5, 0.5], weights=[1.0, 2.0, 0.7, 0.7]
+    )
     around = []
     for arm in range(4):
         for other in range(4):

@@ -25,7 +25,7 @@ def test_golden():
 @given(st.integers(1, 20), st.floats(0.0, 5.0))
 def test_everything_observed_counts_the_arms(arms, noise):
     assert effective_dimension([1.0] * arms) == arms
-    assert effective_dimension([1.0] * arms, noise) == pytest.approx(arms * noise**2)
+    assert effective_dimension([1.0] * arms, noise=noise) == pytest.approx(arms * noise**2)
 
 
 @given(probabilities, st.randoms(use_true_random=False))
@@ -46,12 +46,14 @@ def test_falls_as_any_probability_rises(observe, data):
 
 @given(st.lists(st.floats(0.05, 0.9), min_size=1, max_size=5), st.floats(0.1, 3.0))
 def test_feedback_value_is_the_slope(observe, noise):
-    values = feedback_value(observe, noise)
+    values = feedback_value(observe, noise=noise)
     for arm in range(len(observe)):
         up, down = list(observe), list(observe)
         up[arm] += 1e-5
         down[arm] -= 1e-5
-        slope = (effective_dimension(down, noise) - effective_dimension(up, noise)) / 2e-5
+        slope = (
+            effective_dimension(down, noise=noise) - effective_dimension(up, noise=noise)
+        ) / 2e-5
         assert values[arm] == pytest.approx(slope, rel=1e-5)
 
 

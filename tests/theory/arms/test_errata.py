@@ -167,20 +167,20 @@ def test_single_monitoring_gains_more_than_printed(observe, at):
 def test_heteroskedastic_display_is_violated():
     """Large noise scales the potential, and the printed cost of the first rounds does not scale."""
     observe, noise, horizon, lam = [1.0, 1.0], [1000.0, 1000.0], 4, 1.0
-    exact = adaptive_potential(observe, horizon, 0.5, lam, noise)
+    exact = adaptive_potential(observe, horizon, 0.5, lam, weights=noise)
     per_arm = 2 * math.sqrt(2) * (math.sqrt(horizon / 2 + 2 * lam) - math.sqrt(2 * lam))
     main = 1000 * 2 * per_arm
     printed = main + (24 * 2 * math.log(horizon) + 2) / math.sqrt(lam)
     assert exact == pytest.approx(2 * 1000 * (1 + 1 / math.sqrt(2)))
     assert printed == pytest.approx(3382.3, abs=0.05)
-    assert printed < exact < papers_potential(observe, horizon, 0.5, lam, noise)
+    assert printed < exact < papers_potential(observe, horizon, 0.5, lam, weights=noise)
 
 
 def test_censoring_event_constant_is_two():
     """The paper's 4 d_eff / delta^2 is right but twice what its own integral comparison gives."""
     observe, horizon, delta = [0.5, 0.25], 1000, 0.5
     printed = 4 * effective_dimension(observe) / delta**2 * horizon ** (-12 * delta**2)
-    found = censoring_failure_probability(observe, horizon, delta)
+    found = censoring_failure_probability(observe, horizon, delta=delta)
     tails = sum(
         math.exp(-(delta**2) * p * k / 2)
         for p in observe

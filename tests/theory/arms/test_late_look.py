@@ -17,7 +17,7 @@ TWO, THREE = (0.5, 0.25), (0.5, 0.25, 0.8)
 
 
 def exact_gain(observe, horizon, left):
-    seen = monitored_potential(observe, horizon, [horizon - left], 1.0, 1.0).value
+    seen = monitored_potential(observe, horizon, 1.0, 1.0, [horizon - left]).value
     return horizon * (seen - offline_potential(observe, horizon, 1.0, 1.0).value)
 
 

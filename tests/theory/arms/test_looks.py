@@ -19,7 +19,7 @@ TWO, THREE = (0.5, 0.25), (0.5, 0.25, 0.8)
 
 
 def best(observe, horizon, looks, alpha=1.0):
-    return monitored_potential(observe, horizon, looks, alpha, 1.0).value
+    return monitored_potential(observe, horizon, alpha, 1.0, looks).value
 
 
 def by_fractions(observe, horizon, looks):
@@ -184,11 +184,11 @@ def test_best_times_and_greedy_times_of_ten_rounds():
 
 
 def test_times_chosen_as_one_goes():
-    found = freely_monitored_potential(TWO, 10, 2, 1.0, 1.0)
+    found = freely_monitored_potential(TWO, 10, 1.0, 1.0, 2)
     assert found == pytest.approx(7.575355275472, rel=1e-13)
-    assert freely_monitored_potential(TWO, 10, 1, 1.0, 1.0) == pytest.approx(best(TWO, 10, (7,)))
-    assert freely_monitored_potential(TWO, 10, 0, 1.0, 1.0) == pytest.approx(best(TWO, 10, ()))
-    everything = freely_monitored_potential(TWO, 6, 5, 1.0, 1.0)
+    assert freely_monitored_potential(TWO, 10, 1.0, 1.0, 1) == pytest.approx(best(TWO, 10, (7,)))
+    assert freely_monitored_potential(TWO, 10, 1.0, 1.0, 0) == pytest.approx(best(TWO, 10, ()))
+    everything = freely_monitored_potential(TWO, 6, 1.0, 1.0, 5)
     assert everything == pytest.approx(adaptive_potential(TWO, 6, 1.0, 1.0), rel=1e-12)
 
 
@@ -200,10 +200,10 @@ def test_no_look_is_offline_and_all_looks_are_adaptive():
         alpha = float(rng.choice([0.5, 1.0, 2.5]))
         offline = offline_potential(p, horizon, alpha, lam).value
         for looks in ([], [0], [horizon], [0, horizon]):
-            found = monitored_potential(p, horizon, looks, alpha, lam)
+            found = monitored_potential(p, horizon, alpha, lam, looks)
             assert found.value == pytest.approx(offline, rel=1e-12)
             assert sum(found.first) == horizon
-        everything = monitored_potential(p, horizon, range(horizon), alpha, lam).value
+        everything = monitored_potential(p, horizon, alpha, lam, range(horizon)).value
         assert everything == pytest.approx(adaptive_potential(p, horizon, alpha, lam), rel=1e-11)
 
 
@@ -224,8 +224,8 @@ def test_second_differences_of_one_look_change_sign():
 
 def test_what_looks_refuse():
     with pytest.raises(InvalidInput, match="looks"):
-        monitored_potential(TWO, 10, [11], 1.0, 1.0)
+        monitored_potential(TWO, 10, 1.0, 1.0, [11])
     with pytest.raises(InvalidInput, match="shorter horizon"):
-        monitored_potential([0.5] * 6, 200, [100], 1.0, 1.0)
+        monitored_potential([0.5] * 6, 200, 1.0, 1.0, [100])
     with pytest.raises(InvalidInput, match="shorter horizon"):
-        freely_monitored_potential(TWO, 400, 5, 1.0, 1.0)
+        freely_monitored_potential(TWO, 400, 1.0, 1.0, 5)

@@ -76,7 +76,7 @@ def test_three_arms_of_few_rounds_are_exact_and_of_more_within_the_stated_error(
         expected = brute_force.single_monitoring(observe, 6, 0.5, [1.0] * 3, 3)
         found = single_monitoring_potential(observe, 6, 0.5, 1.0, at=0.5)
         assert (found.value, found.error) == (pytest.approx(expected, rel=1e-12), 0.0)
-        exact = monitored_potential(observe, 60, [40], 0.5, 1.0).value
+        exact = monitored_potential(observe, 60, 0.5, 1.0, [40]).value
         found = single_monitoring_potential(observe, 60, 0.5, 1.0, at=2 / 3)
         assert abs(found.value - exact) <= found.error
         assert abs(found.value - exact) < 0.5 * found.error

@@ -47,7 +47,7 @@ def test_filling_by_hand_gives_the_same():
         weights = rng.choice([0.0, 0.5, 1.0, 3.0], arms)
         costs = [power_cost(w, s, alpha) for w, s in zip(weights, lam, strict=True)]
         expected = brute_force.fluid(observe, horizon, costs)
-        assert fluid_potential(observe, horizon, alpha, lam, weights) == pytest.approx(
+        assert fluid_potential(observe, horizon, alpha, lam, weights=weights) == pytest.approx(
             expected, rel=1e-12, abs=1e-300
         )
 
@@ -96,7 +96,7 @@ def test_a_trillion_rounds_with_weights():
     regularization lambda/w; both sides are computed with forty digits at one level.
     """
     observe, weights, lam, horizon = [0.5, 0.2], [3.0, 1.0], 0.5, 10**12
-    found = fluid_potential(observe, horizon, 1.0, lam, weights)
+    found = fluid_potential(observe, horizon, 1.0, lam, weights=weights)
     with mpmath.workdps(40):
         low, high = mpmath.mpf(10) ** -14, mpmath.mpf(10)
 
@@ -138,9 +138,9 @@ def test_relabelling_changes_nothing(observe, horizon, alpha, shuffler):
     weights = [shuffler.random() for _ in observe]
     order = list(range(len(observe)))
     shuffler.shuffle(order)
-    one = fluid_potential(observe, horizon, alpha, 1.0, weights)
+    one = fluid_potential(observe, horizon, alpha, 1.0, weights=weights)
     two = fluid_potential(
-        [observe[a] for a in order], horizon, alpha, 1.0, [weights[a] for a in order]
+        [observe[a] for a in order], horizon, alpha, 1.0, weights=[weights[a] for a in order]
     )
     assert two == pytest.approx(one, rel=1e-12)
 

@@ -33,7 +33,7 @@ GOLDEN = [
 
 @pytest.mark.parametrize(("budget", "alpha", "level", "allocation", "value"), GOLDEN)
 def test_golden(budget, alpha, level, allocation, value):
-    filled = water_filling([0.5, 0.25, 0.8], [1, 2, 50], budget, alpha)
+    filled = water_filling([0.5, 0.25, 0.8], budget, alpha, [1, 2, 50])
     assert filled.level == pytest.approx(level, rel=1e-12)
     assert filled.allocation == pytest.approx(np.array(allocation), rel=1e-12)
     assert filled.value == pytest.approx(value, rel=1e-12)
@@ -48,7 +48,7 @@ arms = st.lists(st.tuples(st.floats(0.01, 1.0), st.floats(0.1, 100.0)), min_size
 @settings(deadline=None)
 def test_optimality_conditions(arms, budget, alpha):
     observe, floors = arms
-    filled = water_filling(observe, floors, budget, alpha)
+    filled = water_filling(observe, budget, alpha, floors)
     counts = observe * filled.allocation + floors
     assert filled.allocation.sum() == pytest.approx(budget, abs=1e-9 * (1 + budget))
     played = filled.allocation > 0
@@ -73,7 +73,7 @@ def test_nothing_else_does_better(arms, budget, alpha, shuffler):
         return np.log(u) if alpha == 1 else u ** (1 - alpha) / (1 - alpha)
 
     value = ((psi(ends) - psi(floors)) / observe).sum()
-    best = water_filling(observe, floors, budget, alpha).value
+    best = water_filling(observe, budget, alpha, floors).value
     assert best >= value - 1e-7 * (1 + abs(value))
 
 
@@ -83,24 +83,24 @@ def test_relabelling_changes_nothing(arms, budget, shuffler):
     observe, floors = arms
     order = list(range(len(observe)))
     shuffler.shuffle(order)
-    one = water_filling(observe, floors, budget, 0.5)
-    two = water_filling(observe[order], floors[order], budget, 0.5)
+    one = water_filling(observe, budget, 0.5, floors)
+    two = water_filling(observe[order], budget, 0.5, floors[order])
     assert two.allocation == pytest.approx(one.allocation[order], abs=1e-9 * budget)
     assert two.value == pytest.approx(one.value)
 
 
 def test_no_budget():
-    filled = water_filling([0.5, 0.2], [3.0, 2.0], 0, 1.0)
+    filled = water_filling([0.5, 0.2], 0, 1.0, [3.0, 2.0])
     assert (filled.level, filled.allocation.tolist(), filled.value) == (2.0, [0.0, 0.0], 0.0)
 
 
 def test_one_number_of_regularization_spreads_by_inverse_probability():
-    filled = water_filling([0.5, 0.25], 1.0, 60, 1.0)
+    filled = water_filling([0.5, 0.25], 60, 1.0, 1.0)
     assert filled.allocation == pytest.approx(np.array([20.0, 40.0]))
 
 
 def test_order_one_is_the_limit():
-    values = [water_filling([0.5, 0.25], 1.0, 60, a).value for a in (1 - 1e-9, 1.0, 1 + 1e-9)]
+    values = [water_filling([0.5, 0.25], 60, a, 1.0).value for a in (1 - 1e-9, 1.0, 1 + 1e-9)]
     assert values[0] == pytest.approx(values[1], rel=1e-8)
     assert values[2] == pytest.approx(values[1], rel=1e-8)
 
@@ -115,19 +115,19 @@ CAPPED = [
 @pytest.mark.parametrize(("caps", "budget", "level", "rounds", "values"), CAPPED)
 def test_water_filling_with_caps_golden(caps, budget, level, rounds, values):
     for alpha, value in zip((0.5, 1.0), values, strict=True):
-        found = water_filling([0.5, 0.25, 0.8], [1, 2, 50], budget, alpha, caps=caps)
+        found = water_filling([0.5, 0.25, 0.8], budget, alpha, [1, 2, 50], caps=caps)
         assert found.level == pytest.approx(level, rel=1e-13)
         assert found.allocation == pytest.approx(np.array(rounds, dtype=float), rel=1e-13)
         assert found.value == pytest.approx(value, rel=1e-12)
 
 
 def test_water_filling_with_caps_from_nothing_and_with_weights_golden():
-    found = water_filling([0.5, 0.25, 0.8], 0.0, 200, 0.5, caps=[100, 150, 30])
+    found = water_filling([0.5, 0.25, 0.8], 200, 0.5, 0.0, caps=[100, 150, 30])
     assert found.level == pytest.approx(28.333333333333, rel=1e-12)
     assert found.allocation == pytest.approx([56.666666667, 113.333333333, 30], rel=1e-9)
     assert found.value == pytest.approx(76.122326404601, rel=1e-12)
     found = water_filling(
-        [0.5, 0.2, 0.8, 0.3], 1.0, 100, 0.5, weights=[0.1, 1, 2, 0.3], caps=[30, 40, 5, 60]
+        [0.5, 0.2, 0.8, 0.3], 100, 0.5, 1.0, weights=[0.1, 1, 2, 0.3], caps=[30, 40, 5, 60]
     )
     assert found.level == pytest.approx(188.541666666667, rel=1e-13)
     assert found.allocation == pytest.approx([1.7708333333, 40, 5, 53.2291666667], rel=1e-9)
@@ -149,7 +149,7 @@ def test_water_filling_with_caps_against_a_general_optimiser():
         other = optimize.minimize(
             lost, start, bounds=[(0, c) for c in caps], constraints=[room], tol=1e-12
         )
-        found = water_filling(p, lam, budget, alpha, weights=w, caps=caps)
+        found = water_filling(p, budget, alpha, lam, weights=w, caps=caps)
         assert found.value >= -other.fun - 1e-7
         assert found.value == pytest.approx(-other.fun, rel=1e-6)
         assert found.allocation.sum() == pytest.approx(min(budget, caps.sum()))
@@ -157,16 +157,16 @@ def test_water_filling_with_caps_against_a_general_optimiser():
 
 
 def test_an_arm_that_weighs_nothing_gets_nothing():
-    found = water_filling([0.5, 0.5], 1.0, 10, 1.0, weights=[0.0, 1.0])
+    found = water_filling([0.5, 0.5], 10, 1.0, 1.0, weights=[0.0, 1.0])
     assert found.allocation.tolist() == [0.0, 10.0]
-    assert water_filling([0.5], 1.0, 10, 1.0, weights=0.0).value == 0.0
+    assert water_filling([0.5], 10, 1.0, 1.0, weights=0.0).value == 0.0
 
 
 def test_what_water_filling_refuses():
     with pytest.raises(InvalidInput, match="caps"):
-        water_filling([0.5, 0.5], 1.0, 10, 1.0, caps=[1.0])
+        water_filling([0.5, 0.5], 10, 1.0, 1.0, caps=[1.0])
     with pytest.raises(InvalidInput, match="regularization"):
-        water_filling([0.5, 0.5], 0.0, 10, 1.0)
+        water_filling([0.5, 0.5], 10, 1.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -182,27 +182,27 @@ def test_what_water_filling_refuses():
 def test_what_capped_arms_leave_goes_to_arms_of_far_smaller_weight(
     alpha, weights, caps, allocation, value
 ):
-    filled = water_filling([0.5, 0.5], [1, 1], 50, alpha, weights=weights, caps=caps)
+    filled = water_filling([0.5, 0.5], 50, alpha, [1, 1], weights=weights, caps=caps)
     assert filled.allocation == pytest.approx(np.array(allocation), rel=1e-12)
     assert filled.value == pytest.approx(value, rel=1e-12)
     assert filled.level < math.inf
 
 
 def test_the_level_is_finite_unless_every_cap_is_reached():
-    tiny = water_filling([0.5, 0.5], [1, 1], 50, 0.001, weights=[1, 0.01], caps=[5, 100])
+    tiny = water_filling([0.5, 0.5], 50, 0.001, [1, 1], weights=[1, 0.01], caps=[5, 100])
     assert tiny.allocation.tolist() == [5.0, 45.0]
     assert tiny.level == np.finfo(np.float64).max
-    assert water_filling([0.5], [1], 50, 1.0, caps=[50]).level == math.inf
+    assert water_filling([0.5], 50, 1.0, [1], caps=[50]).level == math.inf
 
 
 def test_a_light_arm_and_a_heavy_one_that_fill_together_share_what_the_caps_leave():
     # Both enter at C = 1; the heavy one is full at once, and its width must not drown the other's.
-    filled = water_filling([0.5, 0.5], [1, 1e-20], 50, 1.0, weights=[1, 1e-20], caps=[5, 100])
+    filled = water_filling([0.5, 0.5], 50, 1.0, [1, 1e-20], weights=[1, 1e-20], caps=[5, 100])
     assert filled.allocation == pytest.approx(np.array([5.0, 45.0]), rel=1e-12)
 
 
 def test_an_infinite_cap_is_no_cap():
-    arms = ([0.5, 0.25], [1, 2], 50, 0.5)
+    arms = ([0.5, 0.25], 50, 0.5, [1, 2])
     free = water_filling(*arms)
     for caps in (math.inf, [math.inf, math.inf], [1e308, 1e308], 1e308):
         filled = water_filling(*arms, caps=caps)
@@ -252,7 +252,7 @@ extreme = st.lists(
 def test_extreme_weights_agree_with_a_bisection_in_many_digits(arms, budget, alpha):
     p, lam, powers, caps = (list(column) for column in zip(*arms, strict=True))
     weights = [10.0**power for power in powers]
-    filled = water_filling(p, lam, budget, alpha, weights=weights, caps=caps)
+    filled = water_filling(p, budget, alpha, lam, weights=weights, caps=caps)
     room = 1e-8 * (1.0 + budget + max(lam) / min(p))
     assert filled.allocation == pytest.approx(np.array(_bisected(arms, budget, alpha)), abs=room)
     assert (filled.level == math.inf) == (math.fsum(caps) <= budget)
@@ -260,7 +260,7 @@ def test_extreme_weights_agree_with_a_bisection_in_many_digits(arms, budget, alp
 
 
 def test_weights_whose_ratio_is_no_floating_point_number():
-    filled = water_filling([1, 1], [1, 1], 1, 2.0, weights=[1e-290, 1e229], caps=math.inf)
+    filled = water_filling([1, 1], 1, 2.0, [1, 1], weights=[1e-290, 1e229], caps=math.inf)
     assert filled.allocation.tolist() == [0.0, 1.0]
-    rest = water_filling([1, 1], [1, 1], 10, 2.0, weights=[1e-290, 1e229], caps=[math.inf, 4])
+    rest = water_filling([1, 1], 10, 2.0, [1, 1], weights=[1e-290, 1e229], caps=[math.inf, 4])
     assert rest.allocation == pytest.approx(np.array([6.0, 4.0]), rel=1e-12)

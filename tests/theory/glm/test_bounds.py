@@ -65,7 +65,9 @@ def test_regret_and_potential_stay_below_every_bound(name):
     )
     tracks = simulate(study, workers=1).tracks
     potential = tracks["potential"][0, 0, 0, :, -1, 0]
-    bounds = theory.regret_bounds(problem, censorship, policy, 3000, float(potential.mean()))
+    bounds = theory.regret_bounds(
+        problem, censorship, policy, 3000, potential=float(potential.mean())
+    )
     regret = tracks["regret"][0, 0, 0, :, -1]
     surely = regret.mean() - 4 * regret.std() / math.sqrt(len(regret))
     applying = [bound for bound in bounds if bound.applies]
@@ -74,16 +76,16 @@ def test_regret_and_potential_stay_below_every_bound(name):
         assert surely <= bound.value, bound.name
     least = smallest_observe(problem, censorship)
     if policy.explores:
-        most = theory.glm_potential_bound(3, 3000, least)
+        most = theory.glm_potential_bound(3, least, 3000)
     else:
-        most = theory.expected_potential_bound(3, 3000, policy.regularization, least)
+        most = theory.expected_potential_bound(3, least, 3000, policy.regularization)
     assert potential.mean() - 4 * potential.std() / math.sqrt(len(potential)) <= most
     assert tracks["optimism_failed"].max() == 0
 
 
 def test_the_table_is_made_of_its_terms():
     problem = GeneralizedLinearBandit(THETA, link="logistic", actions=ACTIONS)
-    bounds = theory.regret_bounds(problem, STEPS, GLMUCB(delta=0.01), 10_000, 7.0)
+    bounds = theory.regret_bounds(problem, STEPS, GLMUCB(delta=0.01), 10_000, potential=7.0)
     slope = problem.curve.slope
     low, high = slope(problem.norm), 0.25
     beta = math.sqrt(3) * 0.5 / low * math.sqrt(1.5 * math.log1p(20_000 / 3) + math.log(100))
@@ -188,10 +190,10 @@ def test_the_printed_width_is_too_narrow():
     """One coordinate, the identity link, two observations of 1: the error is normal."""
     delta, n = 0.01, 2
     for width, enough in (("paper", False), ("proved", True)):
-        beta = theory.glm_confidence_factor(1, n, 1.0, 1.0, delta, width)
+        beta = theory.glm_confidence_factor(1, n, 1.0, 1.0, delta, width=width)
         outside = math.erfc(beta / math.sqrt(2.0))
         assert (outside <= delta) == enough
-    printed = theory.glm_confidence_factor(1, n, 1.0, 1.0, delta, "paper")
+    printed = theory.glm_confidence_factor(1, n, 1.0, 1.0, delta, width="paper")
     assert math.erfc(printed / math.sqrt(2.0)) == pytest.approx(0.0200, abs=1e-4)
     # The loop agrees: with the printed width theta leaves more often than delta allows.
     problem = GeneralizedLinearBandit([0.5], link="identity", actions=FiniteActions([[1.0]]))
@@ -287,12 +289,12 @@ def test_the_ridge_uses_the_worst_case_of_its_actions():
 
 def test_width_constant_falls_from_root_three_to_root_two():
     assert theory.glm_width_constant() == pytest.approx(math.sqrt(3))
-    assert theory.glm_width_constant(1e12) == pytest.approx(math.sqrt(2))
+    assert theory.glm_width_constant(smallest=1e12) == pytest.approx(math.sqrt(2))
     wide = theory.glm_confidence_factor(2, 100, 0.5, 0.2, 0.01)
     narrow = theory.glm_confidence_factor(2, 100, 0.5, 0.2, 0.01, smallest=50.0)
     assert narrow / wide == pytest.approx(math.sqrt(2.02 / 3))
     with pytest.raises(InvalidInput, match="smallest"):
-        theory.glm_width_constant(0.0)
+        theory.glm_width_constant(smallest=0.0)
 
 
 def test_over_all_rounds_the_printed_width_fails_and_the_falling_one_holds():
@@ -302,8 +304,8 @@ def test_over_all_rounds_the_printed_width_fails_and_the_falling_one_holds():
     """
     rng, delta, paths = np.random.default_rng(6), 0.01, 6000
     n = np.arange(1.0, 2001.0)
-    plain = np.array([theory.glm_confidence_factor(1, k, 1, 1, delta, "paper") for k in n])
-    falling = np.array([theory.glm_width_constant(k) for k in n]) * plain
+    plain = np.array([theory.glm_confidence_factor(1, k, 1, 1, delta, width="paper") for k in n])
+    falling = np.array([theory.glm_width_constant(smallest=k) for k in n]) * plain
     walks = np.abs(np.cumsum(rng.normal(size=(paths, len(n))), axis=1)) / np.sqrt(n)
     printed = (walks > plain).any(axis=1).mean()
     assert 0.10 < printed < 0.1744 + 3 * math.sqrt(0.15 / paths)

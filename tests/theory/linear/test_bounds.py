@@ -88,8 +88,8 @@ def test_less_feedback_costs_more_and_delta_is_respected():
 
 
 def test_papers_control_with_another_factor():
-    loose = papers_potential_control(3, 1000, 1.0, 0.5, delta=0.1)
-    tight = papers_potential_control(3, 1000, 1.0, 0.5, delta=0.1, factor=1.0)
+    loose = papers_potential_control(3, 0.5, 1000, 1.0, delta=0.1)
+    tight = papers_potential_control(3, 0.5, 1000, 1.0, delta=0.1, factor=1.0)
     even = 6.0 * math.log(1 + 500 / 3)
     assert tight == pytest.approx(100.0 + 2.0 * even)
     assert loose == pytest.approx(100.0 + 2.0 * 8.0 * math.log(30.0) * even)
@@ -167,4 +167,4 @@ def test_bad_values_are_named(change, field):
         linear_regret_bounds(**(WORLD | change))
     assert caught.value.field == field
     with pytest.raises(InvalidInput, match="factor"):
-        papers_potential_control(3, 1000, 1.0, 0.5, delta=0.1, factor=0.0)
+        papers_potential_control(3, 0.5, 1000, 1.0, delta=0.1, factor=0.0)

@@ -52,7 +52,7 @@ def test_uncensored_potential_of_order_one_lost_the_dimension():
 def test_bracket_has_its_own_probability_inside_each_logarithm():
     """As printed, p_min and p_max exchanged, it holds but is wider on both sides."""
     d, horizon, lam, low, high = 3, 1000, 1.0, 0.05, 0.9
-    bracket = continuous_potential_bracket(d, horizon, lam, low, high)
+    bracket = continuous_potential_bracket(d, low, horizon, lam, observe_max=high)
     upper = d / low * math.log1p(high * horizon / (d * lam))
     lower = d / high * math.log1p(low * horizon / (d * lam))
     assert lower < 0.8 * bracket.lower < bracket.upper < 0.8 * upper

@@ -23,7 +23,7 @@ def test_no_order_beats_the_layers_and_sorting_reaches_them():
         rows = rng.normal(size=(n, d))
         p, times = rng.choice([0.1, 0.2, 0.5, 0.9], n), rng.exponential(20.0, n)
         lam = float(rng.uniform(0.2, 3.0))
-        bound = layered_potential(rows, p, times, lam)
+        bound = layered_potential(rows, p, times, regularization=lam)
         pieces = list(zip(rows, p, times, strict=True))
         for _ in range(5):
             shuffled = [pieces[k] for k in rng.permutation(n)]

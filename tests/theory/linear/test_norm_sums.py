@@ -44,7 +44,7 @@ def test_sphere_norms_by_plain_matrices():
 @pytest.mark.parametrize("alpha", [1.5, 2.0, 3.0])
 def test_cauchy_schwarz_is_tight_in_the_ball(alpha):
     d, horizon, lam = 3, 3000, 0.7
-    found = tight_norm_sum(d, horizon, alpha, lam)
+    found = tight_norm_sum(d, horizon, alpha, regularization=lam)
     rate = (found.value / horizon) ** 2
     eigenvalues, total = np.full(d, lam), 0.0
     for turn in range(horizon):
@@ -54,7 +54,10 @@ def test_cauchy_schwarz_is_tight_in_the_ball(alpha):
         total += math.sqrt(square * eigenvalues[axis] ** -alpha)
         eigenvalues[axis] += square
     assert found.value == pytest.approx(total, rel=1e-12)
-    ratios = [1 - sum_.value / sum_.bound for sum_ in (found, tight_norm_sum(d, 10**9, alpha, lam))]
+    ratios = [
+        1 - sum_.value / sum_.bound
+        for sum_ in (found, tight_norm_sum(d, 10**9, alpha, regularization=lam))
+    ]
     assert ratios[0] < 0.15
     assert ratios[1] < 3 * (10**9) ** (-(alpha - 1) / alpha)
 
@@ -103,7 +106,7 @@ def test_factor_is_sharp_at_one_and_below_the_printed_one():
         scalar = trace_potential([[[step]]], 1.0, 1.0)
         assert scalar.value == pytest.approx(scalar.bound, rel=1e-9)
         for alpha in (0.2, 0.9, 1.0, 1.1, 2.0, 7.0):
-            factor = trace_potential_factor(alpha, 1.0, step)
+            factor = trace_potential_factor(alpha, 1.0, largest=step)
             assert 1.0 <= factor <= (1 + step) ** alpha * (1 + 1e-12)
     assert trace_potential_factor(2.0, 1.0) == pytest.approx(2 / (1 - math.exp(-2)))
 
@@ -117,16 +120,16 @@ def test_what_traces_refuse():
 
 @pytest.mark.parametrize("alpha", [0.3, 0.5, 1.0, 2.0])
 def test_the_factor_is_one_where_increments_vanish_beside_the_start(alpha):
-    assert trace_potential_factor(alpha, 1e300, 1e-300) == 1.0
-    assert trace_potential_factor(alpha, 1.0, 5e-324) == 1.0
+    assert trace_potential_factor(alpha, 1e300, largest=1e-300) == 1.0
+    assert trace_potential_factor(alpha, 1.0, largest=5e-324) == 1.0
 
 
 def test_the_factor_is_finite_or_refused_where_increments_dwarf_the_start():
-    assert trace_potential_factor(0.5, 1e-300, 1e300) == pytest.approx(1e300, rel=1e-9)
-    assert trace_potential_factor(1e-3, 1e-300, 1e300) == pytest.approx(10**0.6, rel=1e-12)
+    assert trace_potential_factor(0.5, 1e-300, largest=1e300) == pytest.approx(1e300, rel=1e-9)
+    assert trace_potential_factor(1e-3, 1e-300, largest=1e300) == pytest.approx(10**0.6, rel=1e-12)
     for alpha in (0.9, 1.0, 2.0):
         with pytest.raises(InvalidInput, match=r"regularization.*1\.8e308"):
-            trace_potential_factor(alpha, 1e-300, 1e300)
+            trace_potential_factor(alpha, 1e-300, largest=1e300)
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e-7, 1e-3, 1.0])

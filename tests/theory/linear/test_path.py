@@ -289,7 +289,9 @@ def test_every_path_can_be_explained():
 
 
 def test_far_apart_probabilities():
-    found = information_path(MultiThreshold([1.5707963], [1.0, 1e-300], [0, 1]), None, 1e-3)
+    found = information_path(
+        MultiThreshold([1.5707963], [1.0, 1e-300], [0, 1]), None, regularization=1e-3
+    )
     assert math.isfinite(found.effective_dimension)
     assert found.potential(1e300) > 0.0
 
@@ -330,7 +332,7 @@ def test_times_that_are_refused(time):
 def test_a_path_as_plain_values_and_as_text_says_what_it_holds():
     found = path([40, 75], [1, 0.5, 0.45], regularization=2.0)
     plain = found.to_dict()
-    assert plain["angles"] == pytest.approx([0.0, 40.0, 75.0])
+    assert plain["angles_degrees"] == pytest.approx([0.0, 40.0, 75.0])
     assert plain["worst_case_dimension"] == pytest.approx(3 / 0.45) == found.worst_case_dimension
     assert plain["ratio"] == found.effective_dimension / found.worst_case_dimension
     assert [phase["end"] for phase in plain["phases"]] == [*found.switch_times, None]

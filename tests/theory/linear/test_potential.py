@@ -107,16 +107,18 @@ def test_bracket_holds_the_known_largest_values():
         (3, 2.0, (1.0, 0.45), 1e3, 27.4477859719),
         (3, 0.5, (1.0, 0.5), 1e3, 34.8728309958),
     ]:
-        lower, upper = continuous_potential_bracket(d, horizon, lam, observe[1], observe[0])
+        lower, upper = continuous_potential_bracket(
+            d, observe[1], horizon, lam, observe_max=observe[0]
+        )
         assert lower <= largest <= upper * (1 + 1e-11)
-    lower, upper = continuous_potential_bracket(4, 1e3, 1.0, 0.6, 0.6)
+    lower, upper = continuous_potential_bracket(4, 0.6, 1e3, 1.0, observe_max=0.6)
     assert lower == upper == pytest.approx(33.4485322454, abs=1e-9)
 
 
 def test_bound_is_factor_times_bracket_and_falls_as_feedback_rises():
-    values = [expected_potential_bound(3, 1000, 0.5, p) for p in (0.1, 0.3, 0.9, 1.0)]
+    values = [expected_potential_bound(3, p, 1000, 0.5) for p in (0.1, 0.3, 0.9, 1.0)]
     assert values == sorted(values, reverse=True)
-    upper = continuous_potential_bracket(3, 1000, 0.5, 0.1).upper
+    upper = continuous_potential_bracket(3, 0.1, 1000, 0.5).upper
     assert values[0] == potential_control_factor(0.5) * upper
     assert values[-1] <= elliptical_potential(3, 1000, 1.0, 0.5)
 
@@ -142,7 +144,7 @@ def test_measured_potential_stays_below(lam, rule):
                 v = inverse @ actions[k]
                 inverse -= np.outer(v, v) / (1.0 + widths[k])
     error = spent.std(ddof=1) / math.sqrt(runs)
-    assert spent.mean() + 4 * error < expected_potential_bound(3, horizon, lam, 0.2)
+    assert spent.mean() + 4 * error < expected_potential_bound(3, 0.2, horizon, lam)
 
 
 @pytest.mark.parametrize("d", [1, 2, 50])
@@ -225,10 +227,10 @@ def test_contexts_follow_their_law():
         (lambda: elliptical_potential(2, 10, 0.0, 1.0), "alpha"),
         (lambda: elliptical_potential(2, 10, 1.0, 0.0), "regularization"),
         (lambda: potential_control_factor(-1.0), "regularization"),
-        (lambda: continuous_potential_bracket(2, 10, 1.0, 0.0), "observe_min"),
-        (lambda: continuous_potential_bracket(2, 10, 1.0, 0.5, 1.5), "observe_max"),
-        (lambda: continuous_potential_bracket(2, 10, 1.0, 0.5, 0.4), "observe_max"),
-        (lambda: expected_potential_bound(2, 10, 1.0, math.nan), "observe_min"),
+        (lambda: continuous_potential_bracket(2, 0.0, 10, 1.0), "observe_min"),
+        (lambda: continuous_potential_bracket(2, 0.5, 10, 1.0, observe_max=1.5), "observe_max"),
+        (lambda: continuous_potential_bracket(2, 0.5, 10, 1.0, observe_max=0.4), "observe_max"),
+        (lambda: expected_potential_bound(2, math.nan, 10, 1.0), "observe_min"),
         (lambda: censoring_factor(2, 0.0, 1.0), "delta"),
         (lambda: papers_censoring_factor(2, 1.1, 1.0), "delta"),
         (lambda: expected_slope("ball", 0.5), "actions"),

@@ -37,7 +37,9 @@ ROWS /= np.linalg.norm(ROWS, axis=1, keepdims=True)
     [(STEPS, None, None), (Uniform(0.3), 4, None), (SMOOTH, None, None), (STEPS, None, ROWS)],
 )
 def test_every_number(censorship, dimension, actions):
-    bounds = potential_bounds(censorship, dimension, 0.5, horizon=1000, actions=actions)
+    bounds = potential_bounds(
+        censorship, dimension, regularization=0.5, horizon=1000, actions=actions
+    )
     assert 0 <= bounds.lower <= bounds.worst_case * (1 + 1e-12)
     assert bounds.worst_case <= bounds.upper
     assert bounds.expected == potential_control_factor(0.5) * bounds.worst_case

@@ -103,7 +103,7 @@ def check_against_other_plans(seed):
     model, d, lam, horizon = random_model(rng)
     worst = worst_case_potential(model, regularization=lam, horizon=horizon)
     low, high = model.observe_range
-    bracket = continuous_potential_bracket(d, horizon, lam, low, high)
+    bracket = continuous_potential_bracket(d, low, horizon, lam, observe_max=high)
     slack = 1 + 1e-9
     assert bracket.lower <= worst.upper * slack
     assert worst.value <= bracket.upper * slack
@@ -302,8 +302,14 @@ def test_other_models():
         (lambda: worst_case_potential(Uniform(0.5), horizon=10), "dimension"),
         (lambda: worst_case_potential(degrees([70], [1, 0.5]), 4, horizon=10), "dimension"),
         (lambda: worst_case_potential(PerArm([0.5]), horizon=10), "censorship"),
-        (lambda: worst_case_potential(Uniform(0.5), 3, 0.0, horizon=10), "regularization"),
-        (lambda: worst_case_potential(Uniform(0.5), 3, 1e-300, horizon=10), "regularization"),
+        (
+            lambda: worst_case_potential(Uniform(0.5), 3, regularization=0.0, horizon=10),
+            "regularization",
+        ),
+        (
+            lambda: worst_case_potential(Uniform(0.5), 3, regularization=1e-300, horizon=10),
+            "regularization",
+        ),
         (lambda: worst_case_potential(Uniform(0.5), 3, horizon=-1), "horizon"),
         (lambda: worst_case_potential(Uniform(0.5), 3, horizon=math.inf), "horizon"),
         (lambda: worst_case_dimension(Uniform(0.5)), "dimension"),

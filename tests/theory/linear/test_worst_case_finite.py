@@ -50,7 +50,7 @@ def test_a_general_solver_agrees(seed):
     rows = unit(count, d, rng) * rng.uniform(0.2, 1, (count, 1))
     observe = rng.choice(rng.uniform(0.05, 1, 4), count)
     lam, horizon = float(10 ** rng.uniform(-1, 1)), float(10 ** rng.uniform(0, 4))
-    worst = worst_case_potential(observe, None, lam, horizon=horizon, actions=rows)
+    worst = worst_case_potential(observe, None, regularization=lam, horizon=horizon, actions=rows)
     assert worst.gap <= 1e-9 * worst.value
 
     def value(z):
@@ -149,7 +149,10 @@ def test_ceilings_are_above_and_near():
     times = np.array([*np.geomspace(1, 1e5, 40), 7.0, 7.0, 0.0])
     found = ceilings(rows, observe, 0.5, times)
     exact = np.array(
-        [worst_case_potential(observe, None, 0.5, horizon=t, actions=rows).value for t in times]
+        [
+            worst_case_potential(observe, None, regularization=0.5, horizon=t, actions=rows).value
+            for t in times
+        ]
     )
     assert (found >= exact * (1 - 1e-12)).all()
     np.testing.assert_allclose(found, exact, rtol=0.03)

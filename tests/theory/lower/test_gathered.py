@@ -19,7 +19,7 @@ def test_gathers_the_three_bounds():
     found = lower_bounds(*G, 1e6, 600)
     assert found.asymptotic.constant == asymptotic_lower_bound(*G).constant
     assert found.finite.value == finite_lower_bound(*G, 1e6, 600).value
-    assert found.minimax.value == minimax_lower_bound(G[1].observe, 1e6, 0.5).value
+    assert found.minimax.value == minimax_lower_bound(G[1].observe, 1e6, noise=0.5).value
     assert found.reasons == {}
     assert len(found.sentences()) == 3
 

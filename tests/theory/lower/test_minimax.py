@@ -15,7 +15,7 @@ def test_golden():
     first, second = minimax_lower_bound(SEEN, 10_000).terms.values()
     assert first == pytest.approx(22.5333146778, abs=5e-11)
     assert second == pytest.approx(61.4555931693, abs=5e-11)
-    noisy = minimax_lower_bound([0.5, 0.2, 0.8, 0.3], 10_000, [0.1, 1, 2, 0.3])
+    noisy = minimax_lower_bound([0.5, 0.2, 0.8, 0.3], 10_000, noise=[0.1, 1, 2, 0.3])
     assert list(noisy.terms.values()) == pytest.approx([12.1661001931, 42.6848464023], abs=5e-11)
     bernoulli = minimax_lower_bound(SEEN, 10_000, rewards="bernoulli").value
     assert bernoulli == pytest.approx(11.2567212097, abs=5e-11)
@@ -47,7 +47,7 @@ def test_is_of_the_order_of_the_effective_dimension(observe, horizon):
 
 def test_noise_scales_it():
     once = minimax_lower_bound(SEEN, 1000)
-    twice = minimax_lower_bound(SEEN, 1000, 2.0)
+    twice = minimax_lower_bound(SEEN, 1000, noise=2.0)
     assert twice.value == pytest.approx(2 * once.value)
     assert twice.largest_mean == pytest.approx(2 * once.largest_mean)
 
@@ -58,4 +58,4 @@ def test_bad_input_is_refused_in_a_sentence():
     with pytest.raises(InvalidInput, match=r"`observe\[1\]` .*above 0"):
         minimax_lower_bound([0.5, 0.0], 100)
     with pytest.raises(InvalidInput, match="`noise` must be a finite number"):
-        minimax_lower_bound([0.5, 0.5], 100, math.inf)
+        minimax_lower_bound([0.5, 0.5], 100, noise=math.inf)

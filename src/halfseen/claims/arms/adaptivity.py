@@ -307,13 +307,13 @@ def several_looks(lab: Laboratory) -> Evidence:
         for looks in few:
             exact = Measured(float(exact_with_looks(observe, 5, 1, looks)))
             p = [float(chance) for chance in observe]
-            claimed = monitored_potential(p, 5, looks, 1.0, 1.0).value
+            claimed = monitored_potential(p, 5, 1.0, 1.0, looks).value
             where = f"p = ({', '.join(map(str, observe))}), T = 5, looks at {_times(looks)}"
             rows.append(Comparison(where, exact, "equals", claimed, 1e-10))
     for alpha in (0.5, 2.0):
         for looks in ((), (30,), (20, 34), *lab.size((), ((10, 20, 30),))):
             found = Measured(best_with_looks((0.3, 0.7), 40, alpha, 1.0, looks))
-            claimed = monitored_potential((0.3, 0.7), 40, looks, alpha, 1.0).value
+            claimed = monitored_potential((0.3, 0.7), 40, alpha, 1.0, looks).value
             where = f"p = (0.3, 0.7), T = 40, α = {alpha:g}, looks at {_times(looks)}"
             rows.append(Comparison(where, found, "equals", claimed, 1e-10))
     return Evidence(tuple(rows))

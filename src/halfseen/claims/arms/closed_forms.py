@@ -170,7 +170,7 @@ def free_looks(lab: Laboratory) -> Evidence:
         words = f"p = ({', '.join(map(str, chances))})"
         for looks in range(4 if len(p) == 2 else 2):
             exact = Measured(float(exact_free_looks(chances, 4, 1, looks)))
-            claimed = freely_monitored_potential(p, 4, looks, 1.0, 1.0)
+            claimed = freely_monitored_potential(p, 4, 1.0, 1.0, looks)
             where = f"{words}, T = 4, {looks} looks at any time"
             rows.append(Comparison(where, exact, "equals", claimed, 1e-10))
         for look in range(6):

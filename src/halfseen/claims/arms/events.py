@@ -135,7 +135,7 @@ def _late_shortfall(observe: Sequence[float], horizon: int, delta: float) -> Com
 
     The arms are played in turn. What is seen of one says nothing of another.
     """
-    limit = 2.0 * censoring_failure_probability(list(observe), horizon, delta)
+    limit = 2.0 * censoring_failure_probability(list(observe), horizon, delta=delta)
     each = horizon // len(observe)
     if limit >= 1.0 or 24.0 * math.log(horizon) / max(observe) + 1.0 > each:
         return None

@@ -80,7 +80,7 @@ def water(lab: Laboratory) -> Evidence:
     rows = []
     for budget in (20.0, 400.0):
         for alpha in (0.5, 1.0):
-            value = water_filling(observe, floors, budget, alpha).value
+            value = water_filling(observe, budget, alpha, floors).value
             where = f"T = {budget:g}, α = {alpha:g}"
             arms = (p, lam, np.ones(3))
             best = Measured(_searched(arms, np.full(3, np.inf), budget, alpha))
@@ -125,7 +125,7 @@ def water_caps(lab: Laboratory) -> Evidence:
     for observe, floors, factor, budget, limits in CAPPED:
         p, lam, weights, caps = (np.array(v) for v in (observe, floors, factor, limits))
         for alpha in (0.5, 1.0):
-            value = water_filling(p, lam, budget, alpha, weights=weights, caps=caps).value
+            value = water_filling(p, budget, alpha, lam, weights=weights, caps=caps).value
             where = f"p = {observe}, T = {budget:g}, caps {limits}, α = {alpha:g}"
             best = Measured(_searched((p, lam, weights), caps, budget, alpha))
             rows.append(Comparison(f"{where}, optimiser", best, "equals", value, 1e-5))
@@ -208,7 +208,7 @@ def _filled_cells() -> list[Comparison]:
         for alpha in (0.5, 1.0, 2.0):
             costs = weights[:, None] * (cells + lam[:, None]) ** -alpha
             found = Measured(costliest(p, costs, horizon))
-            claimed = fluid_potential(observe, horizon, alpha, floors, factor)
+            claimed = fluid_potential(observe, horizon, alpha, floors, weights=factor)
             where = f"cells, p = {observe}, λ = {floors}, w = {factor}, α = {alpha:g}"
             rows.append(Comparison(where, found, "equals", claimed, 1e-9))
         seen, noise = cells + lam[:, None], weights[:, None]

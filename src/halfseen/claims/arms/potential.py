@@ -300,7 +300,7 @@ def heteroskedastic_potential(lab: Laboratory) -> Evidence:
         for horizon in (4, 9, *((60,) if len(observe) == 2 else ())):
             exact = Measured(best_adaptive(observe, horizon, 0.5, 1.0, noise))
             where = f"p = {observe}, σ = {noise}, T = {horizon:,}"
-            whole = papers_potential(observe, horizon, 0.5, 1.0, noise)
+            whole = papers_potential(observe, horizon, 0.5, 1.0, weights=noise)
             right.append(Comparison(where, exact, "at most", whole))
             scale = np.array(noise) ** 2
             _, _, limit = pour(np.array(observe) / scale, 2.0 / scale, horizon, 0.5)
@@ -311,7 +311,7 @@ def heteroskedastic_potential(lab: Laboratory) -> Evidence:
         observe, lam, _, horizon, where = tried(point)
         noise = (1.0, point["σ"])
         exact = Measured(best_adaptive(observe, horizon, 0.5, lam, noise))
-        limit = papers_potential(observe, horizon, 0.5, lam, noise)
+        limit = papers_potential(observe, horizon, 0.5, lam, weights=noise)
         return Comparison(f"{where}, σ = (1, {point['σ']:.2g})", exact, "at most", limit)
 
     axes = (*(a for a in DIALS if a.name != "α"), Axis("σ", 0.01, 100.0, log=True))

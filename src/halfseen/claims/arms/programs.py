@@ -147,7 +147,7 @@ def _interval(
     """
     cost = (np.arange(counts + most + 1.0) + regularization) ** -alpha
     from_count = np.ascontiguousarray(sliding_window_view(cost, most + 1))  # [n, k]: cost at n + k
-    law = np.zeros(most + 1)  # of the observations in m rounds
+    law = np.zeros(most + 1)  # distribution of the observations in m rounds
     law[0] = 1.0
     costs, laws = np.zeros((most + 1, counts + 1)), []
     for m in range(most + 1):

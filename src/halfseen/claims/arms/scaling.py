@@ -17,7 +17,7 @@ from halfseen.policies import UCB
 from halfseen.problems import ArmedBandit
 from halfseen.theory import instance_dimension
 
-GAPS = (1.5, 2.0, 2.5, 3.0, 4.0)  # in units of sqrt(d_eff log T / T)
+GAPS = (1.5, 2.0, 2.5, 3.0, 4.0)  # gaps in units of sqrt(d_eff log T / T)
 
 
 def worst_gap(lab: Laboratory, observe: float, horizon: int, runs: int) -> Vector:

@@ -28,7 +28,7 @@ from halfseen.theory import (
     worst_case_potential,
 )
 
-MODELS = (  # in none of them p falls along the direction; with lambda
+MODELS = (  # models in which p does not fall along the direction, with lambda
     (thresholds([30, 70], [1.0, 0.3, 0.6]), 1.0),
     (thresholds([-50, -15, 15, 50], [1.0, 0.4, 0.25, 0.4, 1.0]), 1.0),
     (thresholds([-65, -20, 35, 50, 80], [0.2, 0.7, 0.9, 0.5, 0.8, 0.3], d=4), 1.0),
@@ -218,7 +218,7 @@ def _layers(actions: Matrix, observe: Vector, times: Vector, lam: float, name: s
     designs = lam * np.eye(d) + np.cumsum(pieces, axis=0)
     logs = np.append(d * math.log(lam), np.linalg.slogdet(designs)[1])
     integral = float((np.diff(logs) / observe).sum())
-    limit = layered_potential(actions, observe, times, lam)
+    limit = layered_potential(actions, observe, times, regularization=lam)
     words = ", ".join(f"{p:.2g}" for p in observe[:6])
     where = f"{name}, d = {d}, λ = {lam:.2g}, p = ({words}{', …' if len(observe) > 6 else ''})"
     return Comparison(where, Measured(integral), "at most", limit)

@@ -22,7 +22,7 @@ from halfseen.theory import (
     reachability_threshold,
 )
 
-CLOSE = 0.01  # of what a step-by-step path may be off
+CLOSE = 0.01  # relative error allowed to a step-by-step path
 FINE = 1e-4  # the same of its potential, which hardly notices when a switch comes a step late
 HORIZON = 1000.0
 

@@ -146,7 +146,7 @@ def pmin_bound(lab: Laboratory) -> Evidence:
             for policy in (DesignExploration, LinUCB):
                 played = _explored(lab, observe, lam, horizon, policy=policy)
                 where = f"{policy.__name__}, p = {observe:g}, λ = {lam:g}, T = {horizon:,}"
-                limit = expected_potential_bound(3, horizon, lam, observe)
+                limit = expected_potential_bound(3, observe, horizon, lam)
                 rows.append(Comparison(where, mean(played.potential()), "at most", limit))
     axes = (
         Axis("d", 1, 10, whole=True),
@@ -163,7 +163,7 @@ def pmin_bound(lab: Laboratory) -> Evidence:
         Line(
             "bound",
             rounds,
-            [expected_potential_bound(3, t, 1.0, 0.3) for t in rounds],
+            [expected_potential_bound(3, 0.3, t, 1.0) for t in rounds],
             claimed=True,
         ),
     )
@@ -178,7 +178,7 @@ def _coordinates(at: Point) -> Comparison:
     whole, over = divmod(horizon, d)
     exact = d * costs[:whole].sum() + (over * costs[whole] if over else 0.0)
     where = f"in turn, d = {d}, p = {observe:.2g}, λ = {lam:.2g}, T = {horizon:,}"
-    limit = expected_potential_bound(d, horizon, lam, observe)
+    limit = expected_potential_bound(d, observe, horizon, lam)
     return Comparison(where, Measured(float(exact)), "at most", limit)
 
 
@@ -325,8 +325,8 @@ def uniform_model(lab: Laboratory) -> Evidence:
 def _known_of_uniform(observe: float, horizon: int) -> dict[str, float]:
     """Return what functions of the library say about the same maximum, d = 3, λ = 1."""
     elliptical = elliptical_potential(3, observe * horizon, 1.0, 1.0) / (2.0 * observe)
-    bracket = continuous_potential_bracket(3, horizon, 1.0, observe, observe)
-    worst = worst_case_potential(Uniform(observe), 3, 1.0, horizon=horizon)
+    bracket = continuous_potential_bracket(3, observe, horizon, 1.0, observe_max=observe)
+    worst = worst_case_potential(Uniform(observe), 3, regularization=1.0, horizon=horizon)
     return {
         "elliptical": elliptical,
         "worst case": worst.value,

@@ -19,7 +19,7 @@ from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
 
 Matrix = NDArray[np.float64]
-HALVINGS = 80  # of the interval in which the best share of two points lies
+HALVINGS = 80  # bisections of the interval that holds the best share of two points
 
 
 def potential_of(pieces: Sequence[tuple[float, float, float]], d: int, lam: float) -> float:

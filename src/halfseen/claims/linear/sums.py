@@ -63,7 +63,7 @@ def _on_sphere(alpha: float, turned: float, horizon: int) -> float:
         y = small if t % 2 == 0 else -small
         middle, half = 0.5 * (a + c), math.hypot(0.5 * (a - c), b)
         high, low = middle + half, middle - half
-        angle = 0.5 * math.atan2(2.0 * b, a - c)  # of the larger eigenvalue's direction
+        angle = 0.5 * math.atan2(2.0 * b, a - c)  # radians, of the larger eigenvalue
         first = x * math.cos(angle) + y * math.sin(angle)
         second = y * math.cos(angle) - x * math.sin(angle)
         total += math.sqrt(first**2 * high**-alpha + second**2 * low**-alpha)
@@ -102,7 +102,7 @@ def sum_of_norms(lab: Laboratory) -> Evidence:
         printed.append(Comparison(f"{where}, exponent", slope, "at most", SLOWER))
         right.append(Comparison(f"{where}, exponent", slope, "equals", 0.5, 0.05))
         limit = math.sqrt(last * d * lam ** (1.0 - alpha) / (alpha - 1.0))
-        tight = tight_norm_sum(d, first, alpha, lam)
+        tight = tight_norm_sum(d, first, alpha, regularization=lam)
         kept = Measured(_equal_norms(d, alpha, lam, first))
         name = f"{where}, equal norms"
         right.append(Comparison(name, kept, "equals", tight.value, 0.002))
@@ -242,7 +242,7 @@ def psd_factor(lab: Laboratory) -> Evidence:
         where = f"12 of full rank, d = 3, λ = 0.7, α = {alpha:g}"
         rows.append(Comparison(f"{where}, sum", Measured(total), "equals", known.value, 1e-9))
         largest = max(float(np.linalg.eigvalsh(step)[-1]) for step in steps)
-        bound = Measured(trace_potential_factor(alpha, 0.7, largest) * area)
+        bound = Measured(trace_potential_factor(alpha, 0.7, largest=largest) * area)
         rows.append(Comparison(f"{where}, bound", bound, "equals", known.bound, 1e-9))
         rows.append(Comparison(f"{where}, below", Measured(total), "at most", known.bound))
     return Evidence(tuple(rows))

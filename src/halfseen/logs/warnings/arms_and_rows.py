@@ -29,7 +29,7 @@ def never_seen(counts: Counts) -> list[LogWarning]:
 
 
 def few_rows(counts: Counts) -> list[LogWarning]:
-    """Warn of arms seen so seldom that their 1/p is little more than a guess."""
+    """Warn of arms seen so rarely that their 1/p is very uncertain."""
     rare = (counts.seen > 0) & (counts.seen < FEW) & (counts.seen < counts.rows)
     arms = [counts.names[i] for i in np.flatnonzero(rare)]
     if not arms:

@@ -18,17 +18,17 @@ from halfseen.logs.warnings.tied_units import Entries, tie
 from halfseen.logs.weekly_cycle import find_weekly_cycle
 from halfseen.tables import listed
 
-MATTERS = 1.05  # the highest rate over the lowest
+MATTERS = 1.05  # ratio of the highest to the lowest rate from which a change matters
 UNITS_IN_DESIGN = 500_000  # rows that the design effect is computed from, at most
-BLOCK = 4  # bins in which rows of a unit count as one burst
-LEAST_DAYS = 5.0  # that carry the tie between zeros and what is seen
+BLOCK = 4  # consecutive bins in which rows of a unit count as one cluster
+LEAST_DAYS = 5.0  # effective number of days that the test needs
 DRIFT = "changes of the rate over time"
 WEEKLY = "a weekly cycle of the rate"
 ZEROS = "more zeros where fewer rewards come back"
 
 
 def unit_design(decisions: Decisions, maturity: Maturity | None) -> float:
-    """Return how many times more counts vary since the rows of a unit come and go together."""
+    """Return the design effect of counts when the rows of a unit are correlated."""
     bins = decisions.bins
     if decisions.columns.unit is None or bins is None or not bins.step > 0.0:
         return 1.0
@@ -97,7 +97,7 @@ def _facts(course: Course | None, p: float | None) -> dict[str, object]:
 def _fall(course: Course, dated: bool) -> LogWarning:
     falls = len(course.levels) - 1
     while falls > 1 and course.levels[falls - 1] < course.levels[falls - 2]:
-        falls -= 1  # several steps down are one fall
+        falls -= 1  # consecutive steps down count as one fall
     place = course.changes[falls - 1]
     since, option = course.moment(place, dated), _option(course, place, dated)
     return LogWarning(

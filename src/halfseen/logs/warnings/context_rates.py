@@ -13,7 +13,7 @@ from halfseen.logs.maturity import Maturity
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.tables import brief
 
-MATTERS = 0.02  # standard deviation of rates
+MATTERS = 0.02  # standard deviation of rates from which a difference matters
 LOOKED_FOR = "contexts that are seen at different rates"
 
 

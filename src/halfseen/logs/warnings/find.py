@@ -26,14 +26,14 @@ from halfseen.logs.warnings.written_values import look_at_values, sample_rewards
 
 @dataclass(frozen=True)
 class Findings:
-    """What was looked for in a log, and what was found.
+    """The checks of a log and what they found.
 
     Attributes
     ----------
     warnings
-        What would change the conclusions, the gravest first.
+        What would change the conclusions, the most serious first.
     checks
-        Everything that was looked for: found, not found, or why it cannot be looked for.
+        Every check that was made: found, not found, or why it cannot be made.
     notes
         What is true but changes little, or cannot be decided.
     courses
@@ -49,7 +49,7 @@ class Findings:
 def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findings:
     """Return everything about a log that its reader must know.
 
-    Rows that stand in the log twice are looked for first: every test then counts on more variance.
+    Duplicate rows are looked for first: they raise the variance that every test allows for.
     """
     counts = decisions.counts
     repeats, rewards = look_for_repeats(decisions)

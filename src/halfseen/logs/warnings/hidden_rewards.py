@@ -12,8 +12,8 @@ from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknow
 from halfseen.logs.warnings.tied_units import two_sided
 from halfseen.studies.result import Z95
 
-PERIODS, LEAST = 8, 5  # of time, and rewards that each side of a comparison needs
-MATTERS = 0.02  # standard deviations
+PERIODS, LEAST = 8, 5  # periods of time, and rewards that each side of a comparison needs
+MATTERS = 0.02  # difference, in standard deviations, from which it matters
 LOOKED_FOR = "hidden rewards that differ from observed ones"
 
 

@@ -17,12 +17,12 @@ from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, 
 from halfseen.logs.warnings.tied_units import two_sided
 from halfseen.tables import show
 
-ROWS = 5_000_000  # that enter the test at most
+ROWS = 5_000_000  # rows that enter the test at most
 PER_BIN = 10.0  # rewards of an arm that a slice of time should have
 FEW_BINS = 8  # with fewer slices, only mature rows enter
 CONTEXTS = 100.0  # rewards of an arm that a context needs to be a stratum of its own
-MATTERS = 0.05  # correlation
-COMPLETE = 0.99  # of what comes at all: then a mean is what it will be
+MATTERS = 0.05  # correlation from which a difference matters
+COMPLETE = 0.99  # share of all rewards at which a mean counts as final
 LOOKED_FOR = "late rewards that differ from early ones"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-SURE = 1e-3  # the chance of a false warning from a test
+SURE = 1e-3  # level of each test
 CHANCE = "Each warning that rests on a test appears by chance in about 1 of 1,000 logs."
 State = Literal["found", "small", "not found", "cannot be looked for"]
 
@@ -56,7 +56,7 @@ class Check:
     detail
         What was found, how large it would have had to be, or why it cannot be looked for.
     p
-        The p-value, all choices inside the test paid for; None if it is no test.
+        The p-value, corrected for every choice inside the test; None if it is not a test.
     warning
         The warning, if it was found.
     """

@@ -1,4 +1,4 @@
-"""Rows that stand in a log more than once: told from decisions that are only alike."""
+"""Duplicate rows of a log, as opposed to decisions that only look alike."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from halfseen.logs.time_bins import BINS, DAY
 from halfseen.logs.warnings.log_warning import SURE, LogWarning
 from halfseen.logs.warnings.written_values import Rewards, rewards_of
 
-SAMPLE = 300_000  # rows of a long log that are looked at, all of those alike or none
-FAIR = 20_000  # different decisions among them: then their rewards are a fair sample
-LEAST = 1e-4  # a smaller share changes nothing
-MARGIN = 3.0  # how much higher odds may be before they are no chance
-CROWD = 5.0  # rows that agree in all but the outcome, on average: then nothing tells them apart
+SAMPLE = 300_000  # rows of a long log that are examined; of rows alike, all or none
+FAIR = 20_000  # distinct decisions among them from which their rewards are a fair sample
+LEAST = 1e-4  # smaller shares of duplicates are ignored
+MARGIN = 3.0  # ratio of odds up to which an excess is attributed to chance
+CROWD = 5.0  # average number of rows alike but for the outcome from which the test says nothing
 ROWS_PER_SPAN = 100
 OUTCOME = ("reward", "observed", "feedback_time")
 
 
 def look_for_repeats(decisions: Decisions) -> tuple[list[LogWarning], Rewards | None]:
-    """Warn of rows that stand in the log more than once; also return rewards met on the way.
+    """Warn of duplicate rows; also return the rewards read, where they can be reused.
 
-    With an id, any that repeats is one. Without, decisions may be alike and still be two, so that
-    rows that agree in all but the outcome are asked how often they agree in the outcome too. Two
-    decisions do as often as any two of the same arm at about the same time; a row that was loaded
-    twice always does. It is judged twice, with columns of unknown meaning as part of what was
-    decided and as part of the outcome, and both must say so. Of a long log, the rewards of the rows
-    looked at are returned where they are a fair sample, which saves reading the log once more.
+    With an id, every repeated one is a duplicate. Without an id, two decisions can be identical by
+    chance. So the test takes the pairs of rows that agree in everything but the outcome, and
+    compares how often their outcomes agree too with how often those of other pairs of the same arm
+    and period do; the outcomes of a row that was loaded twice always agree. Columns of unknown
+    meaning are counted once as part of the decision and once as part of the outcome, and both tests
+    must reject. Of a long log, the rewards of the rows examined are returned if they are a fair
+    sample, which saves another pass over the log.
     """
     columns = decisions.columns
     if columns.id is not None:
@@ -77,7 +78,7 @@ def _repeated_ids(decisions: Decisions, name: str) -> list[LogWarning]:
 
 
 def _repeated_rows(decisions: Decisions) -> tuple[float, int, Rewards | None]:
-    """Return the share of rows that repeat another beyond chance, of how many, and rewards."""
+    """Return the share of rows that repeat another beyond chance, rows examined, and rewards."""
     log, columns = decisions.log, decisions.columns
     roles = {name: role for role, name in vars(columns).items() if isinstance(name, str)}
     roles |= dict.fromkeys(columns.features, "features")
@@ -109,7 +110,7 @@ def _repeated_rows(decisions: Decisions) -> tuple[float, int, Rewards | None]:
 
 
 def _rewards(log: Log) -> Rewards | None:
-    """Return the rewards of the rows picked, unless whole days or groups were picked at once."""
+    """Return the rewards of the sampled rows, unless whole days or groups were sampled."""
     kinds = log.query("SELECT count(DISTINCT decided) AS kinds FROM halfseen_rows")["kinds"]
     if int(kinds[0]) < FAIR:
         return None
@@ -120,7 +121,7 @@ def _rewards(log: Log) -> Rewards | None:
 
 
 def _judged(log: Log) -> tuple[float, int]:
-    """Judge the rows that were picked."""
+    """Test the rows that were sampled."""
     looked, kinds, alike = _pairs(log, "decided, outcome, other")
     crowded = looked > CROWD * _pairs(log, "decided, other")[1]
     days = log.query("SELECT coalesce(bool_and(coarse), true) AS only FROM halfseen_rows")["only"]
@@ -134,7 +135,7 @@ def _judged(log: Log) -> tuple[float, int]:
 
 
 def _excess(log: Log, decided: str, outcome: str, alike: float) -> float:
-    """Return which part of the pairs of rows that are alike in everything chance does not explain.
+    """Return the fraction of identical pairs of rows that chance does not explain.
 
     Of p pairs alike in what was decided a part c would be alike in the outcome if they were
     different decisions: as many as of pairs of the same arm and span that differ in the former.

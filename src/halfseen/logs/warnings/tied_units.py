@@ -16,12 +16,12 @@ from halfseen.logs.maturity import Maturity
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown
 from halfseen.tables import brief, show
 
-ROWS = 2_000_000  # that enter the test at most, all of a unit or none
-LEAST_UNITS = 8.0  # that carry the statistic
+ROWS = 2_000_000  # rows that enter the test at most; of each unit all or none
+LEAST_UNITS = 8.0  # effective number of units that the test needs
 CELL, PERIODS = 50.0, 8  # rows that a cell of arm, context and period should have; periods at most
-ALIKE = 0.05  # below, a unit's rewards say nothing of each other
-MATTERS = 0.02  # change of a mean, in standard deviations
-PRIOR = 6.0  # rows added to a unit's number, so that heavy units do not decide alone
+ALIKE = 0.05  # with a smaller correlation, a unit's rewards say nothing of each other
+MATTERS = 0.02  # change of a mean, in standard deviations, from which it matters
+PRIOR = 6.0  # added to a unit's number of rows, so that large units do not dominate
 LOOKED_FOR = "a tie between a unit’s rewards and how often it is seen"
 
 
@@ -44,7 +44,7 @@ class Entries(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """The statistic, and how many units carry it."""
+    """The statistic, and the effective number of units behind it."""
 
     z: float
     units: float
@@ -242,7 +242,7 @@ def _arm_name(decisions: Decisions, number: Any) -> str:
 
 
 def two_sided(z: float) -> float:
-    """Return the chance that a standard normal is further from 0 than z."""
+    """Return the two-sided p-value of a standard normal z."""
     from scipy.special import ndtr
 
     return 2.0 * float(ndtr(-abs(z)))

@@ -1,4 +1,4 @@
-"""Rewards that stand for something else: one value only, codes, written means, zeros."""
+"""Rewards that stand for missing ones: a single value, codes, means, zeros."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from halfseen.logs.source import filled
 from halfseen.logs.warnings.log_warning import Check, LogWarning, unknown
 from halfseen.tables import show
 
-SAMPLE = 200_000  # rewards looked at
+SAMPLE = 200_000  # rewards examined
 OFTEN, OFTEN_SHARE = 20, 0.01  # how often a value must occur to be called common
-KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them odd
-ARMS = 500  # with most rewards, whose means are looked for
-NEXT = 10.0  # times as common as the next value
+KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them unusual
+ARMS = 500  # arms with the most rewards whose means are searched for
+NEXT = 10.0  # how many times as common as the next value it must be
 LOOKED_FOR = "values written for missing ones"
 
 

@@ -39,7 +39,7 @@ class Kernels:
     choose: Callable[[State, Vector, NDArray[Any], int, Stream, Vector], int] | None = None
 
     def names(self) -> dict[str, Any]:
-        """Return what the loop's open names stand for."""
+        """Return the kernels by the names under which the loop calls them."""
         return {
             "index": self.index or _no_index,
             "choose": self.choose or _no_choice,
@@ -68,7 +68,7 @@ class Policy(ABC):
         The policy's name in a spec.
     index
         Kernel ``(state, arm, clock, stream, table) -> float``. ``state[arm]`` holds the arm's
-        statistics, ``clock`` is the round, from 1, ``stream`` feeds `halfseen.draws`, and
+        statistics, ``clock`` is the round, from 1, ``stream`` is the key for `halfseen.draws`, and
         ``table[arm]`` holds the arm's row of what :meth:`table` returned.
     choose
         Kernel ``(state, plays, playable, clock, stream, table) -> int`` or None. A policy that
@@ -82,7 +82,7 @@ class Policy(ABC):
     width
         Kernel ``(state, arm, clock, table) -> float`` or None: half the length of the confidence
         interval whose upper end is the index. With it, tracks tell whether the interval ever
-        missed the truth; it is looked at whenever the arm has learned.
+        missed the truth; it is evaluated whenever the arm has learned a reward.
     fill
         Kernel ``(state, arm, table) -> float`` or None: a reward to learn when feedback is
         missing, NaN for none. None, the right choice, learns nothing from what was not seen.
@@ -90,8 +90,8 @@ class Policy(ABC):
         How many numbers are kept per arm.
     waits
         True when an index can change only when that arm's state does or, with `choose`, when the
-        choice among the same arms can change only on an observation: the kernel is then asked
-        after an observation and nowhere else. The engines jump from one observation to the next.
+        choice among the same arms can change only on an observation: the kernel is then called
+        only after an observation. The engines jump from one observation to the next.
     regularization
         The lambda of the potential reported for this policy.
     """
@@ -111,7 +111,7 @@ class Policy(ABC):
         """Return the constants of the kernels: a float array with one row per arm."""
 
     def check(self, setting: Setting) -> None:  # noqa: B027
-        """Refuse a setting this policy cannot work in; by default every setting will do."""
+        """Refuse a setting this policy cannot work in; by default every setting is accepted."""
 
     def _keep(self, name: str, **limits: Any) -> None:
         """Check a numeric parameter, if it is given, and keep it as a float."""

@@ -1,4 +1,4 @@
-"""Mostly the best so far, sometimes anything."""
+"""Epsilon-greedy: the best arm so far, or now and then a random one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from halfseen.policies.arms.base import COUNT, TOTAL, Policy, State
 from halfseen.problems.setting import Setting
 
 EPSILON, DECAY = 0, 1
-COIN = (1 << 24) - 1  # a place in the stream that no arm has
+COIN = (1 << 24) - 1  # a counter of the stream that no arm uses
 
 
 def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> float:
@@ -37,7 +37,7 @@ class EpsilonGreedy(Policy):
     epsilon
         Probability of exploring in the first round, in [0, 1].
     decay
-        b, from 0 to 8; with 0 the probability stays what it is.
+        b, from 0 to 8; with 0 the probability is constant.
     """
 
     kind: ClassVar[str] = "epsilon-greedy"

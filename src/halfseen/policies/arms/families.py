@@ -45,10 +45,10 @@ class FamilyPolicy(Policy):
             )
 
     def family_in(self, setting: Setting) -> int:
-        """Return the family's number; rewards of no family of their own are sub-Gaussian."""
+        """Return the family's number; other rewards are treated as sub-Gaussian."""
         name = setting.reward if self.family is None else self.family
         return FAMILIES.get(name, GAUSSIAN)
 
     def scales(self, setting: Setting) -> Vector:
-        """Return 1/(2 sigma^2) of each arm, a large number without noise."""
+        """Return 1/(2 sigma^2) of each arm, a large number if there is no noise."""
         return 0.5 / np.maximum(setting.noise, 1e-45) ** 2  # times a squared gap it stays finite

@@ -1,4 +1,4 @@
-"""Indexed minimum empirical divergence: optimal, without a horizon, a clock or a root."""
+"""Indexed minimum empirical divergence: optimal, without a horizon, a clock or a solver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from halfseen.policies.arms.base import COUNT, TOTAL, State
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.problems.setting import Setting
 
-MEAN, LOG = 2, 3  # 1 + log N, so that an arm never seen, with zeros, has the least index
+MEAN, LOG = 2, 3  # 1 + log N, so that an arm never seen, whose state is 0, has the smallest index
 FAMILY, SCALE = 0, 1
 
 
@@ -33,12 +33,12 @@ def learn(state: State, arm: int, reward: float, table: Vector) -> None:
 def choose(
     state: State, plays: Vector, playable: NDArray[Any], clock: int, stream: Stream, table: Vector
 ) -> int:
-    """Return the arm with the least N K(mean, largest mean) + log N, one never seen first."""
+    """Return the arm with the smallest N K(mean, largest mean) + log N, one never seen first."""
     lead = -math.inf
     for arm in range(playable.size):
         if playable[arm] == 1:
             mean = state[arm, MEAN]
-            lead = mean if mean > lead else lead  # selected, not branched on: half the time
+            lead = mean if mean > lead else lead  # no branch: half the time
     family = table[0, FAMILY]
     chosen = -1
     least = math.inf

@@ -14,12 +14,12 @@ from halfseen.problems.setting import Setting
 
 
 def zero(state: State, arm: int, table: Vector) -> float:
-    """Take what was not seen for a reward of 0."""
+    """Return 0 for a missing reward."""
     return 0.0
 
 
 def mean(state: State, arm: int, table: Vector) -> float:
-    """Take what was not seen for the arm's mean so far, if it has one."""
+    """Return the arm's mean so far for a missing reward, NaN before there is one."""
     if state[arm, COUNT] == 0.0:
         return math.nan
     return state[arm, TOTAL] / state[arm, COUNT]
@@ -56,7 +56,7 @@ class _Impute(Policy):
 class ImputeZero(_Impute):
     """A mistake: learn a reward of 0 whenever feedback is missing.
 
-    It makes rarely seen arms look bad, and the policy sure of it.
+    It makes rarely seen arms look bad, and the policy confident of it.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ImputeZero(_Impute):
 class ImputeMean(_Impute):
     """A mistake: learn the arm's mean so far whenever feedback is missing.
 
-    It makes the policy surer of rarely seen arms than what it saw can justify.
+    It makes the policy more confident about rarely seen arms than its observations justify.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from halfseen.problems.setting import Setting
 MEAN, OWN, BOUND, POINT, SLOPE, OFFSET = range(2, 8)
 FAMILY, SCALE = 0, 1
 CLOCKS = ("observed", "rounds")
-BELOW = 1.0 / 64.0  # how far below the largest bound the next one is looked for
+BELOW = 1.0 / 64.0  # how far below the last largest bound the search for the next one starts
 
 
 def learn(state: State, arm: int, reward: float, table: Vector) -> None:
@@ -165,7 +165,7 @@ class KLUCB(FamilyPolicy):
         checks.one_of("KLUCB.clock", self.clock, CLOCKS)
 
     def kernels(self) -> Kernels:
-        """Return the algorithm: by the round it may change its mind in any of them."""
+        """Return the algorithm; with rounds as the clock, its choice may change in every round."""
         kernels = super().kernels()
         if self.clock == "observed":
             return kernels

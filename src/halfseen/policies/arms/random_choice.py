@@ -1,4 +1,4 @@
-"""Play any arm: what no learning at all costs."""
+"""Uniformly random arms: the baseline without learning."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ class RandomChoice(Policy):
     index = staticmethod(index)
 
     def table(self, setting: Setting) -> Vector:
-        """Return nothing of use."""
+        """Return a placeholder: the kernels need no constants."""
         return np.zeros((setting.arms, 1))

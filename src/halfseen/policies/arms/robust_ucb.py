@@ -17,7 +17,7 @@ SCALE, LOG, ROOT, RATE = 0, 1, 2, 3
 
 
 def learn(state: State, arm: int, reward: float, table: Vector) -> None:
-    """Add the reward unless it is larger than the truncation level of its place in line."""
+    """Add the reward unless it exceeds the truncation level of its observation number."""
     state[arm, COUNT] += 1.0
     level = table[arm, SCALE] * (state[arm, COUNT] / table[arm, LOG]) ** table[arm, ROOT]
     if abs(reward) <= level:

@@ -27,7 +27,7 @@ def weigh(state: State, arm: int, reward: float, table: Vector) -> None:
 
 
 def nothing(state: State, arm: int, table: Vector) -> float:
-    """Take what was not seen for 0, which the weights of the others make up for."""
+    """Return 0 for a missing reward; the weights of the observed ones compensate for it."""
     return 0.0
 
 
@@ -41,7 +41,7 @@ def correct(state: State, arm: int, reward: float, table: Vector) -> None:
 
 
 def guess(state: State, arm: int, table: Vector) -> float:
-    """Take what was not seen for the mean so far, 0 before there is one."""
+    """Return the mean so far for a missing reward, 0 before there is one."""
     if state[arm, COUNT] == 0.0:
         return 0.0
     return state[arm, TOTAL] / state[arm, COUNT]
@@ -100,7 +100,7 @@ class InversePropensity(_Weighted):
     Parameters
     ----------
     observe
-        Probability of being seen that one believes in, one number or one per arm.
+        The assumed probability of being observed, one number or one per arm.
     regularization
         The paper's lambda, above 0.
     """
@@ -124,7 +124,7 @@ class DoublyRobust(_Weighted):
     Parameters
     ----------
     observe
-        Probability of being seen that one believes in, one number or one per arm.
+        The assumed probability of being observed, one number or one per arm.
     regularization
         The paper's lambda, above 0.
     """

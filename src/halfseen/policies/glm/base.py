@@ -11,8 +11,8 @@ from halfseen.policies.linear.base import LinearKernels, LinearPolicy, LinearSet
 from halfseen.problems.links import Link
 
 SEEN_ONCE = 1.0 - 1e-9  # exploration ends when the smallest eigenvalue exceeds it
-GROWTH = 0.25  # how much the determinant grows until changing actions ask for a new fit
-FLATTEST = 1e-100  # curvatures below are as good as 0
+GROWTH = 0.25  # relative growth of the determinant at which the likelihood is fitted again
+FLATTEST = 1e-100  # smaller curvatures are treated as 0
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class GLMKernels(LinearKernels):
     explores: bool
 
     def names(self) -> dict[str, Any]:
-        """Return what the loop's open names stand for."""
+        """Return the kernels by the names under which the loop calls them."""
         return super().names() | {"EXPLORES": self.explores}
 
 
@@ -77,7 +77,7 @@ class GLMPolicy(LinearPolicy):
         )
 
     def limit(self, setting: LinearSetting) -> float:
-        """Return Z, a number no |<a, theta>| exceeds."""
+        """Return Z, an upper bound on |<a, theta>|."""
         bound = setting.bound if self.bound is None else self.bound
         return _glm(setting).reach * bound
 
@@ -101,7 +101,7 @@ class GLMPolicy(LinearPolicy):
         return told * _glm(setting).link.bends(self.limit(setting))[1]
 
     def penalty(self, setting: LinearSetting) -> float:
-        """Return the precision of the prior the likelihood is penalised with."""
+        """Return the precision of the prior that penalises the likelihood."""
         return self.regularization
 
     def _keep_constants(self) -> None:

@@ -28,7 +28,7 @@ class GLMThompson(GLMPolicy):
     regularization
         The prior's precision lambda, above 0.
     inflation
-        c; normal rewards of standard deviation sigma ask for sigma, all others for 1.
+        c; choose sigma for normal rewards of standard deviation sigma, and 1 otherwise.
     bound
         A number the length of theta does not exceed; left out, the setting's own bound.
 

@@ -50,7 +50,7 @@ class GLMUCB(GLMPolicy):
     the error ever leaves the interval with probability 0.174, not delta = 0.01.
 
     Rounds that are not observed change nothing, so n counts observed rounds, where the paper has
-    all of them: the width is narrower and as certain.
+    all of them: the width is narrower at the same confidence.
 
     References
     ----------
@@ -79,7 +79,7 @@ class GLMUCB(GLMPolicy):
         return 0.0
 
     def table(self, setting: LinearSetting) -> Vector:
-        """Return what `LinUCB`'s kernels make the width of: their spread is d log(1+2n/d) here."""
+        """Return the constants of `LinUCB`'s kernels, whose spread is d log(1+2n/d) here."""
         ratio = WIDTHS[self.width] * self.scale(setting) / self.curvature(setting)
         log = 2.0 * math.log(1.0 / self.failure(setting))
         return np.array([ratio / math.sqrt(2.0), log, 0.0])

@@ -1,7 +1,7 @@
-"""Policies that want a large potential: what the bounds on it are tried against.
+"""Policies that seek a large potential, to test the bounds on it.
 
-They know how often each action is observed, which no learner does, and care nothing for rewards.
-The simplest of the kind needs no such knowledge: `DesignExploration` always plays the widest
+They know how often each action is observed, which no learner does, and ignore rewards.
+The simplest of them needs no such knowledge: `DesignExploration` always plays the widest
 action.
 """
 
@@ -128,7 +128,7 @@ class MostCensored(Adversary):
 class OptimalOrder(Adversary):
     """Play the most censored actions first, then the next: the plan with the largest potential.
 
-    The rounds at which to pass on are those of `halfseen.theory.worst_case_potential` for this set
+    The rounds at which it moves on are those of `halfseen.theory.worst_case_potential` for this set
     and horizon; between them the widest action of the level is played.
 
     Parameters

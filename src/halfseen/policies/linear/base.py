@@ -36,7 +36,7 @@ class LinearSetting:
     actions, observe
         The actions of a finite set, an array (K, d), and the probability of being observed of
         each; None when actions change. For adversaries only (`knows_observe`): a learner that
-        looks at `observe` is told what it could not know.
+        reads `observe` uses what it could not know.
     """
 
     dimension: int
@@ -48,7 +48,7 @@ class LinearSetting:
 
 
 class LinearKnowledge(NamedTuple):
-    """What a policy that chooses by itself is given.
+    """What a policy with a `choose` kernel is given.
 
     Attributes
     ----------
@@ -59,10 +59,10 @@ class LinearKnowledge(NamedTuple):
     learned
         How many rewards were learned.
     plays, seen
-        How often each action was played and observed; of actions that change, their region.
+        How often each action was played and observed; where actions change, each region.
     observe
-        The probability of being observed of each action. A learner that looks at it is told what
-        it may not know.
+        The probability of being observed of each action. A learner that reads it uses what it
+        could not know.
     same
         1 if every round offers the same actions, else 0.
     """
@@ -93,7 +93,7 @@ class LinearKernels:
     choose: Choice | None = field(default=None, kw_only=True)
 
     def names(self) -> dict[str, Any]:
-        """Return what the loop's open names stand for."""
+        """Return the kernels by the names under which the loop calls them."""
         return {
             "index": self.index or _no_index,
             "own_choice": self.choose or _no_choice,
@@ -173,7 +173,7 @@ class LinearPolicy(ABC):
         return 1
 
     def check_live(self) -> None:  # noqa: B027
-        """Refuse to be used by an agent; by default every policy can be."""
+        """Refuse to be used by a live agent; by default every policy can be."""
 
     def failure(self, setting: LinearSetting) -> float:
         """Return the delta in use: the policy's own, or 1 over the horizon."""

@@ -64,5 +64,5 @@ class DesignExploration(LinearPolicy):
         self._keep("regularization", above=0.0, fix="Use 1.0.")
 
     def table(self, setting: LinearSetting) -> Vector:
-        """Return nothing of use."""
+        """Return a placeholder: the kernels need no constants."""
         return np.zeros(1)

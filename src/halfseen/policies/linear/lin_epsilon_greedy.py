@@ -1,4 +1,4 @@
-"""Greed with a share of random actions, for linear rewards."""
+"""Epsilon-greedy for linear rewards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from halfseen.draws import Stream, uniform
 from halfseen.policies.linear.base import LinearPolicy, LinearSetting, toward
 from halfseen.problems.action_sets import draw_action
 
-COIN = (1 << 24) - 1  # a place in the stream that no action has
+COIN = (1 << 24) - 1  # a counter of the stream that no action uses
 
 
 def greedy_or_any(
@@ -52,7 +52,7 @@ def best_or_any(
 
 @dataclass(frozen=True)
 class LinEpsilonGreedy(LinearPolicy):
-    """Play the largest estimated mean, and with probability epsilon any action.
+    """Play the largest estimated mean, and with probability epsilon a random action.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Random actions: what no learning costs."""
+"""Uniformly random actions: the baseline without learning."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def anywhere(
 
 @dataclass(frozen=True)
 class LinRandom(LinearPolicy):
-    """Play any action."""
+    """Play a uniformly random action."""
 
     kind: ClassVar[str] = "lin-random"
     index = staticmethod(chance)
     on_ball = staticmethod(anywhere)
 
     def table(self, setting: LinearSetting) -> Vector:
-        """Return nothing of use."""
+        """Return a placeholder: the kernels need no constants."""
         return np.zeros(1)

@@ -16,9 +16,9 @@ from halfseen.kernels.information_ratio import CHANCE, FIRST, SECOND, least_rati
 from halfseen.policies.linear.base import LinearKnowledge, LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import fill_normals
 
-NOISE, DRAWS, REFRESH, OBSERVE = range(4)  # constants
+NOISE, DRAWS, REFRESH, OBSERVE = range(4)  # columns of the constants
 IGNORED, KNOWN, LEARNED = OBSERVES = ("ignored", "known", "learned")
-COIN = (1 << 24) - 1  # a place in the stream that no draw has
+COIN = (1 << 24) - 1  # a counter of the stream that no draw uses
 # Memory: what `least_ratio` wrote, the number of rewards learned by then, the round in which new
 # normal numbers are drawn, then vectors.
 LEARNED_AT, DUE, HEAD = 4, 5, 6
@@ -214,7 +214,7 @@ class VIDS(LinearPolicy):
         return np.array([setting.noise, self.draws, self.refresh, mode], dtype=float)
 
     def memory(self, actions: int, dimension: int) -> int:
-        """Return how many numbers are kept for so many actions."""
+        """Return the length of the memory for a number of actions."""
         kept = HEAD + actions * (5 + 2 * dimension) + 2 * dimension
         return kept + self.draws * (3 + 2 * dimension)
 

@@ -14,7 +14,7 @@ from halfseen.report.core.scales import axis
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
 
-DRAWN = 7  # arms at most
+DRAWN = 7  # largest number of arms drawn
 FURTHEST = 20.0  # the largest Gamma drawn
 STEPS = 41
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from halfseen.logs.direction_fit import DirectionFit
     from halfseen.logs.plan import Plan
 
-ARMS = 30  # drawn one by one
+ARMS = 30  # largest number of arms drawn
 STEP = 26
 ACCENT = PALETTE[1]
 
@@ -61,7 +61,7 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
 
 
 def short(log: str) -> str:
-    """Return a log's name without the folders it lies in."""
+    """Return a log's name without its folders."""
     return log.rstrip("/").rpartition("/")[2] or log
 
 

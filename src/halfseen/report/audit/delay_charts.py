@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
     from halfseen.logs.maturity import Maturity
 
-ARMS = 5  # drawn one by one, those with most rows
-POINTS = 200  # of a curve
+ARMS = 5  # arms drawn, those with the most rows
+POINTS = 200  # points of a curve
 ALL = "all arms"
 
 

@@ -1,4 +1,4 @@
-"""The page of an audit: the answer, the warnings, the rates, and how to get them again."""
+"""The page of an audit: the answer, the warnings, the rates, and how to reproduce them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CHAPTERS = {
     "imputations": "Made-up rewards",
     "how": "How it was computed",
 }
-MOST_BOUNDED = 30  # arms in the table of bounds
+MOST_BOUNDED = 30  # largest number of arms in the table of bounds
 
 
 def write_audit(
@@ -326,7 +326,7 @@ def imputations_section(result: Result, drawn: list[Figure]) -> Html:
 
 
 def how_section(command: str) -> Html:
-    """Return what every number means and how to get it again."""
+    """Return what every number means and how to reproduce it."""
     return section(
         "how",
         "How it was computed",

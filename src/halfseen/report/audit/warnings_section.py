@@ -1,4 +1,4 @@
-"""The part of an audit's page that says what was looked for, what was found and what waits."""
+"""The part of an audit's page on checks, warnings and pending rewards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATES = {"small": "found, too small to matter"}
 
 
 def warnings_section(found: Audit) -> Html:
-    """Return every warning, then everything that was looked for and how that ended."""
+    """Return every warning, then every check with its result."""
     content: list[object] = []
     if found.warnings:
         content.append(tag("ul", *(_item(warning) for warning in found.warnings)))

@@ -16,7 +16,7 @@ from halfseen.tables import brief
 
 FIELDS = ("policy", "censorship", "arm")  # whose values people name
 LONGEST = 60  # letters of a label
-LISTS = {"": ("sort",), "scale": ("domain",), "legend": ("values",)}  # of names, in a channel
+LISTS = {"": ("sort",), "scale": ("domain",), "legend": ("values",)}  # lists of names in a channel
 
 
 def neutral(spec: dict[str, Any], rows: Rows) -> tuple[dict[str, Any], Rows]:

@@ -15,7 +15,7 @@ DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 # The page's style sheet recolours exactly these where the page is dark.
 INK, MUTED, GRID, FILL = "#1c2329", "#5c6770", "#e4e8eb", "#9fb3c2"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-WIDTH, HEIGHT = 400, 240  # of a panel, where nothing says otherwise
+WIDTH, HEIGHT = 400, 240  # default pixels of a panel
 CHOSEN, HINTS = "chosen", "hints"
 
 Rows = list[dict[str, Any]]

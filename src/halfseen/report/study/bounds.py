@@ -118,7 +118,9 @@ def study_bounds(study: Study, folder: Path) -> list[CellBounds]:
     cells = []
     for position, cell in study.cells():
         regret, potential, growth = measured.get(position, (None, None, None))
-        proved = regret_bounds(cell.problem, cell.censorship, cell.policy, study.horizon, potential)
+        proved = regret_bounds(
+            cell.problem, cell.censorship, cell.policy, study.horizon, potential=potential
+        )
         first, second, third = (names[axis][position[axis]] for axis in range(3))
         most = proved.smallest.value if regret is None else regret
         lower = lower_bounds(cell.problem, cell.censorship, study.horizon, most)
@@ -178,7 +180,9 @@ def bounds_at_horizon(
     if type(place.policy) not in wanted:
         return f"The bounds are proved for {in_words(wanted)}."
     try:
-        return regret_bounds(place.problem, place.censorship, place.policy, horizon, potential)
+        return regret_bounds(
+            place.problem, place.censorship, place.policy, horizon, potential=potential
+        )
     except InvalidInput as error:
         return str(error)
 

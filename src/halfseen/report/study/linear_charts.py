@@ -30,7 +30,7 @@ from halfseen.theory.linear.slope import best_of_finite, best_of_random, slope_l
 
 FITS = 2.0  # times the largest potential: a bound beyond that is cut off
 DOTS = 300  # actions drawn one by one
-POINTS = 81  # of a smooth curve
+POINTS = 81  # points of a smooth curve
 OBSERVED = 0  # the design of what was seen, in the tracks
 LARGEST, LEAST = "largest", "smallest"
 DASHES = {LARGEST: [1, 0], LEAST: [5, 3]}

@@ -19,10 +19,10 @@ from halfseen.studies.study import Study
 from halfseen.theory import effective_dimension
 
 Position = tuple[int, int, int]
-ROWS = 8_000  # of data in all charts together, to keep the page small
+ROWS = 8_000  # rows of data in all charts together, to keep the page small
 ARMS = 30  # drawn per problem
 PROBLEMS, CENSORSHIPS, POLICIES, ORDERS = 6, 9, 14, 2  # drawn at most
-PANELS = 18  # of curves, in all problems
+PANELS = 18  # panels of curves over all problems, at most
 
 
 @dataclass(frozen=True)

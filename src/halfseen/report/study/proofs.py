@@ -16,7 +16,7 @@ from halfseen.tables import show
 from halfseen.theory import RegretBounds, censoring_failure_probability
 from halfseen.theory.along_a_run import bounded_policies, optimism_failure
 
-TABLES = 4  # of bounds, per problem
+TABLES = 4  # tables of bounds per problem, at most
 
 
 def bounds_section(result: Result) -> Html:

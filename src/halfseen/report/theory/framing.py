@@ -12,7 +12,7 @@ from halfseen.report.core.panels import INK, Rows, config
 if TYPE_CHECKING:
     import altair as alt
 
-WIDTH, HEIGHT = 660, 380  # of a figure of one panel
+WIDTH, HEIGHT = 660, 380  # pixels of a figure of one panel
 HALF = 430  # width of one of two panels
 # How a legend shows lines.
 STROKE: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 2.5, "symbolSize": 350}

@@ -36,7 +36,7 @@ from halfseen.theory import (
 from halfseen.theory.linear.reachability import Reachability, two_region_dimension
 
 BLUE, RED, GREEN, PURPLE, ORANGE = PALETTE[:5]
-POINTS = 241  # of a curve
+POINTS = 241  # points of a curve
 OVER = 1.35  # the top of the dimension's chart, in units of d
 
 

@@ -18,7 +18,7 @@ from halfseen.tables import show
 from halfseen.theory import InformationPath
 
 BLUE, RED = PALETTE[:2]
-POINTS = 121  # of a curve
+POINTS = 121  # points of a curve
 LONGEST = 1e15  # later switches are not drawn
 NARROW = 0.09  # share of the axis below which a phase has no room for its label
 SHADES = {"across the direction, x": BLUE, "along it, y": RED}

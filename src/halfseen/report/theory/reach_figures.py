@@ -29,10 +29,10 @@ from halfseen.tables import show
 from halfseen.theory import InformationPath
 
 BLUE, RED, GREEN, PURPLE, ORANGE = PALETTE[:5]
-POINTS = 121  # of a curve
+POINTS = 121  # points of a curve
 TURNS = 60  # steps of the slider
-MARGIN = 0.12  # of the axis, right of the base
-FLOOR = 0.8  # of the ratios drawn
+MARGIN = 0.12  # squared sine shown beyond that of the base
+FLOOR = 0.8  # the smallest ratio drawn
 REACHED, ONLY, APART = "reached, then both are kept", "reached, then replaces it", "not reached"
 BELOW: dict[str, Any] = {"align": "right", "dx": -2, "dy": 13}  # left of a line that falls
 ABOVE: dict[str, Any] = {"align": "left", "dx": 4, "dy": -9}  # right of it

@@ -21,7 +21,7 @@ from halfseen.theory.linear.kept_regions import EVEN
 from halfseen.theory.linear.path import SINGLE
 from halfseen.theory.linear.stepped import as_steps
 
-ROUNDS = 61  # at which potentials are computed
+ROUNDS = 61  # horizons at which potentials are computed
 OPTIMUM, PURE = "largest possible", "most censored region only"
 PATH, WIDEST = "information path (the paper’s)", "least known direction (myopic)"
 SHADES = dict(zip((OPTIMUM, PURE, PATH, WIDEST), (INK, *PALETTE[:3]), strict=True))
@@ -116,7 +116,7 @@ def potential_chart(
     import altair as alt
 
     last = checks.number("horizon", horizon, at_least=10.0, fix="Use for example 1e6.")
-    path = theory.information_path(censorship, dimension, regularization)
+    path = theory.information_path(censorship, dimension, regularization=regularization)
     horizons = np.geomspace(1.0, last, ROUNDS)
     found = potentials(path, censorship, horizons)
     worst = path.dimension / path.observe[-1]

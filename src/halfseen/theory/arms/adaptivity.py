@@ -40,6 +40,7 @@ def offline_potential(
     horizon: float,
     alpha: float,
     regularization: float | Sequence[float] | Vector,
+    *,
     weights: float | Sequence[float] | Vector | None = None,
 ) -> OfflinePotential:
     r"""Return the largest expected potential of an allocation fixed in advance.
@@ -97,6 +98,7 @@ def adaptive_potential(
     horizon: float,
     alpha: float,
     regularization: float | Sequence[float] | Vector,
+    *,
     weights: float | Sequence[float] | Vector | None = None,
 ) -> float:
     r"""Return the largest expected potential of any policy that sees what was observed.

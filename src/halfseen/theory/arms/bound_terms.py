@@ -101,7 +101,7 @@ def own_gaps(world: World) -> Terms:
 def separate(world: World) -> Terms:
     """Bound the two parts of the width separately, each by its exact potential."""
     p, lam, time = world.observe, world.regularization, world.horizon
-    noise = fluid_potential(p, time, 0.5, lam, world.noise)
+    noise = fluid_potential(p, time, 0.5, lam, weights=world.noise)
     shrinkage = fluid_potential(p, time, 1.0, lam)
     return _both(world, noise, shrinkage)
 
@@ -118,7 +118,7 @@ def closed_form(world: World) -> Terms:
 def papers_theorem(world: World) -> Terms:
     """Bound the potentials of `separate` by the paper's proposition, corrected, at delta = 1/2."""
     p, lam, time = world.observe, world.regularization, world.horizon
-    noise = papers_potential(p, time, 0.5, lam, world.noise)
+    noise = papers_potential(p, time, 0.5, lam, weights=world.noise)
     return _both(world, noise, papers_potential(p, time, 1.0, lam))
 
 

@@ -196,8 +196,8 @@ def regret_bounds(
     censorship: Censorship,
     policy: Policy | LinearPolicy,
     horizon: int,
-    potential: float | None = None,
     *,
+    potential: float | None = None,
     rounds: int | None = None,
 ) -> RegretBounds:
     r"""Return every bound on the expected regret known for UCB or LinUCB, in one table.

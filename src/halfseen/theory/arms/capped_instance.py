@@ -147,6 +147,6 @@ def _closed(p: Vector, world: World, weights: Vector, alpha: float, caps: Vector
     """Return the first cell of each arm plus the integral over the others, at most the caps."""
     first = PowerCost(weights, np.full(len(p), world.regularization), alpha).at(0.0) / p
     filled = water_filling(
-        p, world.regularization, world.horizon, alpha, weights=weights, caps=caps
+        p, world.horizon, alpha, world.regularization, weights=weights, caps=caps
     )
     return float(first.sum()) + filled.value

@@ -17,7 +17,9 @@ from halfseen.theory import inputs
 
 
 def effective_dimension(
-    observe: Sequence[float] | Vector, noise: float | Sequence[float] | Vector | None = None
+    observe: Sequence[float] | Vector,
+    *,
+    noise: float | Sequence[float] | Vector | None = None,
 ) -> float:
     r"""Return the number of uncensored arms that are as hard to learn.
 
@@ -60,7 +62,9 @@ def effective_dimension(
 
 
 def feedback_value(
-    observe: Sequence[float] | Vector, noise: float | Sequence[float] | Vector | None = None
+    observe: Sequence[float] | Vector,
+    *,
+    noise: float | Sequence[float] | Vector | None = None,
 ) -> Vector:
     r"""Return how fast the effective dimension falls as each arm is observed more often.
 
@@ -172,7 +176,9 @@ of it assumes that, given the arm, what goes missing does not depend on the rewa
 
 
 def dimension_by_arm(
-    observe: Sequence[float] | Vector, noise: float | Sequence[float] | Vector | None = None
+    observe: Sequence[float] | Vector,
+    *,
+    noise: float | Sequence[float] | Vector | None = None,
 ) -> DimensionByArm:
     """Return the effective dimension arm by arm, with the value of more feedback.
 
@@ -204,9 +210,9 @@ def dimension_by_arm(
         observe=p,
         noise=scale,
         contributes=scale**2 / p,
-        value=feedback_value(p, scale),
-        total=effective_dimension(p, scale),
-        complete=effective_dimension(np.ones(len(p)), scale),
+        value=feedback_value(p, noise=scale),
+        total=effective_dimension(p, noise=scale),
+        complete=effective_dimension(np.ones(len(p)), noise=scale),
         equal_noise=noise is None,
     )
 

@@ -15,7 +15,7 @@ from halfseen.theory import inputs
 from halfseen.theory.arms.adaptivity import adaptivity_constant
 from halfseen.theory.arms.monitoring import monitoring_constant
 
-POINTS = 2**12  # of a low-discrepancy sequence of deviations, for three arms or more
+POINTS = 2**12  # points of a low-discrepancy sequence, for three arms or more
 
 
 def late_look_constant(observe: Sequence[float] | Vector, alpha: float, left: float) -> float:

@@ -47,9 +47,9 @@ class PlannedPotential(NamedTuple):
 def monitored_potential(
     observe: Sequence[float] | Vector,
     horizon: int,
-    looks: Sequence[int],
     alpha: float,
     regularization: float | Sequence[float] | Vector,
+    looks: Sequence[int],
 ) -> PlannedPotential:
     r"""Return the largest expected potential when counts are seen after some rounds only.
 
@@ -59,13 +59,13 @@ def monitored_potential(
         Probability that each arm's reward is observed.
     horizon
         Number of rounds T, a whole number.
-    looks
-        After how many rounds the counts are seen, each between 0 and T and in any order; none for
-        a plan fixed in advance. A look at 0 or T changes nothing.
     alpha
         Order of the potential, above 0.
     regularization
         The paper's lambda, one number or one per arm.
+    looks
+        After how many rounds the counts are seen, each between 0 and T and in any order; none for
+        a plan fixed in advance. A look at 0 or T changes nothing.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def monitored_potential(
 
     Examples
     --------
-    >>> [round(24 * (monitored_potential([0.5, 0.5], 4, looks, 1.0, 1.0).value - 3.5), 9)
+    >>> [round(24 * (monitored_potential([0.5, 0.5], 4, 1.0, 1.0, looks).value - 3.5), 9)
     ...     for looks in ([1], [2], [3], [1, 3])]
     [1.0, 3.0, 1.5, 3.0]
     """
@@ -112,9 +112,9 @@ def monitored_potential(
 def freely_monitored_potential(
     observe: Sequence[float] | Vector,
     horizon: int,
-    looks: int,
     alpha: float,
     regularization: float | Sequence[float] | Vector,
+    looks: int,
 ) -> float:
     """Return the largest expected potential with a number of looks whose times are adaptive.
 
@@ -126,12 +126,12 @@ def freely_monitored_potential(
         Probability that each arm's reward is observed.
     horizon
         Number of rounds T, a whole number.
-    looks
-        Number of looks, at least 0.
     alpha
         Order of the potential, above 0.
     regularization
         The paper's lambda, one number or one per arm.
+    looks
+        Number of looks, at least 0.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def freely_monitored_potential(
 
     Examples
     --------
-    >>> round(freely_monitored_potential([0.5, 0.25], 10, 2, 1.0, 1.0), 9)
+    >>> round(freely_monitored_potential([0.5, 0.25], 10, 1.0, 1.0, 2), 9)
     7.575355275
     """
     game = _game(observe, horizon, alpha, regularization)

@@ -19,7 +19,7 @@ from halfseen.theory.arms.adaptivity import (
 from halfseen.theory.arms.potential import fluid_potential
 
 LONGEST_EXACT = 1000
-FEW_COUNTS = 1e5  # of three arms or more: exact in about a second
+FEW_COUNTS = 1e5  # with three arms or more, states up to which the value is exact (about a second)
 LONGEST_BRACKET = 200_000
 
 
@@ -174,7 +174,7 @@ def single_monitoring_potential(
     if (len(p) == 2 and time <= LONGEST_EXACT) or (time + 1.0) ** len(p) <= FEW_COUNTS:
         from halfseen.theory.arms.looks import monitored_potential
 
-        exact = monitored_potential(p, time, [early], order, lam)
+        exact = monitored_potential(p, time, order, lam, [early])
         return MonitoredPotential(exact.value, 0.0, np.array(exact.first, dtype=np.float64))
     return _bracketed(p, time, order, lam, early)
 

@@ -126,6 +126,7 @@ def fluid_potential(
     horizon: float,
     alpha: float,
     regularization: float | Sequence[float] | Vector,
+    *,
     weights: float | Sequence[float] | Vector | None = None,
 ) -> float:
     r"""Return the exact upper bound on the expected potential of every policy.
@@ -188,6 +189,7 @@ def joint_potential(
     noise: float | Sequence[float] | Vector,
     bound: float,
     gap: float | Sequence[float] | Vector,
+    *,
     confidence: float | None = None,
 ) -> float:
     r"""Return the exact upper bound on the regret of UCB while its confidence intervals hold.
@@ -247,6 +249,7 @@ def papers_potential(
     horizon: float,
     alpha: float,
     regularization: float,
+    *,
     weights: float | Sequence[float] | Vector | None = None,
     delta: float = 0.5,
 ) -> float:

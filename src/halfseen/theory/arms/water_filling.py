@@ -43,9 +43,9 @@ class WaterFilling:
 
 def water_filling(
     observe: Sequence[float] | Vector,
-    regularization: float | Sequence[float] | Vector,
     budget: float,
     alpha: float,
+    regularization: float | Sequence[float] | Vector,
     *,
     weights: float | Sequence[float] | Vector | None = None,
     caps: float | Sequence[float] | Vector | None = None,
@@ -60,13 +60,13 @@ def water_filling(
     ----------
     observe
         Probability that each arm's reward is observed.
-    regularization
-        lambda, one number or one per arm: the count each arm starts from. It may be 0 where alpha
-        is below 1.
     budget
         Rounds T to spread, whole or not.
     alpha
         Order of the potential, above 0. Without weights the allocation does not depend on it.
+    regularization
+        lambda, one number or one per arm: the count each arm starts from. It may be 0 where alpha
+        is below 1.
     weights
         Factor of each arm's potential, at least 0; left out, 1.
     caps
@@ -92,10 +92,10 @@ def water_filling(
 
     Examples
     --------
-    >>> filled = water_filling([0.5, 0.25, 0.8], [1, 2, 50], budget=20, alpha=0.5)
+    >>> filled = water_filling([0.5, 0.25, 0.8], regularization=[1, 2, 50], budget=20, alpha=0.5)
     >>> filled.level, filled.allocation.tolist(), round(filled.value, 9)
     (5.0, [8.0, 12.0, 0.0], 11.519107231)
-    >>> capped = water_filling([0.5, 0.25, 0.8], [1, 2, 50], 20, 0.5, caps=[6, 100, 100])
+    >>> capped = water_filling([0.5, 0.25, 0.8], 20, 0.5, [1, 2, 50], caps=[6, 100, 100])
     >>> capped.level, capped.allocation.tolist(), round(capped.value, 9)
     (5.5, [6.0, 14.0, 0.0], 11.44795454)
     """

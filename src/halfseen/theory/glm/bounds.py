@@ -31,7 +31,11 @@ from halfseen.theory.linear.potential_limits import worst_case_along
 HALF = 0.5  # the lambda that turns the self-normalised bound into log(1 + 2T/d)
 
 
-def glm_potential_bound(dimension: int, horizon: float, observe_min: float) -> float:
+def glm_potential_bound(
+    dimension: int,
+    observe_min: float,
+    horizon: float,
+) -> float:
     r"""Return an upper bound on the expected potential of order 1 after exploration.
 
     .. math:: \mathbb E\sum_t\|a_t\|^2_{W^{-1}}\le\Big(1+\lambda\Big)\mathbb E\,V_1^{(\lambda)},
@@ -44,10 +48,10 @@ def glm_potential_bound(dimension: int, horizon: float, observe_min: float) -> f
     ----------
     dimension
         Number d of coordinates of an action.
-    horizon
-        Number of rounds T.
     observe_min
         The smallest probability of being observed, over the actions that can be played.
+    horizon
+        Number of rounds T.
 
     Returns
     -------
@@ -60,23 +64,23 @@ def glm_potential_bound(dimension: int, horizon: float, observe_min: float) -> f
 
     Examples
     --------
-    >>> round(glm_potential_bound(3, 1000, 0.5), 3)
+    >>> round(glm_potential_bound(3, 0.5, 1000), 3)
     95.228
     """
-    return (1.0 + HALF) * expected_potential_bound(dimension, horizon, HALF, observe_min)
+    return (1.0 + HALF) * expected_potential_bound(dimension, observe_min, horizon, HALF)
 
 
 def glm_regret_bounds(
     *,
     dimension: int,
-    horizon: int,
     observe_min: float,
+    horizon: int,
     largest_gap: float,
     steepest: float,
     kappa: float,
+    explored: Exploration,
     noise: float = 0.5,
     delta: float | None = None,
-    explored: Exploration,
     potential: float | None = None,
     lag: float = 1.0,
 ) -> RegretBounds:
@@ -90,22 +94,22 @@ def glm_regret_bounds(
     ----------
     dimension
         Number d of coordinates of an action.
-    horizon
-        Number of rounds T, at least 1.
     observe_min
         The smallest probability of being observed, over the actions that can be played.
+    horizon
+        Number of rounds T, at least 1.
     largest_gap
         The largest regret of a round.
     steepest
         L, the largest slope of the link.
     kappa
         The smallest slope of the link.
+    explored
+        What exploration costs, from `exploration`.
     noise
         Sub-Gaussian scale sigma of the rewards.
     delta
         The delta GLMUCB's width was made with, in ]0, 1]; left out, the paper's 1 / T.
-    explored
-        What exploration costs, from `exploration`.
     potential
         The expected potential V_1 of this very problem and policy, for example measured.
     lag
@@ -148,12 +152,12 @@ def glm_regret_bounds(
             "optimism fails": share * time * gap,
         }
 
-    control = papers_potential_control(d, time, HALF, observe_min, share)
-    order = papers_order(d, time, observe_min, steep, kappa)
+    control = papers_potential_control(d, observe_min, time, HALF, share)
+    order = papers_order(d, observe_min, time, steep, kappa)
     rows = [
         summed(
             "potential",
-            terms(glm_potential_bound(d, time, observe_min), explored.regret),
+            terms(glm_potential_bound(d, observe_min, time), explored.regret),
             "expected potential at most 3/2 kappa d/p_min log(1 + 2 p_min T/d)",
         ),
         measured(
@@ -179,7 +183,11 @@ def glm_regret_bounds(
 
 
 def papers_order(
-    dimension: int, horizon: float, observe_min: float, steepest: float, kappa: float
+    dimension: int,
+    observe_min: float,
+    horizon: float,
+    steepest: float,
+    kappa: float,
 ) -> float:
     r"""Return the order of GLMUCB's regret in the paper, without constants and logarithms.
 
@@ -190,10 +198,10 @@ def papers_order(
     ----------
     dimension
         Number d of coordinates of an action.
-    horizon
-        Number of rounds T.
     observe_min
         The smallest probability of being observed.
+    horizon
+        Number of rounds T.
     steepest, kappa
         The largest and the smallest slope of the link.
 
@@ -208,7 +216,7 @@ def papers_order(
 
     Examples
     --------
-    >>> papers_order(4, 10_000, 0.25, 0.25, 0.2)
+    >>> papers_order(4, 0.25, 10_000, 0.25, 0.2)
     1000.0
     """
     return steepest * dimension / kappa * math.sqrt(horizon / observe_min)

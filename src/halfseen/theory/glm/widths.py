@@ -8,7 +8,10 @@ from halfseen import checks
 from halfseen.policies.glm.glm_ucb import WIDTHS
 
 
-def glm_width_constant(smallest: float = 1.0) -> float:
+def glm_width_constant(
+    *,
+    smallest: float = 1.0,
+) -> float:
     r"""Return the constant c of GLMUCB's width where every direction was observed often enough.
 
     .. math:: c=\sqrt{2+\frac1{\lambda_{\min}(W)}}
@@ -35,7 +38,7 @@ def glm_width_constant(smallest: float = 1.0) -> float:
 
     Examples
     --------
-    >>> round(glm_width_constant(), 6), round(glm_width_constant(100.0), 6)
+    >>> round(glm_width_constant(), 6), round(glm_width_constant(smallest=100.0), 6)
     (1.732051, 1.417745)
     """
     mu = checks.number("smallest", smallest, above=0.0, fix="Use 1.0, the end of exploration.")
@@ -48,8 +51,8 @@ def glm_confidence_factor(
     noise: float,
     kappa: float,
     delta: float,
-    width: str = "proved",
     *,
+    width: str = "proved",
     smallest: float = 1.0,
 ) -> float:
     r"""Return the largest width factor GLMUCB can reach in T rounds.
@@ -98,7 +101,7 @@ def glm_confidence_factor(
     sigma = checks.number("noise", noise, at_least=0.0)
     least = checks.number("kappa", kappa, above=0.0)
     share = checks.number("delta", delta, above=0.0, at_most=1.0, fix="Use for example 0.01.")
-    constant = glm_width_constant(smallest)
+    constant = glm_width_constant(smallest=smallest)
     factor = constant if checks.one_of("width", width, WIDTHS) == "proved" else WIDTHS[width]
     inside = 0.5 * d * math.log1p(2.0 * time / d) - math.log(share)
     return factor * sigma / least * math.sqrt(inside)

@@ -9,7 +9,7 @@ import numpy as np
 from halfseen.checks import Vector
 
 ITERATIONS = 300
-SHORTEST = 1e-12  # of a step
+SHORTEST = 1e-12  # the shortest step
 PATIENCE = 12  # iterations without a smaller gap, once rounding errors are all that is left
 
 

@@ -87,10 +87,11 @@ def confidence_factor(
 
 def papers_potential_control(
     dimension: int,
+    observe_min: float,
     horizon: float,
     regularization: float,
-    observe_min: float,
     delta: float,
+    *,
     factor: float | None = None,
 ) -> float:
     r"""Return the paper's upper bound on the expected potential of order 1, corrected.
@@ -103,12 +104,12 @@ def papers_potential_control(
     ----------
     dimension
         Number d of coordinates of an action.
+    observe_min
+        The smallest probability of being observed, over the actions that can be played.
     horizon
         Number of rounds T.
     regularization
         The paper's lambda.
-    observe_min
-        The smallest probability of being observed, over the actions that can be played.
     delta
         Probability left to the event that far fewer rewards are seen than expected, in ]0, 1].
     factor
@@ -129,10 +130,10 @@ def papers_potential_control(
 
     Examples
     --------
-    >>> round(papers_potential_control(3, 1000, 1.0, 0.5, delta=3e-6), 3)
+    >>> round(papers_potential_control(3, 0.5, 1000, 1.0, delta=3e-6), 3)
     6793.226
     """
-    upper = continuous_potential_bracket(dimension, horizon, regularization, observe_min).upper
+    upper = continuous_potential_bracket(dimension, observe_min, horizon, regularization).upper
     c = papers_censoring_factor(dimension, delta, regularization) if factor is None else factor
     c = checks.number("factor", c, above=0.0)
     return delta * horizon / regularization + c * (1.0 + 1.0 / regularization) * upper
@@ -141,12 +142,12 @@ def papers_potential_control(
 def linear_regret_bounds(
     *,
     dimension: int,
-    horizon: int,
     observe_min: float,
+    horizon: int,
+    regularization: float = 1.0,
     largest_gap: float,
     norm: float = 1.0,
     noise: float = 1.0,
-    regularization: float = 1.0,
     delta: float | None = None,
     potential: float | None = None,
     worst_case: float | None = None,
@@ -163,18 +164,18 @@ def linear_regret_bounds(
     ----------
     dimension
         Number d of coordinates of an action.
-    horizon
-        Number of rounds T, at least 1.
     observe_min
         The smallest probability of being observed, over the actions that can be played.
+    horizon
+        Number of rounds T, at least 1.
+    regularization
+        The paper's lambda.
     largest_gap
         The largest regret of a round.
     norm
         LinUCB's upper bound on the length of theta, which must hold.
     noise
         Sub-Gaussian scale sigma of the rewards.
-    regularization
-        The paper's lambda.
     delta
         The delta LinUCB's width was made with, in ]0, 1]; left out, the paper's d / T^2.
     potential
@@ -221,8 +222,8 @@ def linear_regret_bounds(
         }
 
     sharper = censoring_factor(d, share, regularization)
-    controls = (d, time, regularization, observe_min, share)
-    alone = expected_potential_bound(d, time, regularization, observe_min)
+    controls = (d, observe_min, time, regularization, share)
+    alone = expected_potential_bound(d, observe_min, time, regularization)
     rows = [
         _worst(terms, alone, worst_case, regularization),
         summed(

@@ -23,7 +23,7 @@ RIGHT_ANGLE = math.pi / 2
 class Region(NamedTuple):
     """A region that can matter: its number in the censorship and the angle it is played at.
 
-    The angle is counted from the equator; q and c are its squared sine and cosine, p is the
+    The angle is in radians from the equator; q and c are its squared sine and cosine, p is the
     probability of being observed, side -1 where the region lies on the far side of the equator.
     """
 

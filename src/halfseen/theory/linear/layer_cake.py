@@ -18,6 +18,7 @@ def layered_potential(
     actions: Any,
     observe: Sequence[float] | Vector,
     durations: Sequence[float] | Vector,
+    *,
     regularization: float = 1.0,
 ) -> float:
     r"""Return the largest potential over all orders of playing actions for given times.

@@ -50,7 +50,12 @@ class NormSum(NamedTuple):
     bound: float
 
 
-def trace_potential_factor(alpha: float, regularization: float, largest: float = 1.0) -> float:
+def trace_potential_factor(
+    alpha: float,
+    regularization: float,
+    *,
+    largest: float = 1.0,
+) -> float:
     r"""Return the factor between a sum over increments and the integral it approximates.
 
     .. math:: \sum_t\operatorname{Tr}(W_{t-1}^{-\alpha}H_t)\le
@@ -159,13 +164,17 @@ def trace_potential(increments: Any, alpha: float, regularization: float) -> Tra
     grown = np.linalg.eigvalsh(steps.sum(axis=0))
     area = power_integral(np.full(len(grown), lam), np.maximum(grown, 0.0), order)
     largest = float(sizes.max(initial=0.0))
-    factor = trace_potential_factor(order, lam, largest) if largest > 0.0 else 1.0
+    factor = trace_potential_factor(order, lam, largest=largest) if largest > 0.0 else 1.0
     outwards = 1.0 + ROUNDING * (len(steps) + len(grown))
     return TracePotential(value, outwards * factor * float(area.sum()))
 
 
 def tight_norm_sum(
-    dimension: int, horizon: int, alpha: float, regularization: float = 1.0
+    dimension: int,
+    horizon: int,
+    alpha: float,
+    *,
+    regularization: float = 1.0,
 ) -> NormSum:
     r"""Return a sum of norms in the unit ball that reaches its bound, for alpha above 1.
 
@@ -220,7 +229,11 @@ def tight_norm_sum(
 
 
 def sphere_norm_sum(
-    horizon: int, alpha: float, regularization: float = 1.0, spread: float = 4.0
+    horizon: int,
+    alpha: float,
+    *,
+    regularization: float = 1.0,
+    spread: float = 4.0,
 ) -> NormSum:
     r"""Return a sum of norms of order sqrt(T) over actions of length 1, any alpha.
 

@@ -21,8 +21,8 @@ from halfseen.theory import inputs
 from halfseen.theory.linear.stepped import Steps, as_steps
 
 CLOSE_ENOUGH = 1e-9  # excess above which no design is returned
-SMALLEST_PRODUCT = 1e-18  # of weight and slack; a weight that should be 0 is then below 1e-9
-FALL = 0.1  # of that product from one Newton step to the next
+SMALLEST_PRODUCT = 1e-18  # weight times slack at the end; weights that should be 0 are below 1e-9
+FALL = 0.1  # factor of that product from one Newton step to the next
 RESOLVED = 4e-16  # of the trace: weights that trade off against each other are not unique
 MOST_NEWTON_STEPS = 40
 NEGLIGIBLE = 1e-6  # a weight tried at 0
@@ -252,7 +252,7 @@ def _weigh(points: Vector) -> Vector:
         curve = overlap**2
         ridge = np.maximum(product, RESOLVED * curve.trace())
         step = np.linalg.solve(curve + np.diag(ridge), FALL * product.mean() - short)
-        move = (curve @ step + short - product) / product  # of the slack, relative
+        move = (curve @ step + short - product) / product  # relative change of the slack
         length = min(1.0, 0.99 / max(float(-step.min()), float(-move.min()), 0.99))
         weights, slack = weights * (1.0 + length * step), slack * (1.0 + length * move)
     total: Vector = weights / weights.sum()

@@ -89,8 +89,8 @@ class InformationPath:
         Which end of a region is played: ``"lower"`` or ``"upper"``, counted from the equator;
         ``"isotropic"`` when the least observed region keeps all directions equally known.
     numbers, angles, observe
-        Number, angle from the equator and probability of the regions that can matter, the least
-        observed last.
+        Number, angle from the equator in radians, and probability of each region that can matter,
+        the least observed last.
     error
         The largest difference in probability from the censorship given; above 0 for smooth ones.
     smallest_observe
@@ -162,7 +162,7 @@ class InformationPath:
             "error": self.error,
             "edge": self.edge,
             "numbers": list(self.numbers),
-            "angles": [math.degrees(angle) for angle in self.angles],
+            "angles_degrees": [math.degrees(angle) for angle in self.angles],
             "observe": list(self.observe),
             "phases": [phase.to_dict() for phase in self.phases],
             "reachability": [pair._asdict() for pair in self.reachability],
@@ -255,8 +255,8 @@ class InformationPath:
 def information_path(
     censorship: MultiThreshold | Uniform | Population | Logistic | LinkModel,
     dimension: int | None = None,
-    regularization: float = 1.0,
     *,
+    regularization: float = 1.0,
     regions: int = 8,
 ) -> InformationPath:
     r"""Return the path of designs that always gains most information per observation.

@@ -114,9 +114,10 @@ def potential_control_factor(regularization: float) -> float:
 
 def continuous_potential_bracket(
     dimension: int,
+    observe_min: float,
     horizon: float,
     regularization: float,
-    observe_min: float,
+    *,
     observe_max: float = 1.0,
 ) -> Bracket:
     r"""Return a lower and an upper bound on the largest continuous potential.
@@ -128,13 +129,12 @@ def continuous_potential_bracket(
     ----------
     dimension
         Number d of coordinates of an action.
-    horizon
-        Number of rounds T.
-    regularization
-        The paper's lambda.
-    observe_min, observe_max
-        The smallest and the largest probability of being observed, over the actions that can be
-        played.
+    observe_min
+        The smallest probability of being observed, over the actions that can be played.
+    horizon, regularization
+        Number of rounds T, and the paper's lambda.
+    observe_max
+        The largest probability of being observed, over the actions that can be played.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def continuous_potential_bracket(
 
     Examples
     --------
-    >>> round(continuous_potential_bracket(4, 1000, 1.0, 0.6, 0.6).upper, 10)
+    >>> round(continuous_potential_bracket(4, 0.6, 1000, 1.0, observe_max=0.6).upper, 10)
     33.4485322454
     """
     d, time, lam = _world(dimension, horizon, regularization)
@@ -167,7 +167,7 @@ def continuous_potential_bracket(
 
 
 def expected_potential_bound(
-    dimension: int, horizon: float, regularization: float, observe_min: float
+    dimension: int, observe_min: float, horizon: float, regularization: float
 ) -> float:
     r"""Return an upper bound on the expected potential of order 1, for every policy.
 
@@ -179,12 +179,10 @@ def expected_potential_bound(
     ----------
     dimension
         Number d of coordinates of an action.
-    horizon
-        Number of rounds T.
-    regularization
-        The paper's lambda.
     observe_min
         The smallest probability of being observed, over the actions that can be played.
+    horizon, regularization
+        Number of rounds T, and the paper's lambda.
 
     Returns
     -------
@@ -197,10 +195,10 @@ def expected_potential_bound(
 
     Examples
     --------
-    >>> round(expected_potential_bound(3, 1000, 1.0, 0.5), 6)
+    >>> round(expected_potential_bound(3, 0.5, 1000, 1.0), 6)
     44.336713
     """
-    bracket = continuous_potential_bracket(dimension, horizon, regularization, observe_min)
+    bracket = continuous_potential_bracket(dimension, observe_min, horizon, regularization)
     return potential_control_factor(regularization) * bracket.upper
 
 

@@ -83,9 +83,9 @@ class PotentialBounds:
 def potential_bounds(
     censorship: Any,
     dimension: int | None = None,
-    regularization: float = 1.0,
     *,
     horizon: int,
+    regularization: float = 1.0,
     actions: Any = None,
     largest_gap: float | None = None,
     norm: float = 1.0,
@@ -100,10 +100,12 @@ def potential_bounds(
 
     Parameters
     ----------
-    censorship, dimension, regularization, actions
+    censorship, dimension
         As in `worst_case_potential`.
     horizon
         Number of rounds T, at least 1.
+    regularization, actions
+        As in `worst_case_potential`.
     largest_gap
         The largest regret of a round; left out, twice the norm.
     norm, noise, delta
@@ -134,10 +136,15 @@ def potential_bounds(
 
     time = checks.whole("horizon", horizon, at_least=1)
     worst = worst_case_potential(
-        censorship, dimension, regularization, horizon=time, actions=actions, regions=STEPS
+        censorship,
+        dimension,
+        regularization=regularization,
+        horizon=time,
+        actions=actions,
+        regions=STEPS,
     )
     d, low, high = _extremes(censorship, dimension, actions)
-    lower, upper = continuous_potential_bracket(d, time, regularization, low, high)
+    lower, upper = continuous_potential_bracket(d, low, time, regularization, observe_max=high)
     gap = 2.0 * checks.number("norm", norm, at_least=0.0) if largest_gap is None else largest_gap
     regret = linear_regret_bounds(
         dimension=d,
@@ -197,7 +204,9 @@ def worst_case_along(
     d = problem.dimension
     return np.array(
         [
-            worst_case_potential(censorship, d, regularization, horizon=time, regions=STEPS).upper
+            worst_case_potential(
+                censorship, d, regularization=regularization, horizon=time, regions=STEPS
+            ).upper
             for time in times.tolist()
         ]
     )

@@ -71,9 +71,9 @@ class WorstCase:
 def worst_case_potential(
     censorship: Any,
     dimension: int | None = None,
-    regularization: float = 1.0,
     *,
     horizon: float,
+    regularization: float = 1.0,
     actions: Any = None,
     regions: int = 8,
 ) -> WorstCase:
@@ -93,10 +93,10 @@ def worst_case_potential(
         a finite set of actions any censorship of linear bandits, or one probability per action.
     dimension
         Number d of coordinates of an action; needed for `Uniform` and `Population`.
-    regularization
-        The paper's lambda.
     horizon
         Number of rounds T, whole or not.
+    regularization
+        The paper's lambda.
     actions
         A finite set of actions, `FiniteActions` or an array (K, d); left out, the unit ball.
     regions

@@ -19,8 +19,8 @@ from halfseen.theory.linear.worst_case import ROUNDING, WorstCase, assembled, le
 
 DEPENDENT = 1e-10  # share of an action's length that may lie outside the span it is assigned to
 TOGETHER = 40  # actions solved for at once; others are added when they prove worth playing
-ACCURACY = 1e-10  # of the gap, relative to the value
-ROUNDS = 200  # of bringing in actions
+ACCURACY = 1e-10  # duality gap, relative to the value, at which iterations end
+ROUNDS = 200  # most rounds of adding actions
 NODES = 8  # horizons of a curve at which the program is solved
 
 

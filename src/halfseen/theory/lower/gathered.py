@@ -169,4 +169,4 @@ def _minimax(problem: Any, censorship: Any, horizon: float) -> MinimaxLowerBound
     )
     arms = problem.playable
     observe = censorship.probabilities(problem.arms)[arms]
-    return minimax_lower_bound(observe, horizon, problem.scale[arms], rewards=reward)
+    return minimax_lower_bound(observe, horizon, noise=problem.scale[arms], rewards=reward)

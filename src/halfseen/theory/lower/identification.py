@@ -16,7 +16,7 @@ from halfseen.problems import ArmedBandit
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
 from halfseen.theory.lower.least_divergence import FAMILIES
 
-LARGEST_LOG_RATIO = 30.0  # of observations of a rival to those of the best arm
+LARGEST_LOG_RATIO = 30.0  # log ratio of observations of a rival to those of the best arm
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _at_level(arms: ArmClass, level: float, rivals: Any, most: float) -> Vector:
     at = high.copy()
     for _ in range(200):
         of_best, of_rival = _between(arms, at, rivals)
-        slope = np.exp(at) * of_rival  # of the level in the log ratio
+        slope = np.exp(at) * of_rival  # derivative of the level in the log ratio
         excess = of_best + slope - level
         low, high = np.where(excess > 0.0, low, at), np.where(excess > 0.0, at, high)
         with np.errstate(invalid="ignore"):  # an infinite level halves the interval

@@ -77,7 +77,7 @@ class TwoPoints:
 
     low: float
     high: float
-    weight: float  # of the high one
+    weight: float  # weight of the higher point
 
     def mean_reciprocal(self, slope: float, target: float) -> float:
         """Return E 1/(1 - slope (X - target))."""

@@ -41,8 +41,8 @@ class MinimaxLowerBound:
 def minimax_lower_bound(
     observe: Sequence[float] | Vector,
     horizon: float,
-    noise: float | Sequence[float] | Vector = 1.0,
     *,
+    noise: float | Sequence[float] | Vector = 1.0,
     rewards: str = "gaussian",
 ) -> MinimaxLowerBound:
     r"""Return a regret that every policy exceeds on some problem observed with these p.
