@@ -40,14 +40,13 @@ ROWS = FiniteActions([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
 STEPS = MultiThreshold([0.3], [0.9, 0.2], [0.0, 1.0])
 ARMS = (ArmedBandit([0.6, 0.5, 0.2], noise=0.3), PerArm([0.3, 0.9, 0.5]), UCB())
 LINEAR = (LinearBandit(THETA, 0.5, RandomActions(4, 2)), STEPS, LinUCB())
-CLICKS = GeneralizedLinearBandit(THETA, link="logistic", actions=ROWS)
 RUNS = {
     "arms": ARMS,
     "linear, fixed": (LinearBandit(THETA, 0.5, ROWS), STEPS, LinUCB()),
     "linear, drawn": LINEAR,
-    "glm": (CLICKS, Uniform(0.4), GLMUCB()),
+    "glm": (GeneralizedLinearBandit(THETA, link="logistic", actions=ROWS), Uniform(0.4), GLMUCB()),
     "ridge glm": (
-        CLICKS,
+        GeneralizedLinearBandit(THETA, link="logistic", actions=ROWS),
         STEPS,
         RidgeGLMUCB(),
     ),
@@ -80,7 +79,9 @@ def test_before_the_horizon_a_policy_explores_more_than_one_tuned_to_that_round(
 def test_the_widths_of_arms_have_the_logarithm_of_the_horizon():
     early = regret_bounds(*ARMS, HORIZON, rounds=700)["own gaps"]
     gaps = ARMS[0].gaps
-    wanted = joint_potential([0.3, 0.9, 0.5], 700, 1.0, 0.3, 0.6, gaps, math.log(HORIZON))
+    wanted = joint_potential(
+        [0.3, 0.9, 0.5], 700, 1.0, 0.3, 0.6, gaps, confidence=math.log(HORIZON)
+    )
     assert early.terms["rounds"] == pytest.approx(wanted, rel=1e-12)
 
 
@@ -88,7 +89,7 @@ def test_the_widths_of_linucb_have_the_delta_of_the_horizon():
     problem = LINEAR[0]
     early = regret_bounds(*LINEAR, HORIZON, rounds=700)["potential from d/p_min"]
     beta = confidence_factor(2, 700, 0.5, 1.0, problem.norm, delta=1 / HORIZON)
-    potential = expected_potential_bound(2, 700, 1.0, 0.2)
+    potential = expected_potential_bound(2, 0.2, 700, 1.0)
     assert early.terms["confidence widths"] == pytest.approx(2 * beta * math.sqrt(700 * potential))
     assert early.terms["optimism fails"] == pytest.approx(700 / HORIZON * problem.largest_gap)
 
@@ -103,7 +104,7 @@ def test_the_potential_of_arms_is_exact_and_of_linear_bandits_bounded():
     found = potential_bound_along(*ARMS, 0.5, ROUNDS)
     assert found.tolist() == [fluid_potential([0.3, 0.9, 0.5], t, 0.5, 1.0) for t in ROUNDS]
     bounded = potential_bound_along(*LINEAR, 1.0, ROUNDS)
-    alone = [expected_potential_bound(2, t, 1.0, 0.2) for t in ROUNDS]
+    alone = [expected_potential_bound(2, 0.2, t, 1.0) for t in ROUNDS]
     assert (np.diff(bounded) > 0).all()
     assert (bounded <= np.array(alone) * (1 + 1e-9)).all()
     unknown = potential_bound_along(LINEAR[0], AnyFunction(lambda a: 0.5), LinUCB(), 1.0, ROUNDS)

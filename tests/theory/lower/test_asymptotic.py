@@ -169,14 +169,17 @@ def test_to_dict_has_no_infinities_and_str_names_the_worth():
             r"`ArmedBandit.means\[1\]` must be .* above 0",
         ),
         (
-            GeneralizedLinearBandit(
-                [1, 0], link="logistic", actions=FiniteActions([[0.5, 0], [0, 0.3]])
-            ),
+            GeneralizedLinearBandit([1, 0], actions=FiniteActions([[0.5, 0], [0, 0.3]])),
             Uniform(0.5),
             {},
             "`problem` must have arms or be linear for a lower bound",
         ),
-        (G[0], PerAction([0.5] * 5), {}, "`censorship` must be PerArm or Uniform"),
+        (
+            G[0],
+            PerAction([0.5] * 5),
+            {},
+            "`actions` must be vectors, as the censorship depends on where",
+        ),
         ("arms", Uniform(0.5), {}, "`problem` must be a bandit with arms; got 'arms'"),
     ],
 )
