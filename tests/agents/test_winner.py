@@ -5,7 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from halfseen import IMED, UCB, Agent, ImputeZero, InvalidInput, RobustUCB, StorageError
+from halfseen import (
+    IMED,
+    UCB,
+    Agent,
+    ImputeZero,
+    InvalidInput,
+    LinearAgent,
+    LinUCB,
+    RobustUCB,
+    StorageError,
+)
 from halfseen.studies.storage import sealed
 from halfseen.theory import winner
 
@@ -28,7 +38,7 @@ def lived(agent, rounds, means=(0.9, 0.1, 0.2), seen=0.7):
 def test_the_winner_is_that_of_the_observed_rewards_whatever_the_policy_keeps(policy):
     agent = Agent(policy, 3, noise=0.5)
     sums = lived(agent, 300)
-    expected = winner(agent.observations, sums, level=0.9, noise=0.5)
+    expected = winner(agent.observations_per_arm, sums, level=0.9, noise=0.5)
     found = agent.winner(0.9)
     assert (found.arm, found.leader, found.shown_by) == (
         expected.arm,
@@ -68,3 +78,9 @@ def test_rewards_that_are_not_sub_gaussian_have_no_winner():
         Agent(IMED(), 2, reward="exponential").winner()
     with pytest.raises(InvalidInput, match="level"):
         Agent(IMED(), 2).winner(1.5)
+
+
+def test_an_agent_of_actions_with_features_says_that_it_names_no_winner():
+    agent = LinearAgent(LinUCB(), dimension=2, noise=0.5, horizon=100)
+    with pytest.raises(InvalidInput, match="does not apply to actions with features"):
+        agent.winner()
