@@ -26,7 +26,8 @@ NOISE, DRAWS, REFRESH = 0.5, 60, 16
 
 def ready(problem, censorship, policy, horizon):
     """Return what plays one replication of a study, compiled."""
-    study = Study(problem, censorship, policy, horizon, 1, alphas=(), baseline=False, checkpoints=2)
+    options = {"horizon": horizon, "replications": 1, "checkpoints": 2, "alphas": ()}
+    study = Study(problem, censorship, policy, baseline=False, **options)
     _, cell = next(study.cells())
     track, play = blank_track(cell, 1), player(cell, compiled)
     play(0, 1, track)
