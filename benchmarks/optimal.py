@@ -26,16 +26,8 @@ NOISE, DRAWS, REFRESH = 0.5, 60, 16
 
 def ready(problem, censorship, policy, horizon):
     """Return what plays one replication of a study, compiled."""
-    study = Study(
-        problem,
-        censorship,
-        policy,
-        horizon=horizon,
-        replications=1,
-        alphas=(),
-        baseline=False,
-        checkpoints=2,
-    )
+    options = {"horizon": horizon, "replications": 1, "checkpoints": 2, "alphas": ()}
+    study = Study(problem, censorship, policy, baseline=False, **options)
     _, cell = next(study.cells())
     track, play = blank_track(cell, 1), player(cell, compiled)
     play(0, 1, track)
@@ -120,19 +112,19 @@ def numpy_choice(gaps, gains, rng):
     return int(second if rng.random() < chance[first, second] else first)
 
 
-def against_numpy(repeats=60):
+def against_numpy(repeats=15):
     """Return rounds a second of VIDS, p learned, over those of plain numpy."""
     place = np.outer(np.arange(1, 13), np.arange(1, 6))
     rows = np.cos(place)
     rows /= np.linalg.norm(rows, axis=1)[:, None]
     theta, observe = np.array([0.5, -0.3, 0.2, 0.4, -0.1]), 0.05 + 0.3 * (np.arange(12) % 4)
     problem = LinearBandit(theta, NOISE, FiniteActions(rows))
-    horizon, fewer = 2000, 200
+    horizon = 2000
     play = ready(problem, PerAction(observe), VIDS(), horizon)
     ours, theirs = quickest(
-        play, lambda: numpy_vids(rows, theta, observe, fewer, 1), repeats=repeats
+        play, lambda: numpy_vids(rows, theta, observe, horizon, 1), repeats=repeats
     )
-    ours, theirs = 1e6 * ours / horizon, 1e6 * theirs / fewer
+    ours, theirs = 1e6 * ours / horizon, 1e6 * theirs / horizon
     return [
         {
             "benchmark": "VIDS, p learned, 12 actions of 5 features",

@@ -5,7 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from halfseen import IMED, UCB, Agent, ImputeZero, InvalidInput, RobustUCB, StorageError
+from halfseen import (
+    IMED,
+    UCB,
+    Agent,
+    ImputeZero,
+    InvalidInput,
+    LinearAgent,
+    LinUCB,
+    RobustUCB,
+    StorageError,
+)
 from halfseen.studies.storage import sealed
 from halfseen.theory import winner
 
@@ -68,3 +78,9 @@ def test_rewards_that_are_not_sub_gaussian_have_no_winner():
         Agent(IMED(), 2, reward="exponential").winner()
     with pytest.raises(InvalidInput, match="level"):
         Agent(IMED(), 2).winner(1.5)
+
+
+def test_an_agent_of_actions_with_features_says_that_it_names_no_winner():
+    agent = LinearAgent(LinUCB(), dimension=2, noise=0.5, horizon=100)
+    with pytest.raises(InvalidInput, match="does not apply to actions with features"):
+        agent.winner()

@@ -53,12 +53,12 @@ def execute(text, path, names):
 def command(line):
     """Run a halfseen command in this process, cut down: a short study and no pictures."""
     whole = cli.study_named
+
+    def short(*spec, **options):
+        return study_from(whole(*spec, **options).to_dict() | SMALL)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            cli,
-            "study_named",
-            lambda *spec, **numbers: study_from(whole(*spec, **numbers).to_dict() | SMALL),
-        )
+        patch.setattr(cli, "study_named", short)
         patch.setattr("halfseen.report.core.drawing.write_images", lambda *_: {})
         patch.setattr(sys, "argv", shlex.split(line))
         with pytest.raises(SystemExit) as ended:

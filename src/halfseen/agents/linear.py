@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from threading import RLock
 from typing import Annotated, Any, NamedTuple, Self
@@ -33,6 +32,7 @@ from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import GLMPolicy, LinearPolicy
 from halfseen.policies.linear.base import LinearSetting
+from halfseen.problems.action_arrays import action_rows
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
@@ -206,7 +206,7 @@ class LinearAgent:
         """Choose one of the rows of `actions`, an array (K, d), and remember the decision."""
         rows = actions
         if type(rows) is not np.ndarray or rows.dtype != np.float64 or not rows.flags.c_contiguous:
-            rows = _rows(actions)
+            rows = action_rows(actions)
         if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] != self.setting.dimension:
             raise InvalidInput(
                 "actions",
@@ -266,6 +266,15 @@ class LinearAgent:
             for number in old:
                 self.miss(number)
             return len(old)
+
+    def winner(self) -> None:
+        """Refuse: the actions on offer may change, and no rule for a winner among them is known."""
+        raise InvalidInput(
+            f"{type(self).__name__}.winner",
+            "does not apply to actions with features: a winner is declared among arms",
+            f"{self.setting.dimension} features",
+            "Use an Agent with one arm per action.",
+        )
 
     def save(self, path: Path | str) -> None:
         """Write the whole state as JSON; `load` continues from it bit for bit."""
@@ -386,15 +395,3 @@ class LinearAgent:
             and abs(self._numbers[SPREAD]) <= self._longest_spread()
             and learned < due <= 2.0**53
         )
-
-
-def _rows(actions: Sequence[Any]) -> Vector:
-    try:
-        rows = np.ascontiguousarray(actions)
-    except ValueError:
-        rows = np.empty(0, dtype=object)
-    if rows.dtype.kind not in "fiu":
-        raise InvalidInput(
-            "actions", "must be an array of numbers, one action per row", actions, "Use [[1, 0]]."
-        )
-    return rows.astype(np.float64)

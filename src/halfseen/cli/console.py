@@ -13,11 +13,15 @@ from halfseen import checks
 from halfseen.cli.streams import answer_first, print_json
 
 if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
     from halfseen.claims import Finding
     from halfseen.studies.result import Result
     from halfseen.studies.study import Study
     from halfseen.studies.summarize import Summary
+    from halfseen.tables import Table
 
+WORDS = ("problem", "censorship", "policy")  # columns of a summary that name a cell
 LEAST = 1e-100  # smallest probability whose 1/p^2 does not overflow in sums
 
 
@@ -79,11 +83,9 @@ def present_summary(summary: Summary, folder: Path, as_json: bool) -> None:
 
 
 def _print_table(result: Result) -> None:
-    from rich.box import SIMPLE
     from rich.console import Console
-    from rich.table import Table as RichTable
 
-    from halfseen.tables import show
+    from halfseen.studies.result import WINNER_COLUMNS
 
     summary = result.summary()
     console = Console(markup=False, emoji=False, highlight=False)
@@ -92,8 +94,23 @@ def _print_table(result: Result) -> None:
         return
     single = len(result.study.problems) == 1
     columns = [c for c in summary.columns if not (single and c == "problem")]
+    numbers = [c for c in columns if c not in WINNER_COLUMNS]
+    console.print(_grid(f"Regret after {result.study.horizon:,} rounds", numbers, summary))
+    if result.study.stop is not None:
+        names = [c for c in columns if c in WORDS]
+        title = f"Winners, at level {result.study.level:g}"
+        console.print(_grid(title, [*names, *WINNER_COLUMNS], summary))
+
+
+def _grid(title: str, columns: list[str], records: Table) -> RichTable:
+    """Return some columns of a summary, ruled between worlds."""
+    from rich.box import SIMPLE
+    from rich.table import Table as RichTable
+
+    from halfseen.tables import show
+
     grid = RichTable(
-        title=f"Regret after {result.study.horizon:,} rounds",
+        title=title,
         title_justify="left",
         box=SIMPLE,
         show_edge=False,
@@ -101,14 +118,13 @@ def _print_table(result: Result) -> None:
         padding=(0, 0, 0, 1),
     )
     for name in columns:
-        words = name in ("problem", "censorship", "policy")
-        widest = max(len(show(record[name])) for record in summary)
-        if words:
+        widest = max(len(show(record[name])) for record in records)
+        if name in WORDS:
             grid.add_column(name, overflow="fold", min_width=min(widest, 12))
         else:
             grid.add_column(name, justify="right", min_width=widest)
     before = None
-    for record in summary:
+    for record in records:
         group = (record["problem"], record["censorship"])
         if before is not None and group != before:
             grid.add_section()
@@ -117,7 +133,7 @@ def _print_table(result: Result) -> None:
             cells[columns.index("censorship")] = ""
         grid.add_row(*cells)
         before = group
-    console.print(grid)
+    return grid
 
 
 def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:

@@ -66,6 +66,27 @@ class ArmTrack(NamedTuple):
         return type(self)._make(array[first:last] for array in self)
 
 
+class WinnerTrack(NamedTuple):
+    """A track with the first winner declared, -1 if none was, and the round of it, 0 if none."""
+
+    regret: Vector
+    pulls: NDArray[Any]
+    observations: NDArray[Any]
+    potential: Vector
+    optimism_failed: NDArray[np.int8]
+    censoring_failed: NDArray[np.int8]
+    winner: NDArray[Any]
+    winner_round: NDArray[Any]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return self._asdict()
+
+    def rows(self, first: int, last: int) -> WinnerTrack:
+        """Return the part that belongs to some replications."""
+        return type(self)._make(array[first:last] for array in self)
+
+
 class LinearTrack(NamedTuple):
     """A track with the two designs: log det W - d log lambda and the eigenvalues of W."""
 
@@ -87,7 +108,7 @@ class LinearTrack(NamedTuple):
         return type(self)._make(array[first:last] for array in self)
 
 
-Track = ArmTrack | LinearTrack
+Track = ArmTrack | WinnerTrack | LinearTrack
 
 
 def blank_arms(rows: int, checkpoints: int, arms: int, alphas: int, horizon: int) -> ArmTrack:
@@ -102,6 +123,12 @@ def blank_arms(rows: int, checkpoints: int, arms: int, alphas: int, horizon: int
         optimism_failed=np.zeros(shape, np.int8),
         censoring_failed=np.zeros(shape, np.int8),
     )
+
+
+def blank_winners(arms: ArmTrack) -> WinnerTrack:
+    """Return a track with room for the winners beside what `arms` has."""
+    rows = len(arms.regret)
+    return WinnerTrack(*arms, np.full(rows, -1, np.int32), np.zeros(rows, np.int64))
 
 
 def blank_linear(arms: ArmTrack, dimension: int) -> LinearTrack:
@@ -128,6 +155,23 @@ class ArmWorld(NamedTuple):
     regularization: float
 
 
+class WinnerWorld(NamedTuple):
+    """An armed bandit in which a winner is looked for: `rule` and `scales` as `winning_arm` has."""
+
+    arm_constants: Vector
+    law: Any
+    availability: int
+    available: NDArray[Any]
+    chances: Vector
+    policy_constants: Vector
+    key: tuple[int, int]
+    stops: Vector
+    alphas: Vector
+    regularization: float
+    rule: Vector
+    scales: Vector
+
+
 class ArmWorkspace(NamedTuple):
     """Where the loop over arms works: a tournament, the policy's and the loop's state."""
 
@@ -139,6 +183,21 @@ class ArmWorkspace(NamedTuple):
     playable: NDArray[Any]
     potential: Vector
     stop: NDArray[Any]
+
+
+class WinnerWorkspace(NamedTuple):
+    """A workspace with the sums of the observed rewards and what `winning_arm` keeps."""
+
+    values: Vector
+    winners: NDArray[Any]
+    state: Vector
+    arm_state: Vector
+    plays: Vector
+    playable: NDArray[Any]
+    potential: Vector
+    stop: NDArray[Any]
+    totals: Vector
+    kept: Vector
 
 
 def arm_shapes(arms: int, statistics: int, orders: int) -> Shapes:
@@ -304,8 +363,8 @@ def changing_workspace(
     )
 
 
-World = ArmWorld | FixedWorld | ChangingWorld
-Workspace = ArmWorkspace | FixedWorkspace | ChangingWorkspace
+World = ArmWorld | WinnerWorld | FixedWorld | ChangingWorld
+Workspace = ArmWorkspace | WinnerWorkspace | FixedWorkspace | ChangingWorkspace
 
 
 def _doubles(**shapes: Any) -> Shapes:

@@ -23,6 +23,19 @@ def row_blocks(array: Vector) -> Iterator[Vector]:
         yield array[start : start + step]
 
 
+def action_rows(actions: Any) -> Vector:
+    """Return actions on offer as an array of numbers, or refuse them."""
+    try:
+        rows = np.ascontiguousarray(actions)
+    except ValueError:
+        rows = np.empty(0, dtype=object)
+    if rows.dtype.kind not in "fiu":
+        raise InvalidInput(
+            "actions", "must be an array of numbers, one action per row", actions, "Use [[1, 0]]."
+        )
+    return rows.astype(np.float64)
+
+
 def mapped(field: str, path: str | Path) -> Vector:
     """Open a .npy file as a memory map."""
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.engine.arguments import ArmTrack, LinearTrack, Track
+from halfseen.engine.arguments import ArmTrack, LinearTrack, Track, WinnerTrack
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Z95 = 1.96  # standard errors on either side of a mean in its 95% interval
 _AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
+_OF_A_REPLICATION = ("winner", "winner_round", "winner_right")  # not of a checkpoint
+WINNER_COLUMNS = ("winner declared", "rounds to winner", "winner right")  # of the summary
 _MORE_AXES = {
     "pulls": ("arm",),
     "observations": ("arm",),
@@ -99,21 +101,26 @@ class Result:
         if isinstance(cell, LinearCell):
             parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
             return LinearTrack(**parts)
-        return ArmTrack(**parts)
+        return ArmTrack(**parts) if self.study.stop is None else WinnerTrack(**parts)
 
     @property
     def data(self) -> xr.Dataset:
         """The tracks as an xarray dataset, sharing their memory.
 
         Problems with fewer arms than the largest have zero pulls of the arms they lack.
-        `optimism_failed` is -1 for policies without a confidence interval.
+        `optimism_failed` is -1 for policies without a confidence interval. With ``stop="winner"``:
+        `winner` is the arm declared the best, `winner_round` the round in which it was, and
+        `winner_right` whether it is a best arm; -1, 0 and -1 where none was declared.
         """
         import xarray as xr
 
         study = self.study
         variables: dict[str, Any] = {
-            name: ((*_AXES, *_MORE_AXES.get(name, ())), array)
-            for name, array in self.tracks.items()
+            name: (
+                _AXES[:-1] if name in _OF_A_REPLICATION else (*_AXES, *_MORE_AXES.get(name, ())),
+                array,
+            )
+            for name, array in (self.tracks | self._right()).items()
         }
         shape = (len(study.problems), len(study.censorships), len(study.policies))
         seconds = np.full(shape, np.nan)
@@ -136,10 +143,23 @@ class Result:
             },
         )
 
+    def _right(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return whether each declared winner is a best arm, -1 where none was declared."""
+        if self.study.stop is None:
+            return {}
+        found = self.tracks["winner"]
+        right = np.full(found.shape, -1, np.int8)
+        for i, bandit in enumerate(self.study.bandits.values()):
+            right[i] = np.where(found[i] < 0, -1, bandit.gaps[found[i]] == 0.0)
+        return {"winner_right": right}
+
     def summary(self) -> Table:
         """Return regret, its 95% interval and what was seen, one row per cell.
 
         ``factor`` is the mean regret divided by that of the same policy where everything is seen.
+        With ``stop="winner"``: the share of replications in which a winner was declared, the median
+        of the round, those without one counted as later than the horizon, and the share of the
+        winners that are best arms.
         """
         study = self.study
         baseline = next(
@@ -167,8 +187,21 @@ class Result:
                     "share seen": float(seen.mean() / study.horizon),
                 }
                 | cell.size()
+                | ({} if study.stop is None else self._winners(position))
             )
         return table(records)
+
+    def _winners(self, position: Position) -> dict[str, float | None]:
+        """Return how often, how soon and how rightly a winner was declared in one cell."""
+        rounds = self.tracks["winner_round"][position]
+        right = self._right()["winner_right"][position]
+        declared = right >= 0
+        middle = float(np.median(np.where(declared, rounds, np.inf)))
+        return {
+            "winner declared": float(declared.mean()),
+            "rounds to winner": middle if math.isfinite(middle) else None,
+            "winner right": float(right[declared].mean()) if declared.any() else None,
+        }
 
     def compare(
         self, first: str, second: str, *, axis: str = "policy", level: float = 0.95

@@ -44,6 +44,8 @@ class _Spec(BaseModel):
     checkpoints: int = 50
     alphas: list[int | float] | None = None
     baseline: bool = True
+    stop: str | None = None
+    level: int | float | None = None
     problems: Tables
     censorships: Tables
     policies: Tables

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ _FITTING: dict[type[Any], tuple[type[Any], type[Any], str, str]] = {
 EVERYTHING_SEEN = "everything seen"
 TRAJECTORIES = 1  # raised whenever any stored number would change for the same study
 GROUPS = ("problems", "censorships", "policies")
+STOPS = ("winner",)
 Position = tuple[int, int, int]
 
 
@@ -81,6 +82,13 @@ class Study:
         and 1 for linear bandits, where any other order costs O(d^3) an observation.
     baseline
         Add a censorship under which everything is seen, if there is none, to compare with.
+    stop
+        ``"winner"``, for arms: record of every replication the first arm that the rule ``"either"``
+        of `halfseen.theory.winner` shows to be the best, looking after every observation, and the
+        round. Play goes on to the horizon, so that no other number changes.
+    level
+        Of the winner, with `stop` only: a wrong one is declared with probability at most 1 - level.
+        0.95 unless said otherwise.
 
     Examples
     --------
@@ -99,6 +107,8 @@ class Study:
     checkpoints: int
     alphas: tuple[float, ...]
     baseline: bool
+    stop: str | None
+    level: float | None
 
     def __init__(
         self,
@@ -112,6 +122,8 @@ class Study:
         checkpoints: int = 50,
         alphas: Sequence[float] | None = None,
         baseline: bool = True,
+        stop: str | None = None,
+        level: float | None = None,
     ) -> None:
         baseline = checks.yes_or_no("Study.baseline", baseline)
         seen = _named("Study.censorships", censorships, Censorship)
@@ -130,6 +142,8 @@ class Study:
                 "Study.checkpoints", checkpoints, at_least=1, at_most=1_000_000
             ),
             "baseline": baseline,
+            "stop": None if stop is None else checks.one_of("Study.stop", stop, STOPS),
+            "level": _level(stop, level),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -139,6 +153,7 @@ class Study:
         orders = checks.vector("Study.alphas", alphas, above=0.0, at_most=8.0, may_be_empty=True)
         object.__setattr__(self, "alphas", orders)
         self._check_kinds()
+        self._check_stop()
         names = [list(self.problems), list(self.censorships), list(self.policies)]
         for (i, j, k), cell in self.cells():
             with located(f"censorships.{names[1][j]} on problems.{names[0][i]}"):
@@ -176,6 +191,25 @@ class Study:
             if apart or not isinstance(policy, wanted):
                 raise InvalidInput(
                     f"Study.policies[{name!r}]", f"must be a policy for {what} bandits", policy, fix
+                )
+
+    def _check_stop(self) -> None:
+        if self.stop is None:
+            return
+        if self.linear:
+            raise InvalidInput(
+                "Study.stop",
+                "must be left out for linear bandits: a winner is declared among arms",
+                self.stop,
+                "Leave it out, or make the problems armed bandits.",
+            )
+        for name, bandit in self.bandits.items():
+            if not bandit.law.sub_gaussian:
+                raise InvalidInput(
+                    f"Study.problems[{name!r}]",
+                    "must have rewards of a sub-Gaussian law to declare a winner",
+                    bandit.law.kind,
+                    "Leave `stop` out, or use gaussian, bernoulli, uniform or rademacher rewards.",
                 )
 
     @property
@@ -216,7 +250,7 @@ class Study:
                     cell = build(
                         bandit, censorship, policy, self.horizon, self.seed, recorded, alphas
                     )
-                    yield (i, j, k), cell
+                    yield (i, j, k), cell if self.stop is None else replace(cell, level=self.level)
 
     def nouns(self) -> dict[str, Any]:
         """Return every problem, censorship and policy by its place, such as "policies.UCB"."""
@@ -259,7 +293,12 @@ class Study:
             "checkpoints": self.checkpoints,
             "alphas": list(self.alphas),
             "baseline": self.baseline,
+            **self._stopping(),
         } | tables
+
+    def _stopping(self) -> dict[str, Any]:
+        """Return the stopping rule as plain values; nothing without one."""
+        return {} if self.stop is None else {"stop": self.stop, "level": self.level}
 
     def fingerprints(self) -> Fingerprints:
         """Return hashes of everything that decides the numbers, code included.
@@ -273,6 +312,7 @@ class Study:
             except NoFingerprint:
                 nouns[place] = f"{id(noun)} in this process"
         shared = [self.horizon, self.replications, self.seed, self.checkpoints, list(self.alphas)]
+        shared += self._stopping().items()
         by_group = [[nouns[f"{g}.{name}"] for name in getattr(self, g)] for g in GROUPS]
         cells = {
             position: _digest([shared, *(by_group[g][i] for g, i in enumerate(position))])
@@ -293,6 +333,17 @@ def located(place: str) -> Iterator[None]:
     except InvalidInput as error:
         field = f"{place}: {error.field}"
         raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+
+
+def _level(stop: str | None, level: float | None) -> float | None:
+    if stop is None and level is not None:
+        raise InvalidInput(
+            "Study.level", "must be left out without a stopping rule", level, 'Add stop="winner".'
+        )
+    if stop is None:
+        return None
+    given = 0.95 if level is None else level
+    return checks.number("Study.level", given, above=0.0, below=1.0, fix="Use 0.95.")
 
 
 def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from halfseen.engine.cuda import run as cuda
 from halfseen.engine.player import blank_track
 from halfseen.engine.reduce import BINNED, BINS, Fold, Part, Span, quantile_of
 from halfseen.engine.specialise import watching
-from halfseen.errors import StorageError
+from halfseen.errors import InvalidInput, StorageError
 from halfseen.studies.folder import not_all_there, optional_folder, stored_study
 from halfseen.studies.partial_summary import Draft, draft_of
 from halfseen.studies.result import Z95
@@ -133,6 +133,13 @@ def summarize(
     >>> summarize(study, engine="reference").table().columns[1:4]
     ('regret', '± 95%', 'least')
     """
+    if study.stop is not None:
+        raise InvalidInput(
+            "Study.stop",
+            "must be left out of a summary, which keeps no winners",
+            study.stop,
+            "Leave it out, or use `simulate`.",
+        )
     threads = thread_count(workers, scheduler)
     engine, run = chosen_engine(study, engine, precision, scheduler)
     part: Play = partial(_reduced_here, run, threads)

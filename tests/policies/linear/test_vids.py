@@ -50,15 +50,8 @@ def probes(policies, horizon, replications, observe=RARE):
     problem = LinearBandit(
         (LENGTH * np.array([1.0, 0.3, 0.2])).tolist(), 0.5, FiniteActions(PROBES / LENGTH)
     )
-    return Study(
-        problem,
-        PerAction(observe),
-        policies,
-        horizon=horizon,
-        replications=replications,
-        checkpoints=2,
-        baseline=False,
-    )
+    options = {"horizon": horizon, "replications": replications, "checkpoints": 2}
+    return Study(problem, PerAction(observe), policies, baseline=False, **options)
 
 
 def test_gaps_and_gains_are_those_of_the_drawn_thetas():
@@ -138,9 +131,8 @@ def test_actions_may_change():
     problem = LinearBandit([0.6, 0.4, 0.1], 0.5, RandomActions(4, 3))
     cuts = MultiThreshold([0.0], [0.9, 0.2], [1.0, 0.0, 0.0])
     policies = {name: VIDS(observe=name, draws=20) for name in ("ignored", "known", "learned")}
-    study = Study(
-        problem, cuts, policies, horizon=400, replications=10, checkpoints=2, baseline=False
-    )
+    options = {"horizon": 400, "replications": 10, "checkpoints": 2}
+    study = Study(problem, cuts, policies, baseline=False, **options)
     final = simulate(study).tracks["regret"][0, 0, :, :, -1].mean(axis=1)
     assert len(set(final)) == 3
     assert np.all(final < 0.25 * 400 * 0.5)

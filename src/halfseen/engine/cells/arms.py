@@ -14,14 +14,28 @@ from numpy.typing import NDArray
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
-from halfseen.engine.arguments import ArmWorkspace, ArmWorld, Shapes, Track, arm_shapes, blank_arms
+from halfseen.engine.arguments import (
+    ArmWorkspace,
+    ArmWorld,
+    Shapes,
+    Track,
+    WinnerWorkspace,
+    WinnerWorld,
+    arm_shapes,
+    blank_arms,
+    blank_winners,
+)
 from halfseen.engine.loops import feedback
 from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
+from halfseen.kernels.kullback_leibler import BERNOULLI, GAUSSIAN
+from halfseen.kernels.winning import SMALLEST_SCALE
 from halfseen.policies import Policy
 from halfseen.problems import ArmedBandit
 from halfseen.problems.rewards import RewardKernels
+
+RHO = 10.0  # of the rule by which a winner is declared, as `theory.winner` has by default
 
 
 @dataclass(frozen=True)
@@ -35,6 +49,7 @@ class Cell:
     seed: int
     checkpoints: NDArray[np.int64]
     alphas: Vector
+    level: float | None = None  # at which a winner is declared, None to declare none
 
     loop: ClassVar[Callable[..., None]] = staticmethod(play)
 
@@ -47,7 +62,7 @@ class Cell:
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
         own = {} if self.problem.law.number is not None else {"feedback": self.feedback}
-        return {"JUMPS": self.jumps} | own
+        return {"JUMPS": self.jumps, "DECLARES": self.level is not None} | own
 
     @property
     def feedback(self) -> Callable[..., tuple[float, float]]:
@@ -72,14 +87,15 @@ class Cell:
 
     def blank(self, rows: int, groups: int, dimension: int) -> Track:
         """Return an empty track with room for `rows` replications."""
-        return blank_arms(rows, len(self.checkpoints), groups, len(self.alphas), self.horizon)
+        track = blank_arms(rows, len(self.checkpoints), groups, len(self.alphas), self.horizon)
+        return track if self.level is None else blank_winners(track)
 
     def size(self) -> dict[str, float]:
         """Return the number of arms and the effective dimension, as the summary shows them."""
         observe = self.censorship.checked(self.problem.arms)[self.problem.playable]
         return {"arms": len(observe), "effective dimension": float(np.sum(1.0 / observe))}
 
-    def world(self) -> ArmWorld:
+    def world(self) -> ArmWorld | WinnerWorld:
         """Return what the loop is told of the bandit, the censorship and the policy."""
         problem = self.problem
         observe = self.censorship.checked(problem.arms)
@@ -90,7 +106,7 @@ class Cell:
         parts["reward"] = [law.kind, parts["reward"]] if is_dataclass(problem.reward) else law.kind
         label = json.dumps([problem.kind, parts], sort_keys=True)
         table = self.policy.table(problem.setting(self.horizon))
-        return ArmWorld(
+        world = ArmWorld(
             constants,
             _law_table(problem) if law.number is None else law.number,
             kind,
@@ -102,15 +118,29 @@ class Cell:
             self.alphas,
             float(self.policy.regularization),
         )
+        return world if self.level is None else WinnerWorld(*world, *self._winner_rule(self.level))
+
+    def _winner_rule(self, level: float) -> tuple[Vector, Vector]:
+        """Return the thresholds of the rule and the scale of each arm's rewards."""
+        arms, half = len(self.problem.playable), (1.0 - level) / 2.0
+        family = BERNOULLI if self.problem.law.kind == "bernoulli" else GAUSSIAN
+        rule = [np.log(max(arms - 1, 1) / half), np.log(arms / half), RHO, family]
+        scales = np.full(self.problem.arms, -1.0)
+        playable = self.problem.playable
+        scales[playable] = np.maximum(self.problem.scale[playable], SMALLEST_SCALE)
+        return np.array(rule, dtype=float), scales
 
     def shapes(self) -> Shapes:
         """Return the shape and type of every array the loop works in."""
         return arm_shapes(self.groups, self.policy.kernels().statistics, len(self.alphas))
 
-    def workspace(self) -> ArmWorkspace:
+    def workspace(self) -> ArmWorkspace | WinnerWorkspace:
         """Return arrays for the loop to work in."""
         arrays = {n: np.zeros(shape, kind) for n, (shape, kind) in self.shapes().items()}
-        return ArmWorkspace(**arrays)
+        work = ArmWorkspace(**arrays)
+        if self.level is None:
+            return work
+        return WinnerWorkspace(*work, np.zeros(self.groups), np.zeros((self.groups, 2)))
 
 
 def arm_constants(means: Any, noise: Any, observe: Vector) -> Vector:

@@ -49,7 +49,7 @@ def device() -> Any:
 def refusal(cell: Cell | LinearCell) -> str | None:
     """Return what this engine cannot play of a cell, or None."""
     if not isinstance(cell, LinearCell):
-        return None
+        return None if cell.level is None else "a study that stops at a winner"
     if cell.policy.choose is not None:
         return f"{type(cell.policy).__name__}, which chooses by itself"
     if cell.same_actions:

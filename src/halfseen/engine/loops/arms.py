@@ -11,7 +11,7 @@ makes a policy that changes its mind only on observations cost nothing between t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from halfseen.engine.loops.record import cleared, record, record_potential
 from halfseen.kernels.compile_hints import inline, loop
 from halfseen.kernels.ties import outside
 from halfseen.kernels.tournament import build, climb, inner_nodes
+from halfseen.kernels.winning import NONE, winning_arm
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ArmTrack, ArmWorkspace, ArmWorld
@@ -44,6 +45,7 @@ JUMPS = False  # WAITS, and every round offers the same arms
 FILLS = False  # missing rewards are replaced by `fill`
 HAS_WIDTH = False
 POLLS = True  # stop when asked to
+DECLARES = False  # record the round in which a winner is declared
 
 
 @loop
@@ -52,6 +54,8 @@ def play(first: int, last: int, world: ArmWorld, work: ArmWorkspace, track: ArmT
     for replication in range(first, last):
         if POLLS and work.stop[0] != 0:
             return
+        if DECLARES:
+            forget_winner(replication - first, work, track)
         play_once(replication, replication - first, world, work, track)
 
 
@@ -140,6 +144,8 @@ def play_once(
             if CHOOSES:
                 plays[arm] = pulled
             learn(state, arm, arm_state[arm, REWARD], policy_constants)
+            if DECLARES:
+                look_for_winner(row, arm, clock, world, work, track)
         elif FILLS:
             guess = fill(state, arm, policy_constants)
             if guess == guess:
@@ -203,6 +209,25 @@ def begin(
             work.values[leaves + arm] = value
     cleared(work.potential)
     return largest_mean(world, work)
+
+
+def forget_winner(row: int, work: Any, track: Any) -> None:
+    """Begin a replication of a `WinnerTrack` without observed rewards and without a winner."""
+    cleared(work.totals)
+    track.winner[row] = NONE
+    track.winner_round[row] = 0
+
+
+def look_for_winner(row: int, arm: int, clock: float, world: Any, work: Any, track: Any) -> None:
+    """Add the reward just observed of an arm and record the first winner that is shown."""
+    if track.winner[row] != NONE:
+        return
+    work.totals[arm] += work.arm_state[arm, REWARD]
+    seen = work.arm_state[:, SEEN]
+    found = winning_arm(seen, work.totals, work.kept, world.rule, world.scales, arm)
+    if found != NONE:
+        track.winner[row] = found
+        track.winner_round[row] = int(clock)
 
 
 def largest_mean(world: ArmWorld, work: ArmWorkspace) -> float:

@@ -78,44 +78,36 @@ def estimate_gains(
 
     Thetas are drawn from the posterior. With b the best action of a draw, the gap of a is the mean
     of <b, theta> less the mean of <a, theta>, and the variance that of the mean of <a, theta> given
-    b. The innermost loops are over draws or actions, so that several are computed at a time.
+    b. Loops over draws are innermost, so that several are computed at a time.
     """
     count, d = rows.shape
     draws = int(table[DRAWS])
     gaps, spreads = memory[HEAD : HEAD + count], memory[HEAD + 2 * count : HEAD + 3 * count]
     start = HEAD + 3 * count
-    wins, along = memory[start : start + count], memory[start + count : start + 2 * count]
-    start += 2 * count
-    sums, columns = memory[start : start + count * d], memory[start + count * d :]
-    start += 2 * count * d
-    mean, top, best = (
-        memory[start : start + d],
-        memory[start + d : start + d + draws],
-        memory[start + d + draws : start + d + 2 * draws],
-    )
-    start += d + 2 * draws
+    wins, sums = memory[start : start + count], memory[start + count : start + count + count * d]
+    start += count + count * d
+    mean, scaled = memory[start : start + d], memory[start + d : start + 2 * d]
+    start += 2 * d
+    top, best = memory[start : start + draws], memory[start + draws : start + 2 * draws]
+    start += 2 * draws
     value, thetas = memory[start : start + draws], memory[start + draws :]
     normals = memory[memory.size - d * draws :]
     for i in range(d):
-        mean[i] = 0.0
-        theta = thetas[i * draws : (i + 1) * draws]
-        for draw in range(draws):
-            theta[draw] = estimate[i]
         for j in range(i + 1):
-            add_multiple(table[NOISE] * factor[i, j], normals[j * draws : (j + 1) * draws], theta)
+            scaled[j] = table[NOISE] * factor[i, j]
+        theta = thetas[i * draws : (i + 1) * draws]
+        combine(estimate[i], scaled[: i + 1], normals, theta)
     for draw in range(draws):
         top[draw] = -np.inf
     for k in range(count):
-        wins[k] = 0.0
-        for draw in range(draws):
-            value[draw] = 0.0
-        for i in range(d):
-            sums[k * d + i] = 0.0
-            columns[i * count + k] = rows[k, i]
-            add_multiple(rows[k, i], thetas[i * draws : (i + 1) * draws], value)
+        combine(0.0, rows[k], thetas, value)
         for draw in range(draws):
             best[draw] = k if value[draw] > top[draw] else best[draw]
             top[draw] = value[draw] if value[draw] > top[draw] else top[draw]
+    for k in range(count):
+        wins[k] = 0.0
+        for i in range(d):
+            sums[k * d + i] = 0.0
     total = 0.0
     for draw in range(draws):
         b = int(best[draw])
@@ -123,12 +115,12 @@ def estimate_gains(
         total += top[draw]
         for i in range(d):
             sums[b * d + i] += thetas[i * draws + draw]
-    for b in range(count):
-        for i in range(d):
+    for i in range(d):
+        mean[i] = 0.0
+        for b in range(count):
             mean[i] += sums[b * d + i] / draws
-    project_on(columns, mean, along)
     for k in range(count):
-        gap = total / draws - along[k]
+        gap = total / draws - inner(rows[k], mean)
         gaps[k] = gap if gap > 0.0 else 0.0
         spreads[k] = 0.0
     for b in range(count):
@@ -136,27 +128,52 @@ def estimate_gains(
             apart = sums[b * d : (b + 1) * d]
             for i in range(d):
                 apart[i] = apart[i] / wins[b] - mean[i]
-            project_on(columns, apart, along)
             share = wins[b] / draws
             for k in range(count):
-                spreads[k] += share * (along[k] * along[k])
+                along = inner(rows[k], apart)
+                spreads[k] += share * (along * along)
 
 
 @inline
-def project_on(columns: Vector, theta: Vector, out: Vector) -> None:
-    """Write the product of every action with theta; `columns` are the actions, by coordinate."""
-    count = out.size
-    for k in range(count):
-        out[k] = 0.0
+def combine(start: float, factors: Vector, numbers: Vector, out: Vector) -> None:
+    """Write a number plus a combination of vectors that lie one after the other.
+
+    Four vectors are added at a time: `out` is then read and written a quarter as often.
+    """
+    size, count = out.size, factors.size
+    first = 0
+    if count < 4:
+        for x in range(size):
+            out[x] = start
+    while first + 4 <= count:
+        one, two, three, four = (
+            numbers[first * size : (first + 1) * size],
+            numbers[(first + 1) * size : (first + 2) * size],
+            numbers[(first + 2) * size : (first + 3) * size],
+            numbers[(first + 3) * size : (first + 4) * size],
+        )
+        a, b, c, e = factors[first], factors[first + 1], factors[first + 2], factors[first + 3]
+        if first == 0:
+            for x in range(size):
+                out[x] = (((start + a * one[x]) + b * two[x]) + c * three[x]) + e * four[x]
+        else:
+            for x in range(size):
+                out[x] = (((out[x] + a * one[x]) + b * two[x]) + c * three[x]) + e * four[x]
+        first += 4
+    while first < count:
+        one, a = numbers[first * size : (first + 1) * size], factors[first]
+        for x in range(size):
+            out[x] += a * one[x]
+        first += 1
+
+
+@inline
+def inner(row: Vector, theta: Vector) -> float:
+    """Return the product of two vectors."""
+    total = 0.0
     for i in range(theta.size):
-        add_multiple(theta[i], columns[i * count : (i + 1) * count], out)
-
-
-@inline
-def add_multiple(factor: float, numbers: Vector, out: Vector) -> None:
-    """Add a multiple of a vector to another."""
-    for i in range(out.size):
-        out[i] += factor * numbers[i]
+        total += row[i] * theta[i]
+    return total
 
 
 @dataclass(frozen=True)
@@ -214,8 +231,8 @@ class VIDS(LinearPolicy):
         return np.array([setting.noise, self.draws, self.refresh, mode], dtype=float)
 
     def memory(self, actions: int, dimension: int) -> int:
-        """Return the length of the memory for a number of actions."""
-        kept = HEAD + actions * (5 + 2 * dimension) + 2 * dimension
+        """Return how many numbers are kept for so many actions."""
+        kept = HEAD + actions * (4 + dimension) + 2 * dimension
         return kept + self.draws * (3 + 2 * dimension)
 
     def check_live(self) -> None:

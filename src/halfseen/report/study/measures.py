@@ -163,6 +163,8 @@ def shown(result: Result) -> Result:
         checkpoints=study.checkpoints,
         alphas=[study.alphas[order] for order in orders],
         baseline=False,
+        stop=study.stop,
+        level=study.level,
     )
     if len(censorships) == len(names):
         tracks = {name: array[:problems, :, :POLICIES] for name, array in result.tracks.items()}

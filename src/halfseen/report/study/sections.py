@@ -155,6 +155,34 @@ def numbers_section(result: Result) -> Html:
         f"Regret after {counted('round', result.study.horizon)}",
         tag("p", note, class_="note"),
         table(tuple(columns), rows, words=words, label="Summary", groups=groups),
+        *_winners(result, {name: columns[name] for name in list(columns)[: len(words)]}, groups),
+    )
+
+
+def _winners(
+    result: Result, names: dict[str, Sequence[object]], groups: Sequence[bool]
+) -> tuple[Html, ...]:
+    """Return how soon a winner was declared in every cell; nothing without a stopping rule."""
+    if result.study.stop is None:
+        return ()
+    records = result.summary().records()
+    columns = names | {
+        "winner declared": [percent(r["winner declared"]) for r in records],
+        "rounds to winner": aligned([r["rounds to winner"] for r in records]),
+        "winner right": [
+            "–" if r["winner right"] is None else percent(r["winner right"]) for r in records
+        ],
+    }
+    note = (
+        f"The winner is the first arm shown to be the best at level {result.study.level:g}, looking"
+        " after every observation. “Declared” is the share of replications with a winner, “rounds"
+        " to winner” the median over all, “right” the share of winners that are best arms."
+    )
+    rows = list(zip(*columns.values(), strict=True))
+    words = range(len(names))
+    return (
+        tag("p", note, class_="note"),
+        table(tuple(columns), rows, words=words, label="Winners", groups=groups),
     )
 
 

@@ -1,0 +1,196 @@
+"""Studies that record when a winner is declared: by the theory's rule, changing nothing else."""
+
+import json
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from halfseen import (
+    IMED,
+    KLUCB,
+    UCB,
+    ArmedBandit,
+    FiniteActions,
+    GaussianThompson,
+    InvalidInput,
+    LinearBandit,
+    LinUCB,
+    PerArm,
+    Result,
+    Study,
+    Uniform,
+    simulate,
+    summarize,
+)
+from halfseen.draws import ENVIRONMENT
+from halfseen.engine.loops.feedback import feedback
+from halfseen.policies import Policy
+from halfseen.problems import FixedArms
+from halfseen.studies.spec import parse_spec, to_toml
+from halfseen.theory import winner
+
+PROBLEMS = {
+    "gaussian": ArmedBandit([0.9, 0.3, 0.1], noise=[0.4, 0.5, 0.3]),
+    "bernoulli": ArmedBandit([0.9, 0.3, 0.1], reward="bernoulli"),
+}
+CENSORED = PerArm([0.3, 0.9, 0.5])
+
+
+def fewest(state, arm, clock, stream, table):
+    return -state[arm, 0]
+
+
+@dataclass(frozen=True)
+class EqualObservations(Policy):
+    """Observe all arms equally often."""
+
+    kind: ClassVar[str] = "equal-observations"
+    waits = True
+    index = staticmethod(fewest)
+
+    def table(self, setting):
+        return np.zeros((setting.arms, 1))
+
+
+def study(horizon=400, problems=PROBLEMS, policies=None, **options):
+    options = {"replications": 3, "baseline": False, "stop": "winner", "level": 0.9} | options
+    return Study(problems, CENSORED, policies or EqualObservations(), horizon=horizon, **options)
+
+
+def test_engines_agree_and_no_other_number_changes():
+    policies = {"ucb": UCB(), "thompson": GaussianThompson(), "equal": EqualObservations()}
+    stopping = study(policies=policies)
+    plain = study(policies=policies, stop=None, level=None)
+    reference, cpu = simulate(stopping, engine="reference"), simulate(stopping)
+    assert set(reference.tracks) - set(simulate(plain).tracks) == {"winner", "winner_round"}
+    for name, array in reference.tracks.items():
+        assert np.array_equal(array, cpu.tracks[name]), name
+    for name, array in simulate(plain).tracks.items():
+        assert np.array_equal(array, cpu.tracks[name]), name
+
+
+@pytest.mark.parametrize("name", list(PROBLEMS))
+def test_the_winner_is_the_theorys_and_there_was_none_a_round_before(name):
+    result = simulate(study(problems=PROBLEMS[name]))
+    rounds = result.tracks["winner_round"][0, 0, 0]
+    assert np.all(rounds > 0)
+    _, cell = next(result.study.cells())
+    world, law = cell.world(), "bernoulli" if name == "bernoulli" else "gaussian"
+    for replication, declared in enumerate(rounds):
+        stream = (*world.key, replication, ENVIRONMENT)
+        for horizon in (declared - 1, declared):
+            seen = simulate(study(int(horizon), PROBLEMS[name])).tracks["observations"]
+            counts = seen[0, 0, 0, replication, -1]
+            totals = [
+                sum(feedback(world.arm_constants, arm, k, world.law, stream)[0] for k in range(n))
+                for arm, n in enumerate(counts)
+            ]
+            noise = PROBLEMS[name].scale
+            found = winner(counts, totals, level=0.9, noise=noise, rewards=law).arm
+            expected = result.tracks["winner"][0, 0, 0, replication]
+            assert found == (expected if horizon == declared else None)
+
+
+def test_data_and_summary_say_how_soon_and_how_rightly():
+    result = simulate(study(replications=5, problems=PROBLEMS["gaussian"]))
+    data = result.data
+    for name in ("winner", "winner_round", "winner_right"):
+        assert data[name].dims == ("problem", "censorship", "policy", "replication")
+    record = result.summary().records()[0]
+    assert record["winner declared"] == record["winner right"] == 1.0
+    assert record["rounds to winner"] == np.median(data.winner_round)
+    early = simulate(study(2, PROBLEMS["gaussian"]))
+    assert early.data.winner.values.ravel().tolist() == [-1] * 3
+    assert early.data.winner_right.values.ravel().tolist() == [-1] * 3
+    none = early.summary().records()[0]
+    assert [none[k] for k in ("winner declared", "rounds to winner", "winner right")] == [
+        0.0,
+        None,
+        None,
+    ]
+
+
+def test_an_arm_that_ties_with_the_best_is_right_and_a_worse_one_is_not():
+    result = simulate(study(problems=ArmedBandit([0.5, 0.5, 0.2]), replications=2, horizon=3))
+    result.tracks["winner"][...] = [1, 2]
+    assert result.data.winner_right.values.ravel().tolist() == [1, 0]
+
+
+def test_only_playable_arms_are_compared():
+    problem = ArmedBandit([0.9, 0.1, 2.0], noise=0.3, actions=FixedArms([0, 1]))
+    result = simulate(study(problems=problem))
+    assert np.all(result.tracks["winner"] == 0)
+    assert np.all(result.data.winner_right == 1)
+
+
+def test_a_spec_and_a_folder_hold_it(tmp_path):
+    stopping = study(problems=PROBLEMS["gaussian"], policies=IMED())
+    assert parse_spec(to_toml(stopping)) == stopping
+    assert json.loads(json.dumps(stopping.to_dict()))["level"] == 0.9
+    result = simulate(stopping, out=tmp_path / "kept")
+    again = Result.load(tmp_path / "kept")
+    assert again.study.stop == "winner"
+    assert np.array_equal(again.tracks["winner_round"], result.tracks["winner_round"])
+
+
+def test_cells_are_told_apart_by_the_rule_and_its_level_and_without_it_stay_as_they_were():
+    digests = [
+        study(stop=stop, level=level).fingerprints().cells[0, 0, 0]
+        for stop, level in ((None, None), ("winner", 0.9), ("winner", 0.95))
+    ]
+    assert len(set(digests)) == 3
+    assert "stop" not in study(stop=None, level=None).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"stop": "loser"}, "Study.stop"),
+        ({"level": 1.0}, "Study.level"),
+        ({"stop": None}, "must be left out without a stopping rule"),
+        ({"problems": ArmedBandit([2.0, 1.0, 1.0], reward="poisson")}, "sub-Gaussian"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(options, said):
+    with pytest.raises(InvalidInput, match=said):
+        study(**options)
+
+
+def test_linear_bandits_summaries_and_the_gpu_refuse_it():
+    problem = LinearBandit([0.5, 0.1], 0.5, FiniteActions([[1.0, 0.0], [0.0, 1.0]]))
+    with pytest.raises(InvalidInput, match="declared among arms"):
+        Study(problem, Uniform(0.5), LinUCB(), horizon=10, stop="winner")
+    with pytest.raises(InvalidInput, match="keeps no winners"):
+        summarize(study())
+    with pytest.raises(InvalidInput, match="cannot play a study that stops at a winner"):
+        simulate(study(), engine="cuda")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("means", "observe", "policy", "rounds", "error"),
+    [
+        ((0.3, 0.0, 0.0), (0.2, 0.9, 0.05), KLUCB(clock="rounds"), 53390, 2013),
+        ((0.3, 0.0, 0.0), (0.2, 0.9, 0.05), EqualObservations(), 11655, 497),
+        ((0.5, 0.2, 0.0, 0.0), (0.3,) * 4, KLUCB(clock="rounds"), 32869, 1408),
+    ],
+)
+def test_rounds_until_a_winner_are_those_measured_elsewhere(means, observe, policy, rounds, error):
+    """Against runs of independent code, 100 each, that looked whenever n had grown by 1%."""
+    played = Study(
+        ArmedBandit(means),
+        PerArm(observe),
+        policy,
+        horizon=200_000,
+        replications=200,
+        checkpoints=2,
+        baseline=False,
+        stop="winner",
+    )
+    data = simulate(played).data
+    assert np.all(data.winner_right != 0)
+    found = np.where(data.winner < 0, played.horizon, data.winner_round).ravel()
+    own = found.std(ddof=1) / np.sqrt(found.size)
+    assert abs(found.mean() - rounds) < 3.0 * np.hypot(own, error)
