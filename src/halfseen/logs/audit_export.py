@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,7 @@ def shown_rates(found: Audit, most: int) -> Table:
     return Table(keep, tuple(tuple(row[i] for i in places) for row in rates.rows))
 
 
+@lru_cache
 def snake_case(name: str) -> str:
     """Return a column's title as a key.
 

@@ -89,7 +89,8 @@ class Counts:
         """Return some of the arms."""
         keep = np.arange(len(self))[chosen]
         arrays = {k: v[keep] for k, v in vars(self).items() if isinstance(v, np.ndarray)}
-        return replace(self, names=tuple(self.names[i] for i in keep), **arrays)
+        names = tuple(np.array(self.names, dtype=object)[keep].tolist())
+        return replace(self, names=names, **arrays)
 
 
 @dataclass(frozen=True)
@@ -360,7 +361,7 @@ def _merged(found: dict[str, Any]) -> dict[str, Any]:
 def _counts(log: str, found: dict[str, Any]) -> Counts:
     missing = np.ma.getmaskarray(found["name"])
     unnamed = int(np.asarray(found["rows"])[missing].sum())
-    names = tuple(str(name) for name in np.asarray(found["name"])[~missing])
+    names = tuple(np.asarray(found["name"])[~missing].tolist())
     if not names:
         raise InvalidInput(
             "log",

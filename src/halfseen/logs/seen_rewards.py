@@ -107,7 +107,7 @@ def read_rewards(decisions: Decisions) -> SeenRewards | None:
     left_out = max(len(arms) - reward_cells.ARMS, 0)
     only = ""
     if left_out:
-        arms = arms.part(np.sort(np.argsort(-arms.seen, kind="stable")[:reward_cells.ARMS]))
+        arms = arms.part(np.sort(np.argsort(-arms.seen, kind="stable")[: reward_cells.ARMS]))
         names = ", ".join(map(text, arms.names))
         only = f" AND CAST(action AS VARCHAR) IN (SELECT unnest([{names}]))"
     exact = bool(arms.seen.sum() <= reward_cells.EXACT)
