@@ -147,6 +147,8 @@ def snake_case(name: str) -> str:
 
 def snake_keys(value: Any) -> Any:
     """Return a value whose dictionaries, inner ones too, have keys in snake_case."""
+    if type(value) in (float, int, str):
+        return value
     if isinstance(value, dict):
         return {snake_case(key): snake_keys(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -156,6 +158,10 @@ def snake_keys(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return a value that JSON can hold: None for what is infinite or not a number."""
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if type(value) in (int, str):
+        return value
     if isinstance(value, dict):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
