@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import HalfseenError, InvalidInput, audit
+from halfseen.logs import reward_cells
 from halfseen.logs.columns import MISSING, Columns
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.source import open_log
@@ -140,3 +141,24 @@ def test_any_file_gives_counts_or_a_sentence(tmp_path_factory, content):
     path.write_bytes(b"a,r\n" + content)
     _, said = attempted(lambda: read_decisions(open_log(path), Columns("a", "r")))
     assert "\n" not in said
+
+
+@pytest.mark.parametrize("unnamed", [False, True])
+def test_a_long_parquet_log_is_counted_like_the_table_it_holds(tmp_path, monkeypatch, unnamed):
+    rng = np.random.default_rng(3)
+    arm = rng.choice(["a", "b", "c"], 3000).astype(object)
+    reward = np.where(rng.random(3000) < 0.6, rng.normal(size=3000), np.nan)
+    reward[arm == "c"] = np.nan
+    reward[5], arm[5] = 99.0, None if unnamed else "a"
+    moment = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(3000), unit="h")
+    frame = pd.DataFrame({"a": arm, "r": reward, "t": moment})
+    frame.to_parquet(tmp_path / "log.parquet")
+    monkeypatch.setattr(reward_cells, "EXACT", 100)
+    stored = read_decisions(open_log(tmp_path / "log.parquet"), Columns("a", "r", time="t"))
+    table = read_decisions(open_log(frame), Columns("a", "r", time="t"))
+    assert (stored.cells is not None, table.cells is None) == (True, True)
+    assert stored.counts.names == table.counts.names
+    for name in ("rows", "seen", "mean", "variance", "least", "most", "unnamed"):
+        ours, theirs = getattr(stored.counts, name), getattr(table.counts, name)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    np.testing.assert_array_equal(stored.binned.seen, table.binned.seen)

@@ -62,6 +62,16 @@ def test_the_normal_part_agrees_with_the_draws(monkeypatch):
     assert fast.high == pytest.approx(slow.high, rel=2e-3)
 
 
+@pytest.mark.parametrize(("a", "b"), [(1.0, 4.0), (3.0, 2.0)])
+def test_the_sum_over_arms_with_the_same_counts_has_the_law_of_its_draws(a, b):
+    from scipy.stats import ks_2samp
+
+    rng = np.random.default_rng(4)
+    each = (1.0 / rng.beta(a, b, (1000, 5000))).sum(axis=1)
+    together = effective._sum_alike(a, b, 5000, 4000, rng)
+    assert ks_2samp(each, together).pvalue > 1e-3
+
+
 def test_a_million_arms():
     rng = np.random.default_rng(2)
     rows = rng.poisson(60, 1_000_000) + 1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from halfseen import InvalidInput, audit
-from halfseen.logs import seen_rewards
+from halfseen.logs import reward_cells
 from halfseen.logs.missing_bounds import expectile_bounds, mean_bounds, tipping_gamma
 
 SEVEN = [0.1, 0.2, 0.2, 0.5, 0.7, 0.9, 1.0]
@@ -150,7 +150,7 @@ def test_bins_of_a_large_log_give_the_bounds_of_every_value(monkeypatch):
     rewards = np.where(rng.random(30_000) < 0.5, rng.lognormal(arm / 4, 1.0), np.nan)
     rows = {"a": arm, "r": rewards}
     exact = audit(rows, action="a", reward="r").rewards
-    monkeypatch.setattr(seen_rewards, "EXACT", 100)
+    monkeypatch.setattr(reward_cells, "EXACT", 100)
     binned = audit(rows, action="a", reward="r").rewards
     assert len(binned.values) < 3 * 1002 < len(exact.values)
     for gamma in (1.0, 2.0, 20.0):
@@ -164,14 +164,14 @@ def test_whole_numbers_in_bins_stay_exact(monkeypatch):
     rng = np.random.default_rng(6)
     rows = {"a": rng.integers(0, 3, 3000), "r": rng.integers(1, 6, 3000).astype(float)}
     exact = audit(rows, action="a", reward="r").rewards
-    monkeypatch.setattr(seen_rewards, "EXACT", 100)
+    monkeypatch.setattr(reward_cells, "EXACT", 100)
     binned = audit(rows, action="a", reward="r").rewards
     np.testing.assert_array_equal(binned.values, exact.values)
     np.testing.assert_array_equal(binned.counts, exact.counts)
 
 
 def test_of_very_many_arms_those_seen_most_are_bounded(monkeypatch):
-    monkeypatch.setattr(seen_rewards, "ARMS", 2)
+    monkeypatch.setattr(reward_cells, "ARMS", 2)
     rewards = rewards_of(a=[1.5, 2.0], b=[0.5], c=[0.1, 0.2, 0.3])
     assert (rewards.names, rewards.left_out) == (("a", "c"), 1)
     assert rewards.mean == pytest.approx([1.75, 0.2])

@@ -83,7 +83,7 @@ class Advice:
     def worth_most(self) -> WorthMost | None:
         """The arm on which more feedback is worth most, among those seen."""
         known = self.effective_seen > 0.0
-        names = tuple(self.arms[i] for i in np.flatnonzero(known))
+        names = np.array(self.arms, dtype=object)[known]
         return worth_most(names, self.effective_seen[known], self.effective_rows[known])
 
     @cached_property
@@ -95,10 +95,10 @@ class Advice:
         seen, rows = self.effective_seen[known], self.effective_rows[known]
         return estimate_dimension(seen, rows, level=self.level) if len(seen) else None
 
-    @property
+    @cached_property
     def never_seen(self) -> tuple[str, ...]:
         """The arms of which no reward was seen."""
-        return tuple(self.arms[i] for i in np.flatnonzero(self.counts.seen == 0))
+        return tuple(np.array(self.arms, dtype=object)[self.counts.seen == 0].tolist())
 
     def bounds(
         self, gamma: float = 2.0, *, between: tuple[float, float] | None = None

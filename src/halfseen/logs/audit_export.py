@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,7 @@ def shown_rates(found: Audit, most: int) -> Table:
     return Table(keep, tuple(tuple(row[i] for i in places) for row in rates.rows))
 
 
+@lru_cache
 def snake_case(name: str) -> str:
     """Return a column's title as a key.
 
@@ -145,6 +147,8 @@ def snake_case(name: str) -> str:
 
 def snake_keys(value: Any) -> Any:
     """Return a value whose dictionaries, inner ones too, have keys in snake_case."""
+    if type(value) in (float, int, str):
+        return value
     if isinstance(value, dict):
         return {snake_case(key): snake_keys(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -154,6 +158,10 @@ def snake_keys(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return a value that JSON can hold: None for what is infinite or not a number."""
+    if type(value) is float:
+        return value if math.isfinite(value) else None
+    if type(value) in (int, str):
+        return value
     if isinstance(value, dict):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.logs.columns import Columns, WrongType, decisions_sql
+from halfseen.logs import reward_cells
+from halfseen.logs.columns import REAL, WHOLE, Columns, WrongType, decisions_sql
+from halfseen.logs.reward_cells import RewardCells
 from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, filter_rows
 from halfseen.logs.source import Log, filled, identifier, too_large
 from halfseen.logs.time_bins import Bins, find_bins
 
 Whole = NDArray[np.int64]
 PEEK, ARMS = 100_000, 1000  # rows looked at, and arms among them, to count by time as well
+LEAST_DAYS = 5.0  # that carry the tie between zeros and what is seen
 WEIGHTS = {
     "mean": "seen",
     "hidden_mean": "hidden",
@@ -37,8 +40,8 @@ class Counts:
         Decisions and rewards seen.
     mean, variance
         Of the rewards seen; NaN where there are too few.
-    least, most, zeros
-        The smallest and largest reward seen, and how many are exactly 0.
+    least, most
+        The smallest and largest reward seen of any arm; NaN if there is none.
     hidden, hidden_mean
         Rewards recorded in rows that are marked as not observed.
     contradicting
@@ -57,9 +60,8 @@ class Counts:
     seen: Whole
     mean: Vector
     variance: Vector
-    least: Vector
-    most: Vector
-    zeros: Whole
+    least: float
+    most: float
     hidden: Whole
     hidden_mean: Vector
     contradicting: Whole
@@ -79,7 +81,7 @@ class Counts:
             return False
         k, mean = self.seen[some], self.mean[some]
         spread = np.where(k > 1, np.nan_to_num(self.variance[some]), 0.0)
-        inside = (self.least[some] >= 0.0).all() and (self.most[some] <= 1.0).all()
+        inside = self.least >= 0.0 and self.most <= 1.0
         fair = mean * (1.0 - mean) * k
         return bool(inside and np.allclose(spread * (k - 1), fair, rtol=1e-6, atol=1e-12))
 
@@ -87,12 +89,16 @@ class Counts:
         """Return some of the arms."""
         keep = np.arange(len(self))[chosen]
         arrays = {k: v[keep] for k, v in vars(self).items() if isinstance(v, np.ndarray)}
-        return replace(self, names=tuple(self.names[i] for i in keep), **arrays)
+        names = tuple(np.array(self.names, dtype=object)[keep].tolist())
+        return replace(self, names=names, **arrays)
 
 
 @dataclass(frozen=True)
 class Binned:
-    """Decisions, rewards seen and zeros among them, by arm and place in time: one entry a pair."""
+    """Decisions, rewards seen and zeros among them, by arm and place in time: one entry a pair.
+
+    Zeros are counted where there are enough days for `zeros-follow` to look at them.
+    """
 
     arm: Whole
     place: Whole
@@ -111,6 +117,8 @@ class Decisions:
         Its time, if it has one.
     binned
         Counts by arm and bin, unless there are very many arms.
+    cells
+        The rewards of a long log in cells, if they were met on the way.
     left_out
         Rows that a filter left out, if there is one.
     """
@@ -121,6 +129,7 @@ class Decisions:
     counts: Counts
     bins: Bins | None
     binned: Binned | None
+    cells: RewardCells | None = None
     left_out: LeftOut | None = None
 
 
@@ -176,18 +185,19 @@ def _filtered(log: Log, columns: Columns, rows: RowFilter) -> Decisions:
 def _counted(log: Log, columns: Columns) -> Decisions:
     bins = find_bins(log, columns)
     sql, bad = decisions_sql(log, columns, None if bins is None else bins.sql)
+    ends = _known_ends(log, columns)
+    few_arms, in_cells = _peek(log, sql, ends) if bins is not None or ends else (False, False)
+    by_time = bins is not None and few_arms
     ask = {
         "rows": "count(*)",
         "seen": "count(reward)" if columns.reward else "count(*) FILTER (seen)",
     }
-    if columns.reward:
-        ask |= {
-            "mean": "avg(reward)",
-            "variance": "var_samp(reward)",
-            "least": "min(reward)",
-            "most": "max(reward)",
-            "zeros": "count(*) FILTER (reward = 0)",
-        }
+    if columns.reward and not in_cells:
+        ask |= {"mean": "avg(reward)", "variance": "var_samp(reward)"}
+    if columns.reward and ends is None:
+        ask |= {"least": "min(reward)", "most": "max(reward)"}
+    if columns.reward and by_time and bins is not None and _zeros_matter(bins, ends):
+        ask["zeros"] = "count(*) FILTER (reward = 0)"
     if columns.reward and columns.observed:
         ask |= {
             "hidden": "count(hidden)",
@@ -204,7 +214,6 @@ def _counted(log: Log, columns: Columns) -> Decisions:
         ask |= {"cost": "avg(cost)", "costs": "count(cost)"}
     ask |= {f"bad_{i}": f"count(*) FILTER (bad_{i})" for i in range(len(bad))}
     asked = ", ".join(f"{what} AS {name}" for name, what in ask.items())
-    by_time = bins is not None and _few_arms(log, sql)
     place = "bin" if by_time else "0"
     found = log.query(
         f"SELECT CAST(action AS VARCHAR) AS name, dense_rank() OVER (ORDER BY action) - 1 AS arm,"
@@ -220,10 +229,62 @@ def _counted(log: Log, columns: Columns) -> Decisions:
                 _hint(log, column),
             )
     counts = _counts(log.name, _merged(found))
-    extremes = np.concatenate([counts.least, counts.most, counts.variance])
-    if np.isinf(extremes).any():
+    if ends is not None:
+        counts = _with_ends(counts, log, sql, ends)
+    if np.isinf([counts.least, counts.most]).any():
         raise too_large(log.name)
-    return Decisions(log, columns, sql, counts, bins, _binned(found) if by_time else None)
+    cells = None
+    if in_cells:
+        counts, cells = _with_moments(counts, log, sql)
+    if np.isinf(counts.variance).any():
+        raise too_large(log.name)
+    return Decisions(log, columns, sql, counts, bins, _binned(found) if by_time else None, cells)
+
+
+def _known_ends(log: Log, columns: Columns) -> tuple[float, float] | None:
+    """Return the smallest and largest reward where they need no reading: NaN is above all."""
+    if not log.indexed or columns.reward is None or columns.observed is not None:
+        return None
+    if log.columns[columns.reward] not in (*REAL, *WHOLE):
+        return None
+    raw = identifier(columns.reward)
+    found = log.query(f"SELECT min({raw}) AS low, max({raw}) AS high FROM {log.relation}")
+    low, high = float(filled(found["low"])[0]), float(filled(found["high"])[0])
+    return None if np.isnan(low + high) else (low, high)
+
+
+def _with_ends(counts: Counts, log: Log, sql: str, ends: tuple[float, float]) -> Counts:
+    if counts.unnamed:  # their rewards do not count
+        found = log.query(
+            f"SELECT min(reward) AS low, max(reward) AS high FROM {sql} WHERE action IS NOT NULL"
+        )
+        ends = float(filled(found["low"])[0]), float(filled(found["high"])[0])
+    return replace(counts, least=ends[0], most=ends[1])
+
+
+def _with_moments(counts: Counts, log: Log, sql: str) -> tuple[Counts, RewardCells | None]:
+    """Add the means and variances, and return the cells they come from if arms are not many."""
+    known = counts.seen > 0
+    mean, variance = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
+    if not known.any():
+        return counts, None
+    rows, cells = f"{sql} WHERE seen AND action IS NOT NULL", None
+    if known.sum() <= reward_cells.ARMS:
+        cells = reward_cells.read_cells(log, rows, exact=False)
+        mean[known], variance[known] = cells.moments()
+    else:
+        found = log.query(
+            f"SELECT avg(reward) AS mean, var_samp(reward) AS variance FROM {rows}"
+            " GROUP BY action ORDER BY action"
+        )
+        mean[known], variance[known] = filled(found["mean"]), filled(found["variance"])
+    return replace(counts, mean=mean, variance=variance), cells
+
+
+def _zeros_matter(bins: Bins, ends: tuple[float, float] | None) -> bool:
+    """Say whether there can be zeros, on days enough to look at."""
+    enough = not bins.days or bins.days >= LEAST_DAYS
+    return enough and (ends is None or ends[0] <= 0.0 <= ends[1])
 
 
 def _hint(log: Log, column: str) -> str:
@@ -236,10 +297,23 @@ def _hint(log: Log, column: str) -> str:
     return "Correct them, or empty them where they stand for missing."
 
 
-def _few_arms(log: Log, sql: str) -> bool:
-    """Say whether counting by arm and time is no more work than by arm, from the log's head."""
-    head = f"(SELECT action FROM {sql} LIMIT {PEEK})"
-    return int(log.query(f"SELECT count(DISTINCT action) AS arms FROM {head}")["arms"][0]) <= ARMS
+def _peek(log: Log, sql: str, ends: tuple[float, float] | None) -> tuple[bool, bool]:
+    """Judge by the log's head how to count: by arm and time at once, and rewards in cells.
+
+    The former is no more work than by arm if arms are few. The latter gives means and variances as
+    well, and is needed for the bounds of long logs whose rewards are not just 0 and 1.
+    """
+    head = f"(SELECT action, reward FROM {sql} LIMIT {PEEK})"
+    found = log.query(
+        "SELECT count(DISTINCT action) AS arms, coalesce(bool_or(reward NOT IN (0, 1)), false)"
+        f" AS real FROM {head}"
+    )
+    few = int(found["arms"][0]) <= ARMS
+    if not few or ends is None or not found["real"][0]:
+        return few, False
+    largest = max(-ends[0], ends[1])
+    rows = int(log.query(f"SELECT count(*) AS n FROM {log.relation}")["n"][0])
+    return few, bool(rows > reward_cells.EXACT and largest <= reward_cells.LARGEST)
 
 
 def _binned(found: dict[str, Any]) -> Binned:
@@ -287,7 +361,7 @@ def _merged(found: dict[str, Any]) -> dict[str, Any]:
 def _counts(log: str, found: dict[str, Any]) -> Counts:
     missing = np.ma.getmaskarray(found["name"])
     unnamed = int(np.asarray(found["rows"])[missing].sum())
-    names = tuple(str(name) for name in np.asarray(found["name"])[~missing])
+    names = tuple(np.asarray(found["name"])[~missing].tolist())
     if not names:
         raise InvalidInput(
             "log",
@@ -310,9 +384,8 @@ def _counts(log: str, found: dict[str, Any]) -> Counts:
         seen=whole("seen"),
         mean=real("mean"),
         variance=real("variance"),
-        least=real("least"),
-        most=real("most"),
-        zeros=whole("zeros"),
+        least=float(np.fmin.reduce(real("least"))),
+        most=float(np.fmax.reduce(real("most"))),
         hidden=whole("hidden"),
         hidden_mean=real("hidden_mean"),
         contradicting=whole("contradicting"),

@@ -71,11 +71,9 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any], *, doubt: float = math.inf
 
     if len(seen) < 2:
         return RatePrior(0.5, 1.0)
-    pairs, times = np.unique(np.stack([seen, rows - seen]), axis=1, return_counts=True)
-    hits, misses = pairs.astype(float)
-    pooled = float(
-        np.clip((hits * times).sum() / (pairs.sum(axis=0) * times).sum(), 1e-9, 1 - 1e-9)
-    )
+    pairs, times = np.unique(seen + 1j * (rows - seen), return_counts=True)
+    hits, misses = pairs.real, pairs.imag
+    pooled = float(np.clip((hits * times).sum() / ((hits + misses) * times).sum(), 1e-9, 1 - 1e-9))
 
     def loss(place: Vector) -> float:
         mean, worth = float(expit(place[0])), math.exp(place[1])

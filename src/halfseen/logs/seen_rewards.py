@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.logs import reward_cells
 from halfseen.logs.counts import Counts, Decisions, Whole
-from halfseen.logs.source import filled, text, too_large
-
-EXACT = 1_000_000  # rewards up to which every distinct value is a cell of its own
-BINS = 1000  # cells of each arm in a longer log
-ARMS = 2000  # arms at most, those seen most, unless rewards are 0 or 1
-LARGEST = 1e150  # its square does not overflow
-HEAD = 100_000  # rewards from which the bins are chosen
+from halfseen.logs.source import text, too_large
 
 
 @dataclass(frozen=True)
@@ -105,36 +100,33 @@ def read_rewards(decisions: Decisions) -> SeenRewards | None:
         return None
     never = tuple(np.array(counts.names, dtype=object)[~known].tolist())
     arms = counts.part(known)
-    if max(-arms.least.min(), arms.most.max()) > LARGEST:
+    if max(-counts.least, counts.most) > reward_cells.LARGEST:
         raise too_large(decisions.log.name)
     if counts.binary:
         return _binary(arms, never)
-    left_out = max(len(arms) - ARMS, 0)
+    left_out = max(len(arms) - reward_cells.ARMS, 0)
     only = ""
     if left_out:
-        arms = arms.part(np.sort(np.argsort(-arms.seen, kind="stable")[:ARMS]))
-        only = f" AND CAST(action AS VARCHAR) IN ({', '.join(map(text, arms.names))})"
-    rows = f"{decisions.sql} WHERE seen AND action IS NOT NULL{only}"
-    place = "reward" if arms.seen.sum() <= EXACT else _bin_sql(decisions, rows)
-    found = decisions.log.query(
-        "SELECT dense_rank() OVER (ORDER BY action) - 1 AS arm, value, count, within FROM"
-        f" (SELECT action, {place} AS place, avg(reward) AS value, count(*) AS count,"
-        f" var_pop(reward) AS within FROM {rows}"
-        " GROUP BY ALL) ORDER BY arm, place"
-    )
-    arm = np.asarray(found["arm"]).astype(np.int64)
+        arms = arms.part(np.sort(np.argsort(-arms.seen, kind="stable")[: reward_cells.ARMS]))
+        names = ", ".join(map(text, arms.names))
+        only = f" AND CAST(action AS VARCHAR) IN (SELECT unnest([{names}]))"
+    exact = bool(arms.seen.sum() <= reward_cells.EXACT)
+    cells = decisions.cells
+    if cells is None or exact or left_out:
+        rows = f"{decisions.sql} WHERE seen AND action IS NOT NULL{only}"
+        cells = reward_cells.read_cells(decisions.log, rows, exact=exact)
     return SeenRewards(
         names=arms.names,
         never_seen=never,
         left_out=left_out,
         rows=arms.rows,
         seen=arms.seen,
-        starts=np.flatnonzero(np.diff(arm, prepend=-1)),
-        values=filled(found["value"]),
-        counts=filled(found["count"]),
-        within=filled(found["within"]),
-        least=float(arms.least.min()),
-        most=float(arms.most.max()),
+        starts=cells.starts,
+        values=cells.value,
+        counts=cells.count,
+        within=cells.within,
+        least=counts.least,
+        most=counts.most,
     )
 
 
@@ -153,18 +145,4 @@ def _binary(arms: Counts, never: tuple[str, ...]) -> SeenRewards:
         within=np.zeros(len(counts)),
         least=0.0,
         most=1.0,
-    )
-
-
-def _bin_sql(decisions: Decisions, rows: str) -> str:
-    ends = decisions.log.query(
-        "SELECT unnest(quantile_cont(reward, [0.001, 0.999])) AS ends FROM"
-        f" (SELECT reward FROM {rows} LIMIT {HEAD})"
-    )["ends"]
-    low, high = filled(ends).tolist()
-    step = (high - low) / BINS
-    inside = f"floor((reward - '{low!r}'::DOUBLE) / '{step!r}'::DOUBLE)" if step > 0.0 else "0"
-    return (
-        f"CASE WHEN reward < '{low!r}'::DOUBLE THEN -1 WHEN reward > '{high!r}'::DOUBLE"
-        f" THEN {BINS + 1} ELSE {inside} END"
     )

@@ -35,7 +35,8 @@ def _cost(found: Audit) -> list[str]:
     assert whole is not None
     low, high = whole.factor_interval
     top = f"to {high:.3g}" if math.isfinite(high) else "and no upper end"
-    names = listed([shortened(name) for name in found.never_seen], 3)
+    never_seen = found.never_seen
+    names = listed((*map(shortened, never_seen[:3]), *never_seen[3:]), 3)
     never = f"Nothing was ever seen of {names}: no number here speaks of that."
     if found.never_seen and whole.factor == 1.0:
         return [f"Of the arms that were seen nothing is missing. {never}"]

@@ -54,6 +54,8 @@ class Log:
         What separates the decimals of a number that is written as text.
     scales
         Seconds per unit of the columns known to count time since 1970.
+    indexed
+        Whether the number of rows and the ends of a column are known without reading it all.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Log:
     on_server: bool = False
     decimal: str = "."
     scales: dict[str, float | None] = field(default_factory=dict, compare=False)
+    indexed: bool = False
 
     def column(self, field: str, name: Any) -> str:
         """Return the name of a column that is there, or say which one is near."""
@@ -94,7 +97,7 @@ class Log:
     def narrowed(self, condition: str) -> Log:
         """Return the rows for which a condition in SQL holds."""
         narrow = f"(SELECT * FROM {self.relation} WHERE {condition})"
-        return replace(self, relation=narrow, plain=None)
+        return replace(self, relation=narrow, plain=None, indexed=False)
 
 
 def open_log(
@@ -170,7 +173,8 @@ def open_log(
         from halfseen.logs.log_files import json_as_text
 
         plain = json_as_text(relation, columns)
-    return Log(name, relation, columns, connection, plain, on_server, decimal)
+    indexed = relation.startswith("read_parquet(")
+    return Log(name, relation, columns, connection, plain, on_server, decimal, indexed=indexed)
 
 
 def _connected() -> tuple[duckdb.DuckDBPyConnection, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +75,7 @@ class WorthMost:
 
 
 def worth_most(
-    names: tuple[str, ...], seen: NDArray[Any], rows: NDArray[Any], *, seed: int = 0
+    names: Sequence[str] | NDArray[Any], seen: NDArray[Any], rows: NDArray[Any], *, seed: int = 0
 ) -> WorthMost | None:
     """Return on which arm more feedback is worth most.
 

@@ -115,7 +115,7 @@ def test_intervals_of_rates_within_a_window_hold_93_percent_of_the_time(kind):
         roles = {"action": "arm", "observed": "seen", "time": "time", "feedback_time": "back"}
         found = maturity_of(frame, roles, end)
         truth = rates * (1 - np.exp(-found.windows / 86400 / scale))
-        low, high = clopper_pearson(found.seen, found.rows)
+        low, high = clopper_pearson(found.seen, found.rows, 0.95)
         arms += ((low <= truth) & (truth <= high)).tolist()
         dimension = estimate_dimension(found.seen, found.rows)
         whole.append(dimension.low <= (1 / truth).sum() <= dimension.high)

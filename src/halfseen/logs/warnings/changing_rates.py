@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from halfseen.logs.counts import Binned, Decisions
+from halfseen.logs.counts import LEAST_DAYS, Binned, Decisions
 from halfseen.logs.drift import Course, moment_in_words
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.mature_rows import mature_sql
@@ -191,11 +191,13 @@ def look_at_zeros(cube: Binned | None, decisions: Decisions, inflation: float) -
 
     if decisions.columns.reward is None or cube is None or decisions.bins is None:
         return unknown("zeros-follow", ZEROS, "name the columns with --reward and --time")
+    bins = decisions.bins
+    if 0 < bins.days < LEAST_DAYS:
+        return unknown("zeros-follow", ZEROS, "too few days")
     zeros, seen = int(cube.zeros.sum()), int(cube.seen.sum())
     if not 0 < zeros < seen or seen == cube.rows.sum():
         said = "no reward is missing, or none or all of those seen are 0"
         return unknown("zeros-follow", ZEROS, said)
-    bins = decisions.bins
     day = bins.day_of(cube.place) if bins.days else cube.place
     week = bins.week_of(cube.place) if bins.days else cube.place // 8
     pair, key = np.unique(np.stack([cube.arm, day, week]), axis=1, return_inverse=True)

@@ -55,7 +55,7 @@ EFFECT = "Counted twice, they make every interval too narrow and their arms too 
 
 def _repeated_ids(decisions: Decisions, name: str) -> list[LogWarning]:
     log, key = decisions.log, f"hash({identifier(name)})"
-    chosen = f"{identifier(name)} IS NOT NULL AND {key} % {_modulus(decisions)} = 0"
+    chosen = f"{identifier(name)} IS NOT NULL AND {key} & {_modulus(decisions) - 1} = 0"
     found = log.query(
         "SELECT coalesce(sum(n), 0) AS n, count(*) AS ids, coalesce(sum(kinds), 0) AS kinds FROM"
         f" (SELECT count(*) AS n, count(DISTINCT {_hash(log, list(log.columns))}) AS kinds FROM"
@@ -96,15 +96,16 @@ def _repeated_rows(decisions: Decisions) -> tuple[float, int, Rewards | None]:
         value = number_sql(log, "reward", columns.reward)[0]
     rows = int(decisions.counts.rows.sum()) // modulus
     spans = min(max(rows // ROWS_PER_SPAN, 1), BINS)
+    picked = f" WHERE {_hash(log, decided)} & {modulus - 1} = 0" if modulus > 1 else ""
     log.query(
         f"CREATE OR REPLACE TEMP TABLE halfseen_rows AS SELECT {_hash(log, decided)} AS decided,"
         f" {_hash(log, outcome)} AS outcome, {_hash(log, other)} AS other, {coarse} AS coarse,"
         f" {_hash(log, [columns.action] if columns.action else [])} AS arm,"
-        f" {bin_} * {spans} // {places} AS span, {value} AS value FROM {log.relation}"
-        f" WHERE {_hash(log, decided)} % {modulus} = 0"
+        f" {bin_} * {spans} // {places} AS span, {value} AS value FROM"
+        f" {log.relation}{picked}"
     )
     try:
-        return *_judged(log), _rewards(log) if modulus > 1 else None
+        return *_judged(log, bool(other)), _rewards(log) if modulus > 1 else None
     finally:
         log.query("DROP TABLE halfseen_rows")
 
@@ -120,17 +121,17 @@ def _rewards(log: Log) -> Rewards | None:
     )
 
 
-def _judged(log: Log) -> tuple[float, int]:
-    """Test the rows that were sampled."""
+def _judged(log: Log, others: bool) -> tuple[float, int]:
+    """Test the rows that were sampled, which may have columns of unknown meaning."""
     looked, kinds, alike = _pairs(log, "decided, outcome, other")
-    crowded = looked > CROWD * _pairs(log, "decided, other")[1]
-    days = log.query("SELECT coalesce(bool_and(coarse), true) AS only FROM halfseen_rows")["only"]
-    if looked == kinds or crowded or days[0]:
+    if looked == kinds or looked > CROWD * _pairs(log, "decided, other")[1]:
         return 0.0, looked
-    excess = min(
-        _excess(log, "decided, other", "outcome", alike),
-        _excess(log, "decided", "outcome, other", alike),
-    )
+    days = log.query("SELECT coalesce(bool_and(coarse), true) AS only FROM halfseen_rows")["only"]
+    if days[0]:
+        return 0.0, looked
+    excess = _excess(log, "decided, other", "outcome", alike)
+    if others:
+        excess = min(excess, _excess(log, "decided", "outcome, other", alike))
     return (looked - kinds) / looked * excess, looked
 
 
@@ -171,4 +172,5 @@ def _hash(log: Log, names: list[str]) -> str:
 
 
 def _modulus(decisions: Decisions) -> int:
-    return max(1, int(decisions.counts.rows.sum()) // SAMPLE)
+    """Return a power of two, which divides faster, that leaves the sample or up to twice it."""
+    return 1 << max(int(decisions.counts.rows.sum()) // SAMPLE, 1).bit_length() - 1

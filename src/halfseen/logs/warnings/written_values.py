@@ -52,7 +52,7 @@ def sample_rewards(decisions: Decisions) -> Rewards:
     """Return the rewards seen, of a long log a part of them."""
     seen, log, sql = int(decisions.counts.seen.sum()), decisions.log, decisions.sql
     if seen > 1.5 * SAMPLE:
-        part = f"TABLESAMPLE bernoulli({100.0 * SAMPLE / seen!r}%) REPEATABLE (1)"
+        part = f"TABLESAMPLE system({100.0 * SAMPLE / seen!r}%) REPEATABLE (1)"
         some = replace(log, relation=f"(SELECT * FROM {log.relation} {part})")
         sql, _ = decisions_sql(some, decisions.columns)
     found = log.query(
@@ -85,8 +85,7 @@ def look_at_values(decisions: Decisions, rewards: Rewards) -> tuple[Check, list[
 def one_value(decisions: Decisions) -> LogWarning | None:
     """Warn if all rewards seen are the same."""
     counts = decisions.counts
-    some = counts.seen > 0
-    least, most = counts.least[some].min(), counts.most[some].max()
+    least, most = counts.least, counts.most
     missing = int(counts.rows.sum() - counts.seen.sum())
     if least != most or counts.seen.sum() < 10 or missing == 0:
         return None
