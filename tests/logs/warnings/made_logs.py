@@ -217,7 +217,7 @@ DEFECTS = {  # what makes it, the warning it must raise, and in how many of 100 
     "rate x 0.65 at weekends": (weekly_cycle, "weekly", 100),
     "a user’s rate tied to the user’s mean": (user_tied, "units-tied", 100),
     "reward decides, users alike by a third": (reward_decides, "units-tied", 100),
-    "reward decides, 1,000 rows": (reward_decides, "units-tied", 27),
+    "reward decides, 1,000 rows": (reward_decides, "units-tied", 12),
     "ones 1.2 times slower": (slower_ones(1.2), "late-differ", 75),
     "ones 1.5 times slower": (slower_ones(1.5), "late-differ", 100),
     "ones 1.5 times slower, ends now": (slower_ones(1.5, now=True), "late-differ", 100),
