@@ -141,6 +141,7 @@ CLEAN = {
 TRUE_OF_CLEAN = {"weekly cycle": {"weekly"}}
 FEWER_ROWS = {
     "binary, 1,000 rows": 1000,
+    "reward decides, 2,000 rows": 2000,
     "reward decides, 1,000 rows": 1000,
     "ones 1.5 times slower, ends now, 1,500 rows": 1500,
 }
@@ -217,6 +218,7 @@ DEFECTS = {  # what makes it, the warning it must raise, and in how many of 100 
     "rate x 0.65 at weekends": (weekly_cycle, "weekly", 100),
     "a user’s rate tied to the user’s mean": (user_tied, "units-tied", 100),
     "reward decides, users alike by a third": (reward_decides, "units-tied", 100),
+    "reward decides, 2,000 rows": (reward_decides, "units-tied", 37),
     "reward decides, 1,000 rows": (reward_decides, "units-tied", 12),
     "ones 1.2 times slower": (slower_ones(1.2), "late-differ", 75),
     "ones 1.5 times slower": (slower_ones(1.5), "late-differ", 100),
