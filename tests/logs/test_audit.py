@@ -112,3 +112,15 @@ def test_very_many_arms():
 def test_level():
     with pytest.raises(InvalidInput, match="level"):
         audit({"a": [1], "r": [1]}, action="a", reward="r", level=1.0)
+
+
+def test_a_voided_text_says_so_before_every_number_and_names_no_best_arm():
+    log = {"a": ["x", "y"] * 300, "r": [1.0, None, 1.0, 1.0, None, None] * 100}
+    text = str(audit(log, action="a", reward="r"))
+    assert "Until this is mended, no number below means anything; each is marked void." in text
+    blocks = text.split("\n\n")
+    assert all(line.startswith("void: ") for line in blocks[2].splitlines())
+    assert blocks[3].startswith("void:\n")
+    assert "best" not in text
+    assert "safest" not in text
+    assert "void" not in str(audit({**log, "r": [1.0, None, 0.0] * 200}, action="a", reward="r"))

@@ -43,6 +43,8 @@ def print_audit(
     from halfseen.logs.imputation import imputation_table
     from halfseen.logs.sentences import forecast_in_words
 
+    if found.voided:
+        forecast = imputations = None
     compared = None if imputations is None else imputation_table(imputations)
 
     def content(page: Path | None) -> dict[str, Any]:

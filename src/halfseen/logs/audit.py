@@ -150,20 +150,29 @@ class Audit(Advice):
         """The answer in sentences: what is seen, what that costs, where feedback is worth most."""
         return tuple(answers(self))
 
+    @property
+    def voided(self) -> bool:
+        """Whether a warning voids every number: until it is mended, none means anything."""
+        return any(warning.voids for warning in self.warnings)
+
     def summary(self) -> str:
         """Return the answer, the rates and the warnings as text."""
-        voiding = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
-        told = [] if self.left_out is None else [str(self.left_out)]
-        parts = [*voiding, "\n".join(self.answers), *told, str(shown_rates(self, SHOWN))]
+        parts = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
+        parts += [VOID] if self.voided else []
+        parts.append("\n".join(f"void: {x}" if self.voided else x for x in self.answers))
+        parts += [] if self.left_out is None else [str(self.left_out)]
+        parts.append("void:\n" * self.voided + str(shown_rates(self, SHOWN)))
         if len(self.arms) > SHOWN:
             parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
         if self.maturity is not None:
-            parts.append("\n".join([*self.maturity.findings, self.maturity.assumption]))
+            told = [f"{'void: ' * self.voided}{fact}" for fact in self.maturity.findings]
+            parts.append("\n".join([*told, self.maturity.assumption]))
         parts += [f"Warning: {warning}" for warning in self.warnings if not warning.voids]
         parts.append(checks_in_words(self.checks))
         parts += ["\n".join(f"Note: {note}" for note in self.notes)] if self.notes else []
         parts += [" ".join(told)] if (told := best_in_words(self)) else []
-        parts += [] if self.direction is None else [f"Along the features:\n{self.direction}"]
+        along = f"Along the features{' (void)' * self.voided}:\n{self.direction}"
+        parts += [] if self.direction is None else [along]
         return "\n\n".join([*parts, ASSUMPTION])
 
     def __str__(self) -> str:
@@ -211,6 +220,7 @@ class Audit(Advice):
 
 
 SHOWN = 40
+VOID = "Until this is mended, no number below means anything; each is marked void."
 
 
 def audit(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from halfseen.logs.counts import Binned, Decisions
 from halfseen.logs.maturity import Maturity
+from halfseen.logs.source import filled
 
 ARMS = 20_000  # arms with the most rows that enter tests over time
+COMPLETE = 0.99  # share of all that comes: then delays that differ hardly move the rate
+ENOUGH = 0.3  # share of the mature rows that must be left when waiting for that
 
 
 def cut_sql(value: str, cut: tuple[float, float] | None) -> str:
@@ -71,3 +76,37 @@ def count_over_time(decisions: Decisions, maturity: Maturity | None) -> Binned |
     arm = np.array([place[str(name)] for name in found["name"]], dtype=np.int64)
     whole = (np.asarray(found[c]).astype(np.int64) for c in ("bin", "rows", "seen", "zeros"))
     return Binned(arm, *whole)
+
+
+def complete(maturity: Maturity) -> bool:
+    """Return whether mature rows are old enough for all but a hundredth of what comes."""
+    return maturity.settled >= maturity.waited_for(COMPLETE)
+
+
+def wait_until_complete(decisions: Decisions, maturity: Maturity | None) -> Maturity | None:
+    """Return the delays with a mature age at which all but a hundredth has come.
+
+    Where too few rows are that old, it is the age that enough of them have.
+    """
+    if maturity is None or complete(maturity):
+        return maturity
+    mature = f"time <= '{maturity.end - maturity.settled!r}'::DOUBLE"
+    found = decisions.log.query(
+        f"SELECT quantile_cont(time, {ENOUGH}) AS old FROM {decisions.sql} WHERE {mature}"
+    )
+    age = min(maturity.waited_for(COMPLETE), maturity.end - float(filled(found["old"])[0]))
+    return replace(maturity, settled=age) if age > maturity.settled else maturity
+
+
+def within(maturity: Maturity | None) -> str:
+    """Write within how long a reward counts as seen in tests, if that is less than the window."""
+    if maturity is None or maturity.settled >= maturity.window:
+        return ""
+    return f" within {maturity.duration(maturity.settled)}"
+
+
+def delay_looks_the_same(maturity: Maturity | None, what: str) -> str:
+    """Return the sentence that a difference in delay would raise the same warning, if it would."""
+    if maturity is None or complete(maturity):
+        return ""
+    return f" {what} that only answer later look the same."

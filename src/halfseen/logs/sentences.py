@@ -27,7 +27,8 @@ def answers(found: Audit) -> list[str]:
         return [first, "Nothing can be learned from this log."]
     if found.seen == found.rows:
         return [first, "Missing feedback costs you nothing."]
-    return [first, *_cost(found), *_where(found), *along_features(found)]
+    where = [] if found.voided else _where(found)
+    return [first, *_cost(found), *where, *along_features(found)]
 
 
 def _cost(found: Audit) -> list[str]:
@@ -100,8 +101,11 @@ def outlook_in_words(forecast: Plan) -> str:
 
 
 def best_in_words(found: Audit) -> list[str]:
-    """Say who is best as far as the log shows it, and what missing rewards could change."""
-    if found.best is None or found.best.arms < 2:
+    """Say who is best as far as the log shows it, and what missing rewards could change.
+
+    Nothing is said if a warning voids the numbers.
+    """
+    if found.voided or found.best is None or found.best.arms < 2:
         return []
     return [str(found.best), *missing_in_words(found)]
 

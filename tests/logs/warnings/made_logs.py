@@ -124,6 +124,20 @@ def binary(parts):
     parts.reward = (parts.rng.random(parts.rows) < np.array([0.3, 0.4, 0.5])[parts.arm]) * 1.0
 
 
+def contexts_differ_in_delay(parts):
+    """Contexts have the same rates in the end, but the log ends now."""
+    ends_now(parts)
+    parts.context = parts.rng.integers(0, 4, parts.rows)
+    parts.delay = parts.rng.exponential(np.array([2, 4, 8, 12])[parts.context])
+    parts.roles["context"] = "context"
+
+
+def answered_on_mondays(parts):
+    ends_now(parts)
+    ready = parts.time + parts.rng.exponential(1.5, parts.rows)
+    parts.delay = np.ceil(ready / 7) * 7 + 0.3 - parts.time
+
+
 CLEAN = {
     "i.i.d.": lambda parts: None,
     "shifting mix": shifting_mix,
@@ -137,10 +151,13 @@ CLEAN = {
     "ends now, trend, shifting mix": all_at_once,
     "no feedback times, contexts": no_feedback_times,
     "binary, 1,000 rows": binary,
+    "contexts differ in delay only, ends now": contexts_differ_in_delay,
+    "answered on Mondays, ends now": answered_on_mondays,
 }
 TRUE_OF_CLEAN = {"weekly cycle": {"weekly"}}
 FEWER_ROWS = {
     "binary, 1,000 rows": 1000,
+    "reward decides, 2,000 rows": 2000,
     "reward decides, 1,000 rows": 1000,
     "ones 1.5 times slower, ends now, 1,500 rows": 1500,
 }
@@ -217,7 +234,8 @@ DEFECTS = {  # what makes it, the warning it must raise, and in how many of 100 
     "rate x 0.65 at weekends": (weekly_cycle, "weekly", 100),
     "a user’s rate tied to the user’s mean": (user_tied, "units-tied", 100),
     "reward decides, users alike by a third": (reward_decides, "units-tied", 100),
-    "reward decides, 1,000 rows": (reward_decides, "units-tied", 27),
+    "reward decides, 2,000 rows": (reward_decides, "units-tied", 37),
+    "reward decides, 1,000 rows": (reward_decides, "units-tied", 12),
     "ones 1.2 times slower": (slower_ones(1.2), "late-differ", 75),
     "ones 1.5 times slower": (slower_ones(1.5), "late-differ", 100),
     "ones 1.5 times slower, ends now": (slower_ones(1.5, now=True), "late-differ", 100),

@@ -1,10 +1,13 @@
 """Contexts of any size are compared with the right spread."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.special import chdtrc
 
 from halfseen.logs.warnings.context_rates import pearson_law
+from logs.warnings.made_logs import Parts, findings
 
 
 @pytest.mark.parametrize(("size", "seen"), [(3, 30), (8, 900), (40, 60)])
@@ -32,3 +35,28 @@ def test_sparse_contexts_are_called_different_in_1_of_1000_logs(groups, p):
     mean, variance = pearson_law(*(np.array([x]) for x in values))
     scale = 2 * mean[0] / variance[0]
     assert (chdtrc(mean[0] * scale, chi * scale) < 1e-3).mean() < 0.005
+
+
+def two_contexts(slow, factor=1.0):
+    """Return the warning about contexts of a log that ends now."""
+    parts = Parts(np.random.default_rng(4))
+    parts.context = parts.rng.integers(0, 2, parts.rows)
+    parts.delay = parts.rng.exponential(np.array([2.0, slow])[parts.context])
+    parts.factor = np.array([1.0, factor])[parts.context]
+    parts.roles["context"] = "context"
+    parts.ends_now = True
+    frame, roles = parts.log()
+    found = {w.kind: w for w in findings(frame, roles).warnings}
+    return found.get("depends-on-context")
+
+
+def test_a_rate_judged_within_a_wait_is_called_so_and_delay_named_as_the_other_cause():
+    warning = two_contexts(slow=60.0)
+    assert re.search(r"how often rewards are seen within \d+ days differs", warning.finding)
+    assert "Contexts that only answer later look the same." in warning.effect
+
+
+def test_a_difference_of_rates_is_told_from_one_of_delays_where_rows_are_old_enough():
+    assert two_contexts(slow=6.0) is None
+    warning = two_contexts(slow=6.0, factor=0.6)
+    assert "look the same" not in warning.effect

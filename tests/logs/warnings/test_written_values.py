@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen.logs.warnings.written_values import (
+    negative_at_the_edge,
     repeated_value,
     rewards_of,
     sentinel,
@@ -11,6 +12,14 @@ from halfseen.logs.warnings.written_values import (
 )
 
 N = 4000
+
+
+def margin(rng):
+    """Return what a contact earns: a sale, less the cost of the contact."""
+    sale = np.where(rng.random(N) < 0.5, np.maximum(rng.gamma(3, 10, N), 1.5), 0.0)
+    return (sale - 1.5).round(2)
+
+
 ORDINARY = {
     "normal": lambda rng, arm: rng.normal(size=N),
     "normal by arm": lambda rng, arm: rng.normal(arm, 0.5),
@@ -29,6 +38,7 @@ ORDINARY = {
     "rounded to 0.01": lambda rng, arm: rng.normal(size=N).round(2),
     "t with 2 degrees": lambda rng, arm: rng.standard_t(2, N),
     "binary": lambda rng, arm: rng.integers(0, 2, N),
+    "net margin": lambda rng, arm: margin(rng),
 }
 
 
@@ -94,3 +104,26 @@ def test_zeros_at_the_edge_are_a_question():
     (note,) = zeros_at_the_edge(binary)
     assert note.startswith("31% of the rewards are 0. If 0 can also mean")
     assert zeros_at_the_edge(rewards_of(np.zeros(N), rng.normal(size=N))) == []
+
+
+def test_a_lone_negative_reward_is_a_question():
+    rng = np.random.default_rng(0)
+    (note,) = negative_at_the_edge(rewards_of(np.zeros(N), margin(rng)))
+    assert "are -1.5, the only value below 0. Is it a code for a missing reward, or an" in note
+    assert "far from" not in note
+    code = rewards_of(np.zeros(N), np.where(rng.random(N) < 0.3, -1.0, rng.poisson(4, N)))
+    warning = sentinel(code)
+    assert "Is it a code for a missing reward" in warning.finding
+    assert not warning.voids
+    assert negative_at_the_edge(code) == []
+
+
+def test_a_code_far_from_all_rewards_voids_the_numbers():
+    rng = np.random.default_rng(0)
+    warning = sentinel(rewards_of(np.zeros(N), gone_to(-999.0, rng)))
+    assert "far from every other value" in warning.finding
+    assert warning.voids
+
+
+def gone_to(code, rng):
+    return np.where(rng.random(N) < 0.3, code, rng.normal(size=N).round(3))

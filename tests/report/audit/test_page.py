@@ -104,3 +104,21 @@ def test_rows_left_out_are_said_on_the_page(tmp_path):
     log = {"offer": ["a", "a", "b"], "sold": [1, None, 2]}
     found = audit(log, action="offer", reward="sold", drop_arms=["b"])
     assert "Left out: 1 of 3 rows (1 of b)." in found.report(tmp_path).read_text()
+
+
+def test_a_voided_page_advises_nothing_and_marks_every_number(tmp_path):
+    log = {"offer": ["a", "b"] * 300, "sold": [1.0, None, 1.0, 1.0, None, None] * 100}
+    found = audit(log, action="offer", reward="sold")
+    page = found.report(tmp_path, forecast=found.plan(100, days=7, futures=5)).read_text()
+    for advice in ("The best arm", "safest arm", "More feedback is", "forecast for this log"):
+        assert advice not in page
+    style = page[: page.index("</style>")]
+    for marked in (".void .factor", ".void .answers p", ".void figure", "td:not(:first-child)"):
+        assert marked in style
+
+
+def test_a_factor_stays_on_one_line(tmp_path):
+    log = {"offer": ["a"] * 100, "sold": [1.0, 0.0, 1.0] + [None] * 97}
+    page = audit(log, action="offer", reward="sold").report(tmp_path).read_text()
+    assert ">33.3×<" in page
+    assert "white-space: nowrap" in page[page.index(".factor {") :].split("}")[0]

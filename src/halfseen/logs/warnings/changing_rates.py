@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.logs.counts import LEAST_DAYS, Binned, Decisions
 from halfseen.logs.drift import Course, moment_in_words
 from halfseen.logs.group_sums import sum_by
-from halfseen.logs.mature_rows import mature_sql
+from halfseen.logs.mature_rows import delay_looks_the_same, mature_sql, within
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.time_bins import DAY, WEEKDAYS
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
@@ -21,7 +21,6 @@ from halfseen.tables import listed
 MATTERS = 1.05  # ratio of the highest to the lowest rate from which a change matters
 UNITS_IN_DESIGN = 500_000  # rows that the design effect is computed from, at most
 BLOCK = 4  # consecutive bins in which rows of a unit count as one cluster
-LEAST_DAYS = 5.0  # effective number of days that the test needs
 DRIFT = "changes of the rate over time"
 WEEKLY = "a weekly cycle of the rate"
 ZEROS = "more zeros where fewer rewards come back"
@@ -127,14 +126,14 @@ def _change(
 ) -> LogWarning:
     names = [str(course.name) for course in arms]
     many = "1 arm" if len(arms) == 1 else f"{len(arms):,} arms"
-    said = [f"The rate of {many} changed: {listed(names)}."] if arms else []
+    age = within(maturity)
+    said = [f"The share seen{age} of {many} changed: {listed(names)}."] if arms else []
     last = whole or arms[0]
     since = _option(last, last.changes[-1], dated)
     if whole is not None:
-        within = "" if maturity is None else f" within {maturity.duration(maturity.settled)}"
         said.insert(
             0,
-            f"At the same mix of arms, the share seen{within} was {whole.in_words(dated)}.",
+            f"At the same mix of arms, the share seen{age} was {whole.in_words(dated)}.",
         )
     else:
         said.append("At the same mix of arms, the whole did not.")
@@ -142,13 +141,20 @@ def _change(
         "drift",
         " ".join(said),
         "The rates here are averages over time, and what comes next is more like the last ones."
+        + delay_looks_the_same(maturity, "Times")
         + (f" Also, {lately}." if lately else ""),
         f"For what comes next, audit the time since (--since {since}).",
         _facts(whole, last.p) | {"arms": names},
     )
 
 
-def look_at_weeks(cube: Binned | None, decisions: Decisions, dated: bool, least: float) -> Check:
+def look_at_weeks(
+    cube: Binned | None,
+    decisions: Decisions,
+    maturity: Maturity | None,
+    dated: bool,
+    least: float,
+) -> Check:
     """Look for weekdays on which less comes back."""
     if not dated:
         return unknown("weekly", WEEKLY, "times are no dates" if cube else "there are no times")
@@ -168,9 +174,10 @@ def look_at_weeks(cube: Binned | None, decisions: Decisions, dated: bool, least:
     against = (rates[0], rates[1]) if few else (rates[1], rates[0])
     warning = LogWarning(
         "weekly",
-        f"{'Fewer' if few else 'More'} come back from decisions made on {named} ({against[0]:.0%}"
-        f" against {against[1]:.0%}).",
-        "A whole number of weeks averages this out; a bandit that learns from a few days does not.",
+        f"{'Fewer' if few else 'More'} come back{within(maturity)} from decisions made on {named}"
+        f" ({against[0]:.0%} against {against[1]:.0%}).",
+        "A whole number of weeks averages this out; a bandit that learns from a few days does not."
+        + delay_looks_the_same(maturity, "Days"),
         "Compare and retrain on whole weeks.",
         {"p": found.p, "days": [WEEKDAYS[i] for i in found.days], "levels": list(found.levels)},
     )

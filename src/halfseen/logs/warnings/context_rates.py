@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.logs.counts import Decisions
-from halfseen.logs.mature_rows import mature_sql
+from halfseen.logs.mature_rows import delay_looks_the_same, mature_sql, within
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.tables import brief
@@ -76,10 +76,11 @@ def look_at_contexts(decisions: Decisions, maturity: Maturity | None, inflation:
     name = brief(decisions.columns.context, 40)
     warning = LogWarning(
         "depends-on-context",
-        f"Within an arm, how often rewards are seen differs between values of {name}: by a"
-        f" standard deviation of {100 * spread:.2g} points.",
+        f"Within an arm, how often rewards are seen{within(maturity)} differs between values"
+        f" of {name}: by a standard deviation of {100 * spread:.2g} points.",
         "A rate here is an average over contexts; a policy that treats them differently meets"
-        " other rates, and the mean of an arm leans to the contexts that answer.",
+        " other rates, and the mean of an arm leans to the contexts that answer."
+        + delay_looks_the_same(maturity, "Contexts"),
         f"Audit each value of {name} by itself.",
         {"chi_square": float(chi.sum()), "degrees": float(mean.sum()), "spread": spread, "p": p},
     )

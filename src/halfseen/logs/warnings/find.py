@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from halfseen.logs.counts import Decisions
 from halfseen.logs.drift import Course, follow_rates
-from halfseen.logs.mature_rows import count_over_time
+from halfseen.logs.mature_rows import count_over_time, wait_until_complete
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.warnings.arms_and_rows import few_rows, never_chosen, never_seen, untidy
 from halfseen.logs.warnings.changing_rates import (
@@ -56,6 +56,8 @@ def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findin
     inflation = 1.0 + 2.0 * max((float(w.facts["share"]) for w in repeats), default=0.0)
     rewards = rewards or sample_rewards(decisions)
     cube = count_over_time(decisions, maturity)
+    waited = wait_until_complete(decisions, maturity)
+    older = cube if waited is maturity else count_over_time(decisions, waited)
     design = max(unit_design(decisions, maturity), inflation)
     courses = follow_rates(decisions, cube, design)
     values, notes = look_at_values(decisions, rewards)
@@ -66,8 +68,8 @@ def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findin
         look_at_delays(decisions, maturity, rewards.cut, inflation),
         look_at_units(decisions, maturity, rewards.cut, inflation),
         look_at_changes(courses, decisions, maturity, dated),
-        look_at_weeks(cube, decisions, dated, inflation),
-        look_at_contexts(decisions, maturity, inflation),
+        look_at_weeks(older, decisions, waited, dated, inflation),
+        look_at_contexts(decisions, waited, inflation),
     )
     found = [check.warning for check in checks if check.warning is not None]
     values_first = [w for w in found if w is values.warning]

@@ -13,6 +13,8 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.mature_rows import mature_sql
 from halfseen.logs.maturity import Maturity
+from halfseen.logs.source import filled
+from halfseen.logs.warnings.earlier_rows import tie_to_earlier_rows
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown
 from halfseen.tables import brief, show
 
@@ -110,26 +112,33 @@ def look_at_units(
     found = _count_units(decisions, maturity, cut)
     if found is None:
         return unknown("units-tied", LOOKED_FOR, "no unit has two rows, one of them seen")
-    entries, arm, squares, centre = found
+    entries, arm, squares = found
     name = brief(columns.unit, 40)
-    z, units = tie(entries)
-    alike = alikeness(entries, squares)
+    several = sum_by(entries.unit, entries.rows)[entries.unit] > 1.0
+    repeated = Entries(*(part[several] for part in entries))
+    repeated = repeated._replace(unit=np.unique(repeated.unit, return_inverse=True)[1])
+    timed = decisions.bins is not None and decisions.bins.last > decisions.bins.first
+    z, units = _tie_in_time(decisions, maturity, cut) if timed else tie(repeated)
+    alike = alikeness(repeated, squares[several])
     if units < LEAST_UNITS:
         return unknown("units-tied", LOOKED_FOR, "too few units have several rows")
     p = two_sided(z / math.sqrt(inflation))
     if p >= SURE and alike < ALIKE:
         said = f"the rewards of one {name} are unrelated to each other"
         return unknown("units-tied", LOOKED_FOR, said)
-    place, own, seen, moved = _size(entries, arm, squares)
+    place, change, moved = _size(entries, arm, squares)
+    arm_name, mean = _arm(decisions, place)
     which = "lower" if z > 0.0 else "higher"
+    stops = f" A {name} whose rows stop after an answer looks the same, and then the mean is right."
     warning = LogWarning(
         "units-tied",
         f"Where a {name} is seen less often, its rewards are {which}. Counting every decision at"
-        f" the average of its {name}, the mean of {_arm_name(decisions, place)} is"
-        f" {show(own + centre)} instead of {show(seen + centre)}.",
+        f" the average of its {name}, the mean of {arm_name} is"
+        f" {show(mean + change)} instead of {show(mean)}.",
         f"That is the whole correction if the unseen rewards of a {name} are like its seen ones;"
-        " if not, the truth can be further away.",
-        f"Weight by {name}, and ask a random sample of those who did not answer.",
+        f" if not, the truth can be further away.{'' if timed else stops}",
+        f"{'' if timed else 'Name --time if there is one. '}Weight by {name}, and ask a random"
+        " sample of those who did not answer.",
         {"z": z, "p": p, "change_in_sd": moved, "alikeness": alike},
     )
     not_found = (
@@ -140,19 +149,10 @@ def look_at_units(
     )
 
 
-def _count_units(
-    decisions: Decisions, maturity: Maturity | None, cut: tuple[float, float] | None
-) -> tuple[Entries, NDArray[Any], Vector, float] | None:
-    """Return counts of units with several rows, the arm of each entry, and sums of squares.
-
-    A value near the mean, returned last, is taken off the rewards, so that squares keep their
-    digits.
-    """
+def _cells(decisions: Decisions, maturity: Maturity | None) -> tuple[str, str]:
+    """Return SQL for the context and the period within which rows of an arm are compared."""
     counts, columns, bins = decisions.counts, decisions.columns, decisions.bins
-    rows = mature_sql(decisions, maturity, cut)
-    total = float(counts.rows.sum())
-    part = max(1, int(total) // ROWS)
-    per_cell, context = total / len(counts), "0"
+    per_cell, context = float(counts.rows.sum()) / len(counts), "0"
     if columns.context is not None:
         asked = f"SELECT approx_count_distinct(context) AS kinds FROM {decisions.sql}"
         kinds = int(decisions.log.query(asked)["kinds"][0])
@@ -165,33 +165,67 @@ def _count_units(
         width = max((last - bins.first) / periods, 1e-300)
         place = f"floor((time - '{bins.first!r}'::DOUBLE) / '{width!r}'::DOUBLE)"
         period = f"coalesce(least(greatest({place}, 0), {periods - 1}), -1)"
-    centre = float(np.average(np.nan_to_num(counts.mean), weights=counts.seen + 1e-9))
+    return context, period
+
+
+def _some_units(
+    decisions: Decisions, maturity: Maturity | None, cut: tuple[float, float] | None
+) -> str:
+    """Return SQL for the mature rows of all units, of a long log for a part of the units."""
+    part = max(1, int(decisions.counts.rows.sum()) // ROWS)
+    return (
+        f"{mature_sql(decisions, maturity, cut)} WHERE unit IS NOT NULL AND action IS NOT NULL"
+        f" AND hash(unit) % {part} = 0"
+    )
+
+
+def _centre(decisions: Decisions) -> str:
+    """Return SQL for a value near the mean; taken off the rewards, their squares keep digits."""
+    counts = decisions.counts
+    mean = float(np.average(np.nan_to_num(counts.mean), weights=counts.seen + 1e-9))
+    return f"'{mean!r}'::DOUBLE"
+
+
+def _tie_in_time(
+    decisions: Decisions, maturity: Maturity | None, cut: tuple[float, float] | None
+) -> Tie:
+    """Test every row against the earlier rows of its unit."""
+    context, period = _cells(decisions, maturity)
+    found = decisions.log.query(
+        f"SELECT hash(unit) AS unit, time, hash(hash(action), {context}, {period}) AS cell,"
+        f" reward - {_centre(decisions)} AS reward FROM"
+        f" {_some_units(decisions, maturity, cut)} AND time IS NOT NULL ORDER BY unit, time"
+    )
+    _, cell = np.unique(np.asarray(found["cell"]), return_inverse=True)
+    time = np.asarray(found["time"], dtype=float)
+    return Tie(*tie_to_earlier_rows(np.asarray(found["unit"]), time, cell, filled(found["reward"])))
+
+
+def _count_units(
+    decisions: Decisions, maturity: Maturity | None, cut: tuple[float, float] | None
+) -> tuple[Entries, NDArray[Any], Vector] | None:
+    """Return counts of units, the arm of each entry, and sums of squares."""
+    context, period = _cells(decisions, maturity)
+    centre = _centre(decisions)
     found = decisions.log.query(
         f"SELECT hash(unit) AS unit, hash(action) AS arm, {context} AS context, {period} AS period,"
-        f" count(*) AS n, count(reward) AS k, coalesce(sum(reward - {_real(centre)}), 0) AS s,"
-        f" coalesce(sum((reward - {_real(centre)}) * (reward - {_real(centre)})), 0) AS ss FROM"
-        f" {rows} WHERE unit IS NOT NULL AND action IS NOT NULL AND hash(unit) % {part} = 0"
-        " GROUP BY ALL"
+        f" count(*) AS n, count(reward) AS k, coalesce(sum(reward - {centre}), 0) AS s,"
+        f" coalesce(sum((reward - {centre}) * (reward - {centre})), 0) AS ss FROM"
+        f" {_some_units(decisions, maturity, cut)} GROUP BY ALL"
     )
-    keys = [np.unique(np.asarray(found[c]), return_inverse=True)[1] for c in ("unit", "arm")]
-    other = [np.unique(np.asarray(found[c]), return_inverse=True)[1] for c in ("context", "period")]
+    unit, arm, context_of, period_of = (
+        np.unique(np.asarray(found[c]), return_inverse=True)[1]
+        for c in ("unit", "arm", "context", "period")
+    )
     n, k, s, ss = (np.asarray(found[c], dtype=float) for c in ("n", "k", "s", "ss"))
     if not len(n):
         return None
-    several = sum_by(keys[0], n)[keys[0]] > 1.0
+    several = sum_by(unit, n)[unit] > 1.0
     if not several.any() or not k[several].sum() > 0.0:
         return None
-    unit, arm, context_of, period_of = (x[several] for x in (*keys, *other))
     cell = (arm * (context_of.max() + 1) + context_of) * (period_of.max() + 1) + period_of
-    _, unit = np.unique(unit, return_inverse=True)
     _, cell = np.unique(cell, return_inverse=True)
-    names = np.asarray(found["arm"])[several]
-    entries = Entries(unit, cell, n[several], k[several], s[several])
-    return entries, names, ss[several], centre
-
-
-def _real(value: float) -> str:
-    return f"'{value!r}'::DOUBLE"
+    return Entries(unit, cell, n, k, s), np.asarray(found["arm"]), ss
 
 
 def alikeness(entries: Entries, squares: Vector) -> float:
@@ -208,10 +242,10 @@ def alikeness(entries: Entries, squares: Vector) -> float:
     return float((total**2 - sum_by(unit, own)).sum()) / pairs / variance
 
 
-def _size(entries: Entries, arm: NDArray[Any], squares: Vector) -> tuple[Any, float, float, float]:
-    """Return the arm whose mean moves most, its mean by units and as seen, and the move in sd.
+def _size(entries: Entries, arm: NDArray[Any], squares: Vector) -> tuple[Any, float, float]:
+    """Return the arm whose mean moves most, by how much, and that in standard deviations.
 
-    Means are relative to the value that was taken off the rewards.
+    The mean with every decision at its unit's average is compared with the mean of what was seen.
     """
     kinds, place = np.unique(arm, return_inverse=True)
     pair = entries.unit.astype(np.int64) * len(kinds) + place
@@ -229,16 +263,17 @@ def _size(entries: Entries, arm: NDArray[Any], squares: Vector) -> tuple[Any, fl
     spread = math.sqrt(max(within / float(entries.seen.sum()), 1e-300))
     moved = np.nan_to_num((own - seen) / spread)
     best = int(np.argmax(np.abs(moved)))
-    return kinds[best], float(own[best]), float(seen[best]), float(moved[best])
+    return kinds[best], float(own[best] - seen[best]), float(moved[best])
 
 
-def _arm_name(decisions: Decisions, number: Any) -> str:
-    """Return the arm whose hash is known."""
+def _arm(decisions: Decisions, number: Any) -> tuple[str, float]:
+    """Return the arm whose hash is known, in words, and the mean of its rewards seen."""
     found = decisions.log.query(
         f"SELECT any_value(CAST(action AS VARCHAR)) AS name FROM {decisions.sql}"
         f" WHERE hash(action) = {int(number)}"
     )
-    return f"arm “{brief(str(found['name'][0]), 40)}”"
+    name, counts = str(found["name"][0]), decisions.counts
+    return f"arm “{brief(name, 40)}”", float(counts.mean[list(counts.names).index(name)])
 
 
 def two_sided(z: float) -> float:

@@ -19,6 +19,7 @@ SAMPLE = 200_000  # rewards examined
 OFTEN, OFTEN_SHARE = 20, 0.01  # how often a value must occur to be called common
 KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them unusual
 ARMS = 500  # arms with the most rewards whose means are searched for
+CODES = {-1.0, -9.0, -99.0, -999.0, -9999.0}  # usually written for missing
 NEXT = 10.0  # how many times as common as the next value it must be
 LOOKED_FOR = "values written for missing ones"
 
@@ -76,10 +77,12 @@ def look_at_values(decisions: Decisions, rewards: Rewards) -> tuple[Check, list[
     if len(rewards.reward) < 10:
         return unknown("written-values", LOOKED_FOR, "fewer than 10 rewards were seen"), []
     warning = one_value(decisions) or sentinel(rewards) or repeated_value(rewards)
+    notes = negative_at_the_edge(rewards)
     if warning is not None:
-        return Check("written-values", LOOKED_FOR, "found", warning.finding, warning=warning), []
-    said = "no single value stands out among the rewards"
-    return Check("written-values", LOOKED_FOR, "not found", said), zeros_at_the_edge(rewards)
+        return Check("written-values", LOOKED_FOR, "found", warning.finding, warning=warning), notes
+    said = "see the notes" if notes else "no single value stands out among the rewards"
+    notes += zeros_at_the_edge(rewards)
+    return Check("written-values", LOOKED_FOR, "not found", said), notes
 
 
 def one_value(decisions: Decisions) -> LogWarning | None:
@@ -112,7 +115,7 @@ def _often(rewards: Rewards) -> NDArray[np.bool_]:
 
 
 def _sentinels(rewards: Rewards) -> list[int]:
-    """Return the places of values far outside all others."""
+    """Return the places of values far outside all others, at either end."""
     values, often = rewards.values, _often(rewards)
     if len(values) < KINDS_OF_SENTINEL:
         return []
@@ -121,17 +124,24 @@ def _sentinels(rewards: Rewards) -> list[int]:
         value = values[place]
         low, high = np.quantile(others, [0.05, 0.95])
         gap = np.abs(others - value).min()
-        negative = value < 0.0 <= others.min()
-        if often[place] and value != 0.0 and (negative or gap >= 3.0 * (high - low)):
+        if often[place] and value != 0.0 and gap >= 3.0 * (high - low):
             found.append(place)
     return found
 
 
+def _lone_negative(rewards: Rewards) -> bool:
+    """Return whether the least value is common and the only one below 0."""
+    values = rewards.values
+    enough = len(values) >= KINDS_OF_SENTINEL
+    return bool(enough and values[0] < 0.0 <= values[1] and _often(rewards)[0])
+
+
 def sentinel(rewards: Rewards) -> LogWarning | None:
-    """Warn of a code that stands for missing."""
+    """Warn of a code that stands for missing, or ask whether a usual code is one."""
     found = _sentinels(rewards)
     if not found:
-        return None
+        asked = _lone_negative(rewards) and float(rewards.values[0]) in CODES
+        return _question(rewards) if asked else None
     place = max(found, key=lambda i: int(rewards.times[i]))
     value, share = float(rewards.values[place]), rewards.times[place] / rewards.times.sum()
     return LogWarning(
@@ -145,12 +155,33 @@ def sentinel(rewards: Rewards) -> LogWarning | None:
     )
 
 
+def _question(rewards: Rewards) -> LogWarning:
+    value, share = float(rewards.values[0]), float(rewards.times[0] / rewards.times.sum())
+    return LogWarning(
+        "sentinel",
+        f"{share:.1%} of the rewards are {show(value)}, the only value below 0. Is it a code for a"
+        " missing reward, or an outcome such as a cost without a sale? The values cannot tell.",
+        "If it is a code, rates are too high and every mean is wrong; if it is an outcome, all is"
+        " well.",
+        f"Leave the reward empty where {show(value)} means that it is missing.",
+        {"value": value, "share": share},
+    )
+
+
+def negative_at_the_edge(rewards: Rewards) -> list[str]:
+    """Return a note on a lone negative value that is no usual code: an outcome, or missing."""
+    if not _lone_negative(rewards) or 0 in _sentinels(rewards):
+        return []
+    question = _question(rewards)
+    return [] if question.facts["value"] in CODES else [str(question)]
+
+
 def repeated_value(rewards: Rewards) -> LogWarning | None:
     """Warn of one value that occurs far more often than any other, or of means of arms."""
     values, times, often = rewards.values, rewards.times, _often(rewards)
     if len(values) < KINDS_OF_REPEATED:
         return None
-    codes = set(_sentinels(rewards))
+    codes = {*_sentinels(rewards), *([0] if _lone_negative(rewards) else [])}
     repeated: LogWarning | None = None
     ranked = [i for i in np.argsort(-times, kind="stable")[:8].tolist() if i not in codes]
     for rank, place in enumerate(ranked[:3]):

@@ -47,8 +47,11 @@ def write_audit(
 ) -> Path:
     """Write an audit's page, its charts as SVG and PNG, and its numbers as CSV and JSON.
 
-    The folder must be new or empty, or hold another audit: that one is replaced.
+    The folder must be new or empty, or hold another audit: that one is replaced. Forecast and
+    imputations are left out if a warning voids the numbers they rest on.
     """
+    if found.voided:
+        forecast = imputations = None
     before = read_json(folder / AUDIT_FILE) if is_marked(folder, AUDIT_FILE) else {}
     planned = audit_figures(found)
     if _by_day(forecast):
@@ -143,16 +146,15 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
             f"{found.answers[1]} Regret over the same decisions grows by its root,"
             f" {math.sqrt(whole.factor):.2f} times. Most problems are kinder."
         )
-        items.append(_item(f"{whole.factor:.2f}×", title, text))
+        items.append(_item(_times(whole.factor), title, text))
     if forecast is not None and not math.isnan(forecast.factor):
-        times = f"{forecast.factor:.2g}×" if math.isfinite(forecast.factor) else "∞"
         text = outlook_in_words(forecast)
         if not forecast.in_blocks:
             text = " ".join([*forecast.findings, f"The goal is {forecast.goal}."])
-        items.append(_item(times, "as long, forecast for this log", text))
+        items.append(_item(_times(forecast.factor), "as long, forecast for this log", text))
     if best := best_in_words(found):
         items.append(_item("→", "The best arm", " ".join(best[:2])))
-    if 0 < found.seen < found.rows:
+    if 0 < found.seen < found.rows and not found.voided:
         worth = [] if found.worth_most is None else [str(found.worth_most)]
         more = {
             "Where more feedback is worth most": worth,
@@ -165,6 +167,19 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
         tag("ul", *items, class_="answers"),
         tag("h3", "When this holds"),
         tag("p", ASSUMPTION, class_="caution"),
+    )
+
+
+def _times(factor: float) -> str:
+    """Write a factor short enough for one line.
+
+    >>> _times(21.337), _times(1.5), _times(math.inf)
+    ('21.3×', '1.5×', '∞')
+    """
+    return (
+        f"{factor:,.0f}×"
+        if 100.0 <= factor < math.inf
+        else (f"{factor:.3g}×" if math.isfinite(factor) else "∞")
     )
 
 

@@ -47,7 +47,10 @@ def void_section(found: Audit) -> Html:
         "void",
         "Read this first",
         *(tag("p", *_sentences(warning), class_="caution") for warning in voiding),
-        tag("p", "Until then the numbers below mean nothing; they are struck through."),
+        tag(
+            "p",
+            "Until then the numbers below mean nothing: they are struck through, charts are faded.",
+        ),
     )
 
 
