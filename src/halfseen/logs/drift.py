@@ -329,7 +329,7 @@ def strata_of(cube: Binned, bins: Bins, chosen: Any = slice(None)) -> tuple[Stra
     key = arm
     if bins.days >= 14 and not bins.weekly:
         key = arm * 7 + bins.weekday_of(place)
-    elif bins.days >= LEAST_DAYS:
+    elif LEAST_DAYS <= bins.days < 14:
         per_arm = float(cube.rows[chosen].sum()) / len(np.unique(arm))
         blocks = next((n for n in BLOCKS_OF_A_DAY if per_arm >= n * PER_STRATUM), 1)
         parts = bins.count // bins.days
