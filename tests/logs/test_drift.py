@@ -17,6 +17,7 @@ from halfseen.logs.drift import (
     overdispersion,
     score_over_time,
 )
+from logs.warnings.made_logs import findings
 
 
 def one_arm(rows, seen):
@@ -162,3 +163,31 @@ def test_changes_in_words():
 def test_one_moment_has_no_course():
     found = audit({"a": [1], "r": [1.0], "t": [5]}, action="a", reward="r", time="t")
     assert found.courses == ()
+
+
+def nights_answer_less(seed, factor=1.0, days=10.0, rows=4000):
+    """Return a log with a daily cycle, and a change of rate halfway by a factor."""
+    rng = np.random.default_rng(seed)
+    time = np.sort(rng.uniform(0, days, rows))
+    arm = rng.integers(0, 3, rows)
+    day = (time % 1 > 0.3) & (time % 1 < 0.9)
+    chance = np.array([0.3, 0.6, 0.85])[arm] * np.where(day, 1.0, 0.6)
+    chance = chance * np.where(time > days / 2, factor, 1.0)
+    when = pd.Timestamp("2026-01-05") + pd.to_timedelta(time, unit="D")
+    return pd.DataFrame({"arm": arm, "seen": rng.random(rows) < chance, "time": when})
+
+
+def count_changes(seeds, **kind):
+    roles = {"action": "arm", "observed": "seen", "time": "time"}
+    found = (findings(nights_answer_less(seed, **kind), roles).warnings for seed in seeds)
+    return sum(bool({w.kind for w in warnings} & {"drift", "falls-at-end"}) for warnings in found)
+
+
+def test_a_daily_cycle_in_a_short_log_is_no_change_of_rate():
+    assert count_changes([9, 10, 17, 24]) == 0
+    assert count_changes([0, 1], factor=0.75) == 2
+
+
+@pytest.mark.slow
+def test_a_daily_cycle_is_seldom_taken_for_a_change_of_rate():
+    assert count_changes(range(100)) <= 2

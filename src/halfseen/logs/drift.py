@@ -20,7 +20,9 @@ FOLLOWED = 12  # arms whose rates are followed individually
 LEAST_INFORMATION, LEAST_IN_ALL = 2.0, 10.0  # least information in a bin, and in a log
 LEVEL = 1e-3  # probability of a false change anywhere in the log
 MOST_CHANGES = 8
-FINE = 5000  # with more strata, their rates are rounded for the chart
+BLOCKS_OF_A_DAY = (12, 6)  # by which hours are told apart, if there are rows enough
+LEAST_DAYS, PER_STRATUM = 4, 50.0  # that a log must have for that, and rows of an arm in a block
+FINE = 5000  # strata beyond which their rates are rounded to draw a chart
 Whole = NDArray[np.int64]
 
 
@@ -318,12 +320,20 @@ def follow_rates(
 
 
 def strata_of(cube: Binned, bins: Bins, chosen: Any = slice(None)) -> tuple[Strata, Whole]:
-    """Return counts by arm, weekday and filled bin, and which bins those are.
+    """Return counts by arm, weekday or hour, and filled bin, and which bins those are.
 
-    Weekdays are separate strata in logs of two weeks and more with bins shorter than a week.
+    Weekdays are told apart in logs of two weeks and more whose bins are shorter than a week, hours
+    of the day in shorter logs whose arms have rows enough.
     """
     arm, place = cube.arm[chosen], cube.place[chosen]
-    key = arm * 7 + bins.weekday_of(place) if bins.days >= 14 and not bins.weekly else arm
+    key = arm
+    if bins.days >= 14 and not bins.weekly:
+        key = arm * 7 + bins.weekday_of(place)
+    elif LEAST_DAYS <= bins.days < 14:
+        per_arm = float(cube.rows[chosen].sum()) / len(np.unique(arm))
+        blocks = next((n for n in BLOCKS_OF_A_DAY if per_arm >= n * PER_STRATUM), 1)
+        parts = bins.count // bins.days
+        key = arm * blocks + place % parts * blocks // parts
     _, stratum = np.unique(key, return_inverse=True)
     filled, group = np.unique(bins.bin_of(place), return_inverse=True)
     rows, seen = cube.rows[chosen].astype(float), cube.seen[chosen].astype(float)

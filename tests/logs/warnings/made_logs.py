@@ -151,6 +151,8 @@ CLEAN = {
     "ends now, trend, shifting mix": all_at_once,
     "no feedback times, contexts": no_feedback_times,
     "binary, 1,000 rows": binary,
+}
+DELAYS_DIFFER = {  # the same rates in the end
     "contexts differ in delay only, ends now": contexts_differ_in_delay,
     "answered on Mondays, ends now": answered_on_mondays,
 }

@@ -11,6 +11,7 @@ from halfseen.theory.events import clopper_pearson
 from logs.warnings.made_logs import (
     CLEAN,
     DEFECTS,
+    DELAYS_DIFFER,
     START,
     TRUE_OF_CLEAN,
     UNDECIDABLE,
@@ -49,6 +50,17 @@ def test_false_alarms_on_100_clean_logs(kind):
     together, each = alarms(kind, CLEAN[kind], LOGS)
     assert together <= 0.05 * LOGS
     assert all(times <= 0.02 * LOGS for times in each.values())
+
+
+@pytest.mark.parametrize("kind", DELAYS_DIFFER)
+def test_a_difference_in_delay_is_no_difference_of_rates(kind):
+    assert alarms(kind, DELAYS_DIFFER[kind], 3, 500)[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", DELAYS_DIFFER)
+def test_a_difference_in_delay_is_seldom_taken_for_one_of_rates(kind):
+    assert alarms(kind, DELAYS_DIFFER[kind], LOGS)[0] <= 0.06 * LOGS
 
 
 @pytest.mark.slow

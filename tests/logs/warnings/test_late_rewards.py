@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from logs.warnings.made_logs import CLEAN, findings, made, slower_ones
+from logs.warnings.made_logs import CLEAN, Parts, findings, made, slower_ones
 
 
 def late(frame, roles):
@@ -52,3 +52,23 @@ def test_what_is_needed_is_said():
         "cannot be looked for",
         "name the column with --feedback-time",
     )
+
+
+def nights_are_slow_and_low(seed=0):
+    """Return a log in which decisions of the night wait for the morning, and earn less."""
+    rng = np.random.default_rng(seed)
+    parts = Parts(rng)
+    night = parts.time % 1 < 0.33
+    parts.reward = (rng.random(parts.rows) < np.where(night, 0.35, 0.6)) * 1.0
+    parts.delay = rng.exponential(0.2, parts.rows) + np.where(night, 0.33 - parts.time % 1, 0.0)
+    parts.context = np.where(night, "night", "day")
+    return parts.log()
+
+
+def test_the_hour_of_the_day_is_named_as_another_cause_and_its_context_settles_it():
+    frame, roles = nights_are_slow_and_low()
+    warning = late(frame, roles).warning
+    assert "An hour of the day that moves both reward and delay looks the same." in warning.effect
+    assert warning.remedy.endswith("add a column with the hour and name it with --context.")
+    named = findings(frame, {**roles, "context": "context"})
+    assert [w.kind for w in named.warnings] == []

@@ -91,7 +91,9 @@ def look_at_delays(
     slow = fast = math.nan
     if p < SURE:
         slow, fast = _fifths(decisions, rows, strata)
-    warning = _warning(maturity, correlation, (slow, fast), {"z": z, "p": p, "rewards": int(m)})
+    facts = {"z": z, "p": p, "rewards": int(m)}
+    by_day = maturity.dated and columns.context is None
+    warning = _warning(maturity, correlation, (slow, fast), facts, by_day)
     smallest = 3.29 / math.sqrt(m)
     said = f"(a correlation of {smallest:.2g} between reward and delay would have been found)"
     return judged("late-differ", LOOKED_FOR, p, warning, matters=matters, not_found=said)
@@ -147,7 +149,11 @@ def _fifths(decisions: Decisions, rows: str, strata: str) -> tuple[float, float]
 
 
 def _warning(
-    maturity: Maturity, correlation: float, fifths: tuple[float, float], facts: dict[str, float]
+    maturity: Maturity,
+    correlation: float,
+    fifths: tuple[float, float],
+    facts: dict[str, float],
+    by_day: bool,
 ) -> LogWarning:
     which = "higher" if correlation > 0.0 else "lower"
     remedy = "How long to wait cannot be said: some rewards come later than this log can show."
@@ -164,6 +170,9 @@ def _warning(
             " come by then."
         )
         remedy = f"Use those (--until {date}), and never a window shorter than {wait}."
+    if by_day:
+        effect += " An hour of the day that moves both reward and delay looks the same."
+        remedy += " If it might, add a column with the hour and name it with --context."
     return LogWarning(
         "late-differ",
         f"Rewards that come late are {which}: the slowest fifth average {show(fifths[0])}, the"
