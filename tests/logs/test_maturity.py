@@ -142,6 +142,33 @@ def test_options_that_need_a_time():
             audit({"a": [1], "r": [1.0]}, action="a", reward="r", **option)
 
 
+def test_rows_without_a_decision_time_void_the_rates_they_leave():
+    log = delayed(0, rows=2000, rates=(0.5, 0.5, 0.5))
+    unseen = np.flatnonzero(log.reward.isna())
+    log.loc[unseen[::2], "time"] = pd.NaT
+    found = audit(log, **NAMES)
+    first = found.warnings[0]
+    assert (first.kind, first.voids) == ("without-times", True)
+    assert first.facts["not_seen"] == len(unseen[::2])
+    assert str(found).startswith(f"Warning: {len(unseen[::2]):,} of 2,000 rows have no time")
+
+
+def test_rows_without_a_decision_time_that_change_no_rate_are_told_and_a_few_are_not():
+    log = delayed(0, rows=2000)
+    log = log.sort_values("reward", ignore_index=True)  # the unseen ones last
+    for step, voids in ((20, [False]), (500, [])):
+        some = log.copy()
+        some.loc[::step, "time"] = pd.NaT
+        warned = [w.voids for w in audit(some, **NAMES).warnings if w.kind == "without-times"]
+        assert warned == voids
+
+
+def test_swapped_columns_of_time_are_refused():
+    swapped = NAMES | {"time": "back", "feedback_time": "time"}
+    with pytest.raises(InvalidInput, match="rewards came before their decision"):
+        audit(delayed(0, rows=500), **swapped)
+
+
 def test_durations():
     assert duration_in_words(86400.0, True) == "1 day"
     assert duration_in_words(30.0, True) == "30 seconds"

@@ -55,6 +55,8 @@ def examine(
     )
     seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
     findings = look(decisions, maturity, dated)
+    untimed = () if maturity is None else maturity.warnings
+    warnings = sorted((*findings.warnings, *untimed), key=lambda warning: not warning.voids)
     return {
         "log": decisions.log.name,
         "columns": columns,
@@ -64,7 +66,7 @@ def examine(
         "courses": findings.courses,
         "dated": dated,
         "maturity": maturity,
-        "warnings": findings.warnings,
+        "warnings": tuple(warnings),
         "checks": findings.checks,
         "notes": (*notes, *findings.notes),
         "rewards": read_rewards(decisions),

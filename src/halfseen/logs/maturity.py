@@ -14,11 +14,13 @@ from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, 
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
-from halfseen.tables import listed
+from halfseen.logs.warnings.log_warning import LogWarning
+from halfseen.tables import listed, percent
 
 RISK, SHARE_AT_RISK, ARM_RISK = 20.0, 0.005, 10.0  # rows at risk below which a law is not followed
 REACHED = 0.03  # what may come later still, as a share of what has come
 SETTLED = 0.9  # of what comes at all: by then a row is old enough to be tested
+FEW_UNTIMED = 0.01  # of the rows, and by how much they may move the share seen
 CHUNK = 2_000_000  # cells handled at once
 
 
@@ -124,16 +126,40 @@ class Maturity:
                 f"Too young to be followed that long, so their rates are within less time and too"
                 f" low: {listed(young)}."
             )
-        if self.undated > 0.01 * (self.undated + float(self.cells.back.sum())):
-            said.append(
-                f"{self.undated:,} rewards were seen but have no time of feedback: they are left"
-                " out of the rates, which are too low for it."
-            )
         if self.backwards:
             said.append(
                 f"{self.backwards:,} rewards came before their decision: counted as back at once."
             )
         return tuple(said)
+
+    @property
+    def untimed(self) -> int:
+        """Decisions whose reward was not seen and that have no time: nothing tells their age."""
+        return self.unseen - int(self.cells.waiting.sum())
+
+    @property
+    def warnings(self) -> tuple[LogWarning, ...]:
+        """What rows without a time do to the rates, if they are more than a few."""
+        back, waiting = float(self.cells.back.sum()), float(self.cells.waiting.sum())
+        left_out, seen = self.untimed + self.undated, back + self.undated
+        rows = seen + self.unseen
+        if left_out <= FEW_UNTIMED * rows:
+            return ()
+        kept, whole = back / (back + waiting) if back else 0.0, seen / rows
+        biased = abs(kept - whole) > FEW_UNTIMED * whole
+        return (
+            LogWarning(
+                "without-times",
+                f"{left_out:,} of {rows:,.0f} rows have no time of decision or, though their reward"
+                f" was seen, no time of feedback: {self.undated:,} seen and {self.untimed:,} not.",
+                "They are left out of every rate. Of the rows that are left"
+                f" {percent(kept)} were seen, of all rows {percent(whole)}"
+                + (": no rate and no factor here speaks for this log." if biased else "."),
+                "Fill in the times, or audit without `--feedback-time`.",
+                {"seen": self.undated, "not_seen": self.untimed, "rows": int(rows)},
+                voids=biased,
+            ),
+        )
 
     @property
     def assumption(self) -> str:
@@ -219,6 +245,14 @@ def estimate_maturity(
     ends = find_ends(decisions)
     if ends.seen == ends.undated or not np.isfinite([ends.last, ends.longest]).all():
         return None
+    if 2 * ends.backwards > ends.seen - ends.undated:
+        raise InvalidInput(
+            "feedback_time",
+            f"must come after `time`, but {ends.backwards:,} of {ends.seen - ends.undated:,}"
+            " rewards came before their decision",
+            columns.feedback_time,
+            "Check that the two columns are not swapped.",
+        )
     if now is not None and now < ends.last:
         raise InvalidInput(
             "now", "must not be before the last time in the log", now, "Give a later moment."

@@ -212,7 +212,7 @@ def feedback_window(
     decisions, never_seen = _seen_arms(decisions)
     dated = is_dated(decisions.log, time)
     maturity = estimate_maturity(decisions, dated=dated, now=moment(now, dated))
-    if maturity is None or maturity.backwards == maturity.cells.back.sum():
+    if maturity is None:
         raise InvalidInput(
             "feedback_time",
             "must come after `time` in some row whose reward was seen",
@@ -258,6 +258,9 @@ def _seen_arms(decisions: Decisions) -> tuple[Decisions, tuple[str, ...]]:
 
 def objection(decisions: Decisions, maturity: Maturity, waits: Vector, scale: float) -> str:
     """Return why no wait can be advised: short waits see other rewards than long ones."""
+    for warning in maturity.warnings:
+        if warning.voids:
+            return f"{warning} Until then which wait is best cannot be said."
     means, errors = _means_by_wait(decisions, maturity, waits)
     check = look_at_delays(decisions, maturity, None, 1.0)
     unit = "days" if maturity.dated else "units of time"
