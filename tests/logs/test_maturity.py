@@ -173,3 +173,21 @@ def test_durations():
     assert duration_in_words(86400.0, True) == "1 day"
     assert duration_in_words(30.0, True) == "30 seconds"
     assert duration_in_words(200 * 86400.0, True) == "200 days"
+
+
+def test_bounds_and_tipping_do_not_take_rewards_on_their_way_for_missing():
+    log = delayed(3, rows=3000, rates=(0.7, 0.7), scale=15.0)
+    rng = np.random.default_rng(0)
+    ones = rng.random(3000) < np.where(log.arm == 0, 0.65, 0.5)
+    log["reward"] = np.where(log.back.notna(), ones, np.nan)
+    found, raw = audit(log, **NAMES), audit(log, action="arm", reward="reward")
+    share = found.observe[0]
+    assert share > found.counts.seen[0] / found.counts.rows[0] + 0.1
+    # Of 0 and 1 the sharp lower bound of the missing share at Gamma is q / (q + Gamma (1 - q)).
+    q = found.counts.mean[0]
+    low = share * q + (1 - share) * q / (q + 2.0 * (1 - q))
+    assert found.bounds(2.0).low[0] == pytest.approx(low, abs=1e-12)
+    assert found.tipping.gamma > raw.tipping.gamma
+    assert found.to_dict()["missing_differ"]["tipping_gamma"] == found.tipping.gamma
+    assert found.answers[0].startswith("So far you see ")
+    assert f"{found.maturity.share:.0%} come back within" in found.answers[0]

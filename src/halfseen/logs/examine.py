@@ -55,6 +55,9 @@ def examine(
     )
     seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
     findings = look(decisions, maturity, dated)
+    rewards = read_rewards(decisions)
+    if rewards is not None and maturity is not None:
+        rewards = rewards.at_rates(counts.names, maturity.seen / maturity.rows)
     untimed = () if maturity is None else maturity.warnings
     warnings = sorted((*findings.warnings, *untimed), key=lambda warning: not warning.voids)
     return {
@@ -69,7 +72,7 @@ def examine(
         "warnings": tuple(warnings),
         "checks": findings.checks,
         "notes": (*notes, *findings.notes),
-        "rewards": read_rewards(decisions),
+        "rewards": rewards,
         "direction": fit_log(decisions),
         "level": level,
         "left_out": decisions.left_out,

@@ -194,11 +194,11 @@ def feedback_window(
     Notes
     -----
     `UCB` plays as many decisions as the log has, at its rate. Before the first rewards are
-    learned it plays one arm alone, then the next, in an order drawn for each future. Delays follow each arm's Kaplan-Meier
-    law, means are drawn from what the log leaves open, and the n-th reward of an arm and its delay
-    are the same for every wait. First it is looked whether late rewards differ from early ones, or
-    the best arm among old decisions changes with the wait: then short waits see other rewards than
-    long ones and nothing can be advised.
+    learned it plays one arm alone, then the next, in an order drawn for each future. Delays
+    follow each arm's Kaplan-Meier law, means are drawn from what the log leaves open, and the
+    n-th reward of an arm and its delay are the same for every wait. First it is looked whether
+    late rewards differ from early ones, or the best arm among old decisions changes with the
+    wait: then short waits see other rewards than long ones and nothing can be advised.
     """
     learns = checks.one_of("learns", learns, LEARNS)
     futures = checks.whole("futures", futures, at_least=2, at_most=10_000)
