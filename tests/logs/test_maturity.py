@@ -191,3 +191,37 @@ def test_bounds_and_tipping_do_not_take_rewards_on_their_way_for_missing():
     assert found.to_dict()["missing_differ"]["tipping_gamma"] == found.tipping.gamma
     assert found.answers[0].startswith("So far you see ")
     assert f"{found.maturity.share:.0%} come back within" in found.answers[0]
+
+
+def test_feedback_at_the_moment_of_decision_is_not_taken_for_feedback_without_delay():
+    log = delayed(0, rows=3000, days=40.0, scale=10.0)
+    found = audit(log, **NAMES | {"feedback_time": "time"})
+    kinds = [warning.kind for warning in found.warnings]
+    assert "falls-at-end" in kinds
+    assert "drift" not in kinds
+    assert found.maturity is None
+    assert any("Every time of feedback is that of its decision" in note for note in found.notes)
+    assert "every decision is old enough" not in str(found)
+
+
+def test_what_is_on_its_way_and_what_will_not_come_add_up():
+    found = audit(delayed(1, rows=6000, rates=(0.5, 0.5)), **NAMES)
+    words = found.maturity.findings[0].replace(",", "").split()
+    unseen, coming, lost = (int(word) for word in words if word.isdigit())
+    assert coming + lost == unseen
+    assert coming == pytest.approx(found.maturity.pending.sum(), abs=0.5)
+
+
+def test_a_moment_before_the_end_of_the_log_is_shown_as_a_date():
+    with pytest.raises(InvalidInput, match=r"last time in the log, 2026-03-01.*got '2025-01-01"):
+        audit(delayed(0, rows=500), **NAMES, now="2025-01-01")
+
+
+def test_a_window_longer_than_the_log_is_cut_to_the_oldest_decision():
+    log = delayed(0, rows=500)
+    found, whole = (audit(log, **NAMES, window=window).maturity for window in (1e9, 59.9))
+    assert found.window == pytest.approx(60 * 86_400, rel=0.01)
+    assert found.share == pytest.approx(whole.share, abs=0.02)
+    assert "No decision is older than 60 days" in " ".join(found.findings)
+    assert "000,000" not in " ".join(found.findings)
+    assert "No decision is older" not in " ".join(whole.findings)

@@ -11,6 +11,7 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
+from halfseen.logs.drift import moment_in_words
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
@@ -38,6 +39,8 @@ class Maturity:
         W: rates are shares of rewards back within so long.
     stated
         True if the window was asked for, False if it was chosen.
+    cut_short
+        True if a longer window was asked for than the oldest decision is old.
     settled
         The age from which rows enter tests, with "seen" meaning "seen within that age".
     seen, rows
@@ -53,6 +56,8 @@ class Maturity:
         Decisions by arm and delay; its ``law(arm)`` is an arm's law of delays at its ``ends``.
     unseen, undated, backwards
         Rewards not seen; those seen without a time; those that came before the decision.
+    at_once
+        True if every reward that has a time came at the moment of its decision.
     dated
         True if times count seconds.
     """
@@ -60,6 +65,7 @@ class Maturity:
     end: float
     window: float
     stated: bool
+    cut_short: bool
     settled: float
     seen: Vector
     rows: Vector
@@ -70,6 +76,7 @@ class Maturity:
     unseen: int
     undated: int
     backwards: int
+    at_once: bool
     dated: bool
     names: tuple[str, ...]
 
@@ -100,9 +107,10 @@ class Maturity:
         said = []
         if self.unseen and pending >= 0.5:
             never = "" if self.reached else f" within {wait}"
+            coming = min(round(pending), self.unseen)
             said.append(
-                f"Of {self.unseen:,} rewards not seen, about {_rounded(pending)} are still on their"
-                f" way and {_rounded(max(self.unseen - pending, 0.0))} will not come{never}."
+                f"Of {self.unseen:,} rewards not seen, about {coming:,} are still on their way and"
+                f" {self.unseen - coming:,} will not come{never}."
             )
         elif self.unseen:
             said.append(
@@ -126,6 +134,8 @@ class Maturity:
                 f"Too young to be followed that long, so their rates are within less time and too"
                 f" low: {listed(young)}."
             )
+        if self.cut_short:
+            said.append(f"No decision is older than {wait}: a longer window cannot be looked at.")
         if self.backwards:
             said.append(
                 f"{self.backwards:,} rewards came before their decision: counted as back at once."
@@ -208,10 +218,6 @@ def duration_in_words(length: float, dated: bool) -> str:
     return f"{length:.2g} seconds"
 
 
-def _rounded(value: float) -> str:
-    return f"{float(f'{value:.2g}') if value >= 10 else round(value):,.0f}"
-
-
 def _at(share: Vector, ends: Vector, when: float) -> float:
     """Return the share that is back at a time."""
     place = int(np.searchsorted(ends, when * (1.0 + 1e-9), side="right")) - 1
@@ -255,9 +261,15 @@ def estimate_maturity(
         )
     if now is not None and now < ends.last:
         raise InvalidInput(
-            "now", "must not be before the last time in the log", now, "Give a later moment."
+            "now",
+            f"must not be before the last time in the log, {moment_in_words(ends.last, dated)}",
+            moment_in_words(now, dated),
+            "Give a later moment.",
         )
     end = ends.last if now is None else now
+    oldest = max(end - decisions.bins.first, 0.0)
+    cut_short = window is not None and window > oldest > 0.0
+    window = oldest if cut_short else window
     cells = count_delays(decisions, ends, end, window)
     law, last = _followed(cells, window)
     chosen = _effective(cells, last, decisions)
@@ -268,12 +280,14 @@ def estimate_maturity(
         end=end,
         window=float(cells.ends[last]) if window is None else window,
         stated=window is not None,
+        cut_short=cut_short,
         settled=settled,
         later=_later(law.share, last),
         cells=cells,
         unseen=int(counts.rows.sum() - counts.seen.sum()),
         undated=ends.undated,
         backwards=ends.backwards,
+        at_once=ends.longest <= 0.0,
         dated=dated,
         names=counts.names,
         **chosen,
