@@ -225,3 +225,10 @@ def test_a_window_longer_than_the_log_is_cut_to_the_oldest_decision():
     assert "No decision is older than 60 days" in " ".join(found.findings)
     assert "000,000" not in " ".join(found.findings)
     assert "No decision is older" not in " ".join(whole.findings)
+
+
+def test_young_rows_of_a_text_file_with_dates_are_left_out(tmp_path):
+    log = delayed(3, rows=400)
+    log.drop(columns="back").to_csv(tmp_path / "log.csv", index=False)
+    found = audit(tmp_path / "log.csv", action="arm", reward="reward", time="time", window=30)
+    assert found.rows == (log.time <= log.time.max() - 30 * DAY).sum()

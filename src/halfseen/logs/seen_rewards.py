@@ -47,7 +47,7 @@ class SeenRewards:
     names: tuple[str, ...]
     never_seen: tuple[str, ...]
     left_out: int
-    rows: NDArray[Any]
+    rows: Vector
     seen: Whole
     starts: NDArray[np.int64]
     values: Vector
@@ -137,7 +137,7 @@ def read_rewards(decisions: Decisions) -> SeenRewards | None:
         names=arms.names,
         never_seen=never,
         left_out=left_out,
-        rows=arms.rows,
+        rows=arms.rows.astype(float),
         seen=arms.seen,
         starts=np.flatnonzero(np.diff(arm, prepend=-1)),
         values=filled(found["value"]),
@@ -155,7 +155,7 @@ def _binary(arms: Counts, never: tuple[str, ...]) -> SeenRewards:
         names=arms.names,
         never_seen=never,
         left_out=0,
-        rows=arms.rows,
+        rows=arms.rows.astype(float),
         seen=arms.seen,
         starts=2 * np.arange(len(arms)),
         values=np.tile([0.0, 1.0], len(arms)),

@@ -317,7 +317,7 @@ def _means_by_wait(
 
 def _by_size(arms: Counts, share: list[float]) -> NDArray[np.int64]:
     """Return an order of arms that does not depend on their names: draws go by an arm's place."""
-    return np.lexsort((share, arms.mean, arms.seen, arms.rows))
+    return np.lexsort((np.array(share), arms.mean, arms.seen, arms.rows))
 
 
 def _simulated(
