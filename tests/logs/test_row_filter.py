@@ -118,7 +118,9 @@ def test_no_arm_to_drop_without_arms():
 
 
 def test_window_leaves_out_the_same_rows():
-    found = feedback_window(LOG, **COLUMNS, feedback_time="came", where="offer <> 'a'")
+    found = feedback_window(
+        LOG, **COLUMNS, feedback_time="came", learns="on-arrival", where="offer <> 'a'"
+    )
     assert found.left_out.rows == 2
     assert "Left out: 2 of 6 rows" in str(found)
 
