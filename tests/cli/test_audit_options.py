@@ -50,3 +50,44 @@ def test_windows_and_now(monkeypatch, capsys, clicks):
     code, said = audited(monkeypatch, capsys, clicks, *times, "--empty-means", "0")
     assert code == 2
     assert "empty_means" in said
+
+
+@pytest.mark.parametrize(
+    "command", [("plan", "--traffic", "20", "--days", "8"), ("invest", "--budget", "9")]
+)
+def test_plan_and_invest_on_a_log_take_the_same_times_and_say_what_voids(
+    monkeypatch, capsys, clicks, command
+):
+    more = ("--cost", "100") if command[0] == "invest" else ()
+    asked = (*command, *more, "--log", clicks, "--action", "arm", "--reward", "click")
+    code, out, _ = run(monkeypatch, capsys, *asked)
+    assert code == 0
+    assert out.startswith("Warning: Every reward in this log is 1.")
+    _, out, _ = run(monkeypatch, capsys, *asked, "--empty-means", "0", "--json")
+    assert json.loads(out)["warnings"] == []
+    code, _, err = run(monkeypatch, capsys, *asked, "--window", "3")
+    assert (code, "`window` needs `time`" in err) == (2, True)
+    code, _, err = run(monkeypatch, capsys, *command, *more, "--now", "2026-02-10")
+    assert (code, "`--log` must be given" in err) == (2, True)
+
+
+def test_invest_on_a_log_does_not_take_rewards_on_their_way_for_missing(
+    monkeypatch, capsys, clicks
+):
+    asked = ("invest", "--budget", "9", "--cost", "100", "--log", clicks, "--json")
+    named = ("--action", "arm", "--reward", "click", "--time", "day", "--feedback-time", "back")
+    shares = []
+    for window in ("3", "7"):
+        times = ("--window", window, "--now", "2026-02-10")
+        code, out, err = run(monkeypatch, capsys, *asked, *named, *times)
+        assert code == 0, err
+        shares.append(sum(arm["seen_now"] for arm in json.loads(out)["arms"]) / 2)
+    assert shares == pytest.approx([0.2 * 3 / 7, 0.2], abs=0.01)
+
+
+def test_an_arm_with_a_comma_in_its_name_can_be_dropped(monkeypatch, capsys, tmp_path):
+    log = tmp_path / "comma.csv"
+    log.write_text("arm,click\n" + '"x,y",1\na,0\na,\n' * 20, encoding="utf-8")
+    code, found = audited(monkeypatch, capsys, log, "--drop-arms", '"x,y"')
+    assert code == 0, found
+    assert [rate["arm"] for rate in found["rates"]] == ["a"]

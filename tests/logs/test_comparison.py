@@ -45,6 +45,29 @@ def test_a_changed_rate_a_new_arm_and_the_factor_are_named():
     assert "New: new. Gone: old." in str(found)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"empty_means": 0}, "empty_means left out then and 0 now"),
+        ({"where": "sold = 1"}, "where left out then and 'sold = 1' now"),
+        ({"drop_arms": ("b",)}, "drop_arms .* then and .*'b'.* now"),
+        ({"observed": "known"}, "observed not named then and named now"),
+    ],
+)
+def test_a_change_of_options_is_not_reported_as_a_change_of_the_log(options, said):
+    log = {"offer": ["a", "b"] * 100, "sold": [1.0, None, None, 0.0] * 50, "known": [1, 0] * 100}
+    before = audit(log, action="offer", reward="sold").to_dict()
+    with pytest.raises(InvalidInput, match=said):
+        compare(audit(log, action="offer", reward="sold", **options), before)
+
+
+def test_the_same_rows_are_noticed():
+    first, other = made({"a": 0.8, "b": 0.5}, 300, 1), made({"a": 0.8, "b": 0.5}, 300, 2)
+    before = json.loads(json.dumps(first.to_dict()))
+    assert "these seem to be the same rows" in str(compare(first, before))
+    assert "the same rows" not in str(compare(other, before))
+
+
 def test_nothing_is_named_if_nothing_changed():
     rates = {f"arm {i}": 0.02 + 0.09 * i for i in range(10)}
     pairs = [(made(rates, 1500, 2 * i), made(rates, 700, 2 * i + 1)) for i in range(3)]

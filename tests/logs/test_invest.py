@@ -48,6 +48,19 @@ def test_against_a_general_solver():
     assert found.dimension_after == pytest.approx(theirs.fun, rel=1e-6)
 
 
+def test_the_effective_dimension_is_that_of_the_audit_whatever_the_noise():
+    log = {"a": ["x"] * 800 + ["y"] * 800, "r": [0.1, 0.3, None, None] * 200 + [5.0, 9.0] * 400}
+    found = audit(log, action="a", reward="r")
+    split = found.invest(10.0, 100.0)
+    assert split.dimension_before == pytest.approx(found.effective_dimension.value, rel=0.01)
+    assert f"dimension from {split.dimension_before:.4g}" in str(split)
+    by_hand = invest([0.5, 0.2], 1.0, 0.1, noise=[3.0, 0.5])
+    assert by_hand.dimension_before == pytest.approx(2.0 + 5.0)
+    assert by_hand.weighted_before == pytest.approx(9.0 / 0.5 + 0.25 / 0.2)
+    ratio = by_hand.weighted_after / by_hand.weighted_before
+    assert by_hand.regret_factor == pytest.approx(ratio**0.5)
+
+
 def test_nothing_and_everything():
     assert invest([0.2, 0.4], 1.0, 0.0).after.tolist() == [0.2, 0.4]
     rich = invest([0.2, 0.4], 1.0, 100.0)

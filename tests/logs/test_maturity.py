@@ -142,7 +142,93 @@ def test_options_that_need_a_time():
             audit({"a": [1], "r": [1.0]}, action="a", reward="r", **option)
 
 
+def test_rows_without_a_decision_time_void_the_rates_they_leave():
+    log = delayed(0, rows=2000, rates=(0.5, 0.5, 0.5))
+    unseen = np.flatnonzero(log.reward.isna())
+    log.loc[unseen[::2], "time"] = pd.NaT
+    found = audit(log, **NAMES)
+    first = found.warnings[0]
+    assert (first.kind, first.voids) == ("without-times", True)
+    assert first.facts["not_seen"] == len(unseen[::2])
+    assert str(found).startswith(f"Warning: {len(unseen[::2]):,} of 2,000 rows have no time")
+
+
+def test_rows_without_a_decision_time_that_change_no_rate_are_told_and_a_few_are_not():
+    log = delayed(0, rows=2000)
+    log = log.sort_values("reward", ignore_index=True)  # the unseen ones last
+    for step, voids in ((20, [False]), (500, [])):
+        some = log.copy()
+        some.loc[::step, "time"] = pd.NaT
+        warned = [w.voids for w in audit(some, **NAMES).warnings if w.kind == "without-times"]
+        assert warned == voids
+
+
+def test_swapped_columns_of_time_are_refused():
+    swapped = NAMES | {"time": "back", "feedback_time": "time"}
+    with pytest.raises(InvalidInput, match="rewards came before their decision"):
+        audit(delayed(0, rows=500), **swapped)
+
+
 def test_durations():
     assert duration_in_words(86400.0, True) == "1 day"
     assert duration_in_words(30.0, True) == "30 seconds"
     assert duration_in_words(200 * 86400.0, True) == "200 days"
+
+
+def test_bounds_and_tipping_do_not_take_rewards_on_their_way_for_missing():
+    log = delayed(3, rows=3000, rates=(0.7, 0.7), scale=15.0)
+    rng = np.random.default_rng(0)
+    ones = rng.random(3000) < np.where(log.arm == 0, 0.65, 0.5)
+    log["reward"] = np.where(log.back.notna(), ones, np.nan)
+    found, raw = audit(log, **NAMES), audit(log, action="arm", reward="reward")
+    share = found.observe[0]
+    assert share > found.counts.seen[0] / found.counts.rows[0] + 0.1
+    # Of 0 and 1 the sharp lower bound of the missing share at Gamma is q / (q + Gamma (1 - q)).
+    q = found.counts.mean[0]
+    low = share * q + (1 - share) * q / (q + 2.0 * (1 - q))
+    assert found.bounds(2.0).low[0] == pytest.approx(low, abs=1e-12)
+    assert found.tipping.gamma > raw.tipping.gamma
+    assert found.to_dict()["missing_differ"]["tipping_gamma"] == found.tipping.gamma
+    assert found.answers[0].startswith("So far you see ")
+    assert f"{found.maturity.share:.0%} come back within" in found.answers[0]
+
+
+def test_feedback_at_the_moment_of_decision_is_not_taken_for_feedback_without_delay():
+    log = delayed(0, rows=3000, days=40.0, scale=10.0)
+    found = audit(log, **NAMES | {"feedback_time": "time"})
+    kinds = [warning.kind for warning in found.warnings]
+    assert "falls-at-end" in kinds
+    assert "drift" not in kinds
+    assert found.maturity is None
+    assert any("Every time of feedback is that of its decision" in note for note in found.notes)
+    assert "every decision is old enough" not in str(found)
+
+
+def test_what_is_on_its_way_and_what_will_not_come_add_up():
+    found = audit(delayed(1, rows=6000, rates=(0.5, 0.5)), **NAMES)
+    words = found.maturity.findings[0].replace(",", "").split()
+    unseen, coming, lost = (int(word) for word in words if word.isdigit())
+    assert coming + lost == unseen
+    assert coming == pytest.approx(found.maturity.pending.sum(), abs=0.5)
+
+
+def test_a_moment_before_the_end_of_the_log_is_shown_as_a_date():
+    with pytest.raises(InvalidInput, match=r"last time in the log, 2026-03-01.*got '2025-01-01"):
+        audit(delayed(0, rows=500), **NAMES, now="2025-01-01")
+
+
+def test_a_window_longer_than_the_log_is_cut_to_the_oldest_decision():
+    log = delayed(0, rows=500)
+    found, whole = (audit(log, **NAMES, window=window).maturity for window in (1e9, 59.9))
+    assert found.window == pytest.approx(60 * 86_400, rel=0.01)
+    assert found.share == pytest.approx(whole.share, abs=0.02)
+    assert "No decision is older than 60 days" in " ".join(found.findings)
+    assert "000,000" not in " ".join(found.findings)
+    assert "No decision is older" not in " ".join(whole.findings)
+
+
+def test_young_rows_of_a_text_file_with_dates_are_left_out(tmp_path):
+    log = delayed(3, rows=400)
+    log.drop(columns="back").to_csv(tmp_path / "log.csv", index=False)
+    found = audit(tmp_path / "log.csv", action="arm", reward="reward", time="time", window=30)
+    assert found.rows == (log.time <= log.time.max() - 30 * DAY).sum()

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
     from halfseen.logs.comparison import Comparison
     from halfseen.logs.plan import Plan
-    from halfseen.logs.row_filter import LeftOut
     from halfseen.logs.segments import SegmentedAudit
     from halfseen.studies.result import Result
 
@@ -70,8 +69,8 @@ def print_audit(
         print(f"Report: {page}")
 
 
-def print_found(found: Any, as_json: bool, left_out: LeftOut | None = None) -> None:
-    """Print an object as text, or its plain values as JSON.
+def print_found(found: Any, as_json: bool, source: Audit | None = None) -> None:
+    """Print something that knows its own text and its plain values.
 
     Parameters
     ----------
@@ -79,11 +78,17 @@ def print_found(found: Any, as_json: bool, left_out: LeftOut | None = None) -> N
         What to print.
     as_json
         Whether as JSON.
-    left_out
-        Rows of the log behind it that were left out.
+    source
+        The audit of the log behind it: what voids its numbers and which rows were left out is
+        said first.
     """
+    grave = [] if source is None else [warning for warning in source.warnings if warning.voids]
+    left_out = None if source is None else source.left_out
     if as_json:
-        more = {} if left_out is None else {"left_out": left_out.to_dict()}
+        more: dict[str, Any] = {} if left_out is None else {"left_out": left_out.to_dict()}
+        if source is not None:
+            more["warnings"] = [vars(warning) for warning in grave]
         print_json(found.to_dict() | more)
     else:
-        print_text(found if left_out is None else f"{left_out}\n\n{found}")
+        first = [*(f"Warning: {warning}" for warning in grave), *([left_out] if left_out else [])]
+        print_text("\n\n".join(map(str, [*first, found])))

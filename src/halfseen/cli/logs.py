@@ -9,7 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from halfseen.cli import Json, app, check_folder, check_new_file, numbers
-from halfseen.errors import InvalidInput
+from halfseen.cli.log_arguments import (
+    alone,
+    given,
+    not_with_log,
+    one_or_more,
+    only_with_log,
+    row_options,
+)
 
 CROSSED = 3  # exit code where --fail-if holds
 Log = Annotated[
@@ -26,12 +33,22 @@ Observed = Annotated[str | None, typer.Option(help="Column: was the reward seen?
 Time = Annotated[str | None, typer.Option(help="Column: when was it decided?")]
 FeedbackTime = Annotated[str | None, typer.Option(help="Column: when did the reward come back?")]
 Noise = Annotated[str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")]
+Within = Annotated[
+    float | None,
+    typer.Option(help="Count rewards that came back within so many days; leave out the rest."),
+]
+Now = Annotated[
+    str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
+]
+EmptyMeans = Annotated[
+    float | None, typer.Option(help="The reward that an empty one stands for, as 0.")
+]
 Where = Annotated[
     str | None, typer.Option(help="Use only rows for which this SQL condition holds.")
 ]
 Since = Annotated[str | None, typer.Option(help="Leave out rows before this time.")]
 Until = Annotated[str | None, typer.Option(help="Leave out rows from this time on.")]
-DropArms = Annotated[str | None, typer.Option(help="Leave out these arms, as a,b.")]
+DropArms = Annotated[str | None, typer.Option(help='Leave out these arms, as a,b or "x,y".')]
 Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as latin-1.")]
 Decimal = Annotated[str, typer.Option(help="A comma if 0,5 means a half in a text file.")]
 TableName = Annotated[
@@ -58,16 +75,9 @@ def audit(
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers that describe the action, as x,y,z.")
     ] = None,
-    window: Annotated[
-        float | None,
-        typer.Option(help="Count rewards that came back within so many days; leave out the rest."),
-    ] = None,
-    now: Annotated[
-        str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
-    ] = None,
-    empty_means: Annotated[
-        float | None, typer.Option(help="The reward that an empty one stands for, as 0.")
-    ] = None,
+    window: Within = None,
+    now: Now = None,
+    empty_means: EmptyMeans = None,
     designed: Annotated[
         bool,
         typer.Option("--designed", help="Arms were drawn blindly and the log is looked at once."),
@@ -138,12 +148,12 @@ def audit(
         "table": table,
         "encoding": encoding,
         "decimal": decimal,
-    } | _rows(where, since, until, drop_arms)
+    } | row_options(where, since, until, drop_arms)
     if by is not None:
         from halfseen.logs.segments import audit_by
 
         others = {"traffic": traffic, "imputations": imputations, "compare": compare}
-        _alone("by", **others, study=study, fail_if=fail_if)
+        alone("by", **others, study=study, fail_if=fail_if)
         print_segments(audit_by(log, by, **options), out, as_json)
         return
     found = run(log, **options)
@@ -190,6 +200,10 @@ def plan(
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
     observed: Observed = None,
     time: Time = None,
+    feedback_time: FeedbackTime = None,
+    window: Within = None,
+    now: Now = None,
+    empty_means: EmptyMeans = None,
     where: Where = None,
     since: Since = None,
     until: Until = None,
@@ -212,31 +226,38 @@ def plan(
         "goal_days": goal_days,
         "close": close,
         "target": target,
-        "noise": _one_or_more("noise", noise),
+        "noise": one_or_more("noise", noise),
     }
-    rows = _rows(where, since, until, drop_arms) | {
-        "table": table,
-        "encoding": encoding,
-        "decimal": decimal,
-    }
-    left_out = None
+    waited: dict[str, Any] = {"feedback_time": feedback_time, "window": window, "now": now}
+    known = None
     with progress_bar() as progress:
         if log is not None:
-            _not_with_log(means=means, observe=observe, binary=binary or None)
-            arms, rewards = _given("action", action), _given("reward", reward)
-            known = run(log, action=arms, reward=rewards, observed=observed, time=time, **rows)
-            left_out = known.left_out
+            not_with_log(means=means, observe=observe, binary=binary or None)
+            arms, rewards = given("action", action), given("reward", reward)
+            known = run(
+                log,
+                action=arms,
+                reward=rewards,
+                observed=observed,
+                time=time,
+                empty_means=empty_means,
+                table=table,
+                encoding=encoding,
+                decimal=decimal,
+                **waited,
+                **row_options(where, since, until, drop_arms),
+            )
             found = known.plan(**options, progress=progress)
         else:
-            _only_with_log(action, reward, observed, table, encoding)
+            only_with_log(action, reward, observed, table, encoding, empty_means, *waited.values())
             found = forecast(
-                numbers("means", _given("means", means)) or [],
-                numbers("observe", _given("observe", observe)) or [],
+                numbers("means", given("means", means)) or [],
+                numbers("observe", given("observe", observe)) or [],
                 reward="bernoulli" if binary else "gaussian",
                 progress=progress,
                 **options,
             )
-    print_found(found, as_json, left_out)
+    print_found(found, as_json, known)
 
 
 @app.command()
@@ -255,6 +276,10 @@ def invest(
     reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
     observed: Observed = None,
     time: Time = None,
+    feedback_time: FeedbackTime = None,
+    window: Within = None,
+    now: Now = None,
+    empty_means: EmptyMeans = None,
     cost_column: Annotated[
         str | None, typer.Option(help="Its column of what seeing a reward costs.")
     ] = None,
@@ -272,26 +297,30 @@ def invest(
     from halfseen.logs.audit import audit as run
     from halfseen.logs.invest import invest as split
 
-    scale = _one_or_more("noise", noise)
-    price = _one_or_more("cost", cost if log is not None else _given("cost", cost))
+    scale = one_or_more("noise", noise)
+    price = one_or_more("cost", cost if log is not None else given("cost", cost))
+    waited: dict[str, Any] = {"feedback_time": feedback_time, "window": window, "now": now}
     if log is not None:
-        _not_with_log(observe=observe)
+        not_with_log(observe=observe)
         found = run(
             log,
-            action=_given("action", action),
+            action=given("action", action),
             reward=reward,
             observed=observed,
             time=time,
             cost=cost_column,
+            empty_means=empty_means,
             table=table,
             encoding=encoding,
             decimal=decimal,
-            **_rows(where, since, until, drop_arms),
+            **waited,
+            **row_options(where, since, until, drop_arms),
         )
-        print_found(found.invest(budget, price, noise=scale), as_json, found.left_out)
+        print_found(found.invest(budget, price, noise=scale), as_json, found)
         return
-    _only_with_log(action, reward, observed, table, encoding, cost_column)
-    rates = numbers("observe", _given("observe", observe)) or []
+    columns = (action, reward, observed, cost_column, empty_means, *waited.values())
+    only_with_log(*columns, table, encoding)
+    rates = numbers("observe", given("observe", observe)) or []
     price = [] if price is None else price
     print_found(split(rates, price, budget, noise=1.0 if scale is None else scale), as_json)
 
@@ -305,9 +334,7 @@ def window(
     reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
     learns: Annotated[str, typer.Option(help="When is a reward used: on-arrival or when-settled?")],
     observed: Observed = None,
-    now: Annotated[
-        str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
-    ] = None,
+    now: Now = None,
     futures: Annotated[int, typer.Option(help="How many futures to simulate.")] = 60,
     where: Where = None,
     since: Since = None,
@@ -335,54 +362,6 @@ def window(
         table=table,
         encoding=encoding,
         decimal=decimal,
-        **_rows(where, since, until, drop_arms),
+        **row_options(where, since, until, drop_arms),
     )
     print_found(found, as_json)
-
-
-def _rows(
-    where: str | None, since: str | None, until: str | None, drop_arms: str | None
-) -> dict[str, Any]:
-    """Return the options that choose rows, as `halfseen.audit` takes them."""
-    arms = () if drop_arms is None else tuple(drop_arms.split(","))
-    return {"where": where, "since": since, "until": until, "drop_arms": arms}
-
-
-def _alone(option: str, **others: Any) -> None:
-    """Refuse options that cannot be combined with another."""
-    for name, value in others.items():
-        if value:
-            fix = "Give one or the other."
-            raise InvalidInput(
-                f"--{name.replace('_', '-')}", f"cannot come with --{option}", value, fix
-            )
-
-
-def _given(field: str, text: str | None) -> str:
-    if text is None:
-        raise InvalidInput(f"--{field}", "must be given", None, "Or name a --log to take it from.")
-    return text
-
-
-def _one_or_more(field: str, text: str | None) -> float | list[float] | None:
-    values = numbers(field, text)
-    return values[0] if values is not None and len(values) == 1 else values
-
-
-def _not_with_log(**given: Any) -> None:
-    """Refuse options whose values a log provides."""
-    for field, value in given.items():
-        if value is not None:
-            raise InvalidInput(
-                f"--{field}",
-                "must be left out with --log, which says it",
-                value,
-                "Leave out one of the two.",
-            )
-
-
-def _only_with_log(*given: str | None) -> None:
-    """Refuse names of columns when no log is given."""
-    named = [value for value in given if value is not None]
-    if named:
-        raise InvalidInput("--log", "must be given to read its columns", named, "Name the log.")

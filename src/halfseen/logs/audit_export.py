@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen.logs.comparison import options_as_dict
 from halfseen.logs.missing_bounds import bounds_as_dict
 from halfseen.logs.rates import shrunken_interval
 from halfseen.logs.sentences import ASSUMPTION
@@ -33,6 +34,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     content = {
         "schema_version": SCHEMA_VERSION,
         "log": found.log,
+        "options": options_as_dict(found.asked),
         "rows": found.rows,
         "seen": found.seen,
         "left_out": None if found.left_out is None else found.left_out.to_dict(),

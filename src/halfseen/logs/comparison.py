@@ -60,6 +60,8 @@ class Comparison:
         How many rates and factors were compared; each at `level` divided by that number.
     level
         The chance that anything is reported if nothing changed.
+    same
+        True if both audits have the same counts and means of every arm.
     """
 
     rates: tuple[RateChange, ...]
@@ -68,6 +70,7 @@ class Comparison:
     factor: tuple[float, float] | None
     tested: int
     level: float = CHANCE
+    same: bool = False
 
     @property
     def changes(self) -> int:
@@ -92,6 +95,8 @@ class Comparison:
             words = ["Nothing changed beyond chance."]
         if self.new is None:
             words.append("The earlier audit does not list all arms, so new ones cannot be told.")
+        if self.same:
+            words.append("Every arm has the same counts and mean: these seem to be the same rows.")
         words.append(
             f"{self.tested:,} rates and factors were compared; if nothing changed, one is named"
             f" here with a probability of at most {self.level:.1%}. Both audits must be of"
@@ -110,6 +115,7 @@ class Comparison:
             else {"before": self.factor[0], "now": self.factor[1]},
             "tested": self.tested,
             "level": self.level,
+            "same_rows": self.same,
         }
 
 
@@ -153,6 +159,7 @@ def compare(found: Audit, before: Any) -> Comparison:
         raise InvalidInput(
             "compare", "must be an audit as `halfseen audit --json` prints it", before, "Check it."
         ) from None
+    _check_options(options_as_dict(found.asked), old.get("options"))
     place = {name: i for i, name in enumerate(found.arms)}
     common = [name for name in then if name in place]
     tested: list[tuple[str | None, float, float, float, float]] = []
@@ -176,7 +183,52 @@ def compare(found: Audit, before: Any) -> Comparison:
         vanished=tuple(name for name in then if name not in place) if complete else None,
         factor=_factor_change(found, ends, arms, CHANCE / number),
         tested=number,
+        same=_same_rows(found, old["rates"], arms),
     )
+
+
+def options_as_dict(asked: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the options that decide what an audit counts; None where they are not known.
+
+    Columns may be named differently in another log, so of them only whether they were named.
+    """
+    if not asked:
+        return None
+    named = {name: asked.get(name) is not None for name in ("reward", "observed", "feedback_time")}
+    drop = sorted(map(str, asked.get("drop_arms") or ()))
+    values = {name: asked.get(name) for name in ("window", "empty_means", "where")}
+    return {**named, **values, "drop_arms": drop}
+
+
+def _check_options(now: dict[str, Any] | None, before: Any) -> None:
+    """Refuse to compare audits that were asked with other options."""
+    if now is None or not isinstance(before, dict):
+        return
+    for name, value in now.items():
+        if name in before and before[name] != value:
+            raise InvalidInput(
+                "compare",
+                "must be an audit asked with the same options, else their change looks like one of"
+                " the log",
+                f"{name} {_shown(before[name])} then and {_shown(value)} now",
+                "Audit both logs the same way.",
+            )
+
+
+def _shown(value: Any) -> str:
+    words = {True: "named", False: "not named", None: "left out"}
+    return words[value] if value is None or isinstance(value, bool) else repr(value)
+
+
+def _same_rows(found: Audit, before: list[dict[str, Any]], arms: int) -> bool:
+    """Return whether every arm has the same counts and mean as before."""
+    if not len(before) == arms == len(found.arms):
+        return False
+    counts = found.counts
+    means = [None if math.isnan(mean) else mean for mean in counts.mean.tolist()]
+    now = zip(found.arms, counts.rows.tolist(), counts.seen.tolist(), means, strict=True)
+    keys = ("arm", "rows", "seen", "mean_reward")
+    return {tuple(row.get(key) for key in keys) for row in before} == set(now)
 
 
 def read_audit(path: Any) -> dict[str, Any]:

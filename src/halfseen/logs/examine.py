@@ -18,6 +18,11 @@ from halfseen.logs.source import Log
 from halfseen.logs.time_bins import DAY
 from halfseen.logs.warnings.find import look
 
+AT_ONCE = (
+    "Every time of feedback is that of its decision. A column that says when a row was written"
+    " looks like this, so it is not used: nothing tells whether recent rewards are on their way."
+)
+
 
 def examine(
     log: Log,
@@ -53,8 +58,15 @@ def examine(
         window=None if window is None else window * (DAY if dated else 1.0),
         now=moment(now, dated),
     )
+    if maturity is not None and maturity.at_once and maturity.unseen:
+        maturity, notes = None, (*notes, AT_ONCE)
     seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
     findings = look(decisions, maturity, dated)
+    rewards = read_rewards(decisions)
+    if rewards is not None and maturity is not None:
+        rewards = rewards.at_rates(counts.names, maturity.seen / maturity.rows)
+    untimed = () if maturity is None else maturity.warnings
+    warnings = sorted((*findings.warnings, *untimed), key=lambda warning: not warning.voids)
     return {
         "log": decisions.log.name,
         "columns": columns,
@@ -64,10 +76,10 @@ def examine(
         "courses": findings.courses,
         "dated": dated,
         "maturity": maturity,
-        "warnings": findings.warnings,
+        "warnings": tuple(warnings),
         "checks": findings.checks,
         "notes": (*notes, *findings.notes),
-        "rewards": read_rewards(decisions),
+        "rewards": rewards,
         "direction": fit_log(decisions),
         "level": level,
         "left_out": decisions.left_out,

@@ -28,9 +28,10 @@ class Investment:
     spent
         Money per arm.
     worth
-        How much the effective dimension falls for the first unit of money on each arm.
-    dimension_before, dimension_after
-        The effective dimension.
+        How much the sum of variance over rate falls for the first unit of money on each arm.
+    weighted_before, weighted_after
+        The sum of variance over rate, which the split makes smallest; with a noise of 1 it is the
+        effective dimension.
     """
 
     names: tuple[str, ...]
@@ -38,13 +39,23 @@ class Investment:
     after: Vector
     spent: Vector
     worth: Vector
-    dimension_before: float
-    dimension_after: float
+    weighted_before: float
+    weighted_after: float
+
+    @property
+    def dimension_before(self) -> float:
+        """The effective dimension, the sum of 1/p, as an audit gives it."""
+        return float((1.0 / self.before).sum())
+
+    @property
+    def dimension_after(self) -> float:
+        """The effective dimension once the money is spent."""
+        return float((1.0 / self.after).sum())
 
     @property
     def regret_factor(self) -> float:
-        """The factor of worst-case regret: the square root of the ratio of dimensions."""
-        return math.sqrt(self.dimension_after / self.dimension_before)
+        """By what worst-case regret is multiplied: the root of the ratio of weighted sums."""
+        return math.sqrt(self.weighted_after / self.weighted_before)
 
     @property
     def arms(self) -> Table:
@@ -68,6 +79,8 @@ class Investment:
         return {
             "dimension_before": self.dimension_before,
             "dimension_after": self.dimension_after,
+            "weighted_before": self.weighted_before,
+            "weighted_after": self.weighted_after,
             "regret_factor": self.regret_factor,
             "spent": float(self.spent.sum()),
             "arms": [
@@ -94,7 +107,7 @@ def invest(
     noise: float | Sequence[float] | Vector = 1.0,
     names: Sequence[str] | None = None,
 ) -> Investment:
-    r"""Split a budget among arms so that the effective dimension falls most.
+    r"""Split a budget among arms so that the effective dimension, weighted by variance, falls most.
 
     .. math:: \min_{p'} \sum_a \frac{\sigma_a^2}{p'_a}
               \quad\text{with}\quad p_a \le p'_a \le 1,\;
@@ -146,8 +159,8 @@ def invest(
         after=after,
         spent=price * (after - p),
         worth=weight**2 / p**2 / price,
-        dimension_before=float((weight**2 / p).sum()),
-        dimension_after=float((weight**2 / after).sum()),
+        weighted_before=float((weight**2 / p).sum()),
+        weighted_after=float((weight**2 / after).sum()),
     )
 
 

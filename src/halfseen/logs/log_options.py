@@ -146,4 +146,5 @@ def with_empty_as(log: Log, reward: str, value: float) -> Log:
 
 
 def _texts(log: Log) -> Log:
-    return replace(log, columns=dict.fromkeys(log.columns, "VARCHAR"))
+    relation = log.relation if log.plain is None else log.plain
+    return replace(log, relation=relation, columns=dict.fromkeys(log.columns, "VARCHAR"), scales={})

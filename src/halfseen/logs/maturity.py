@@ -11,14 +11,17 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
+from halfseen.logs.drift import moment_in_words
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
-from halfseen.tables import listed
+from halfseen.logs.warnings.log_warning import LogWarning
+from halfseen.tables import listed, percent
 
 RISK, SHARE_AT_RISK, ARM_RISK = 20.0, 0.005, 10.0  # rows at risk needed to follow a distribution
 REACHED = 0.03  # rewards expected after the window, relative to those within it
 SETTLED = 0.9  # share of all rewards that are back by the age at which rows enter tests
+FEW_UNTIMED = 0.01  # share of rows without a time, and change of the share seen, that are tolerated
 CHUNK = 2_000_000  # cells processed at once
 
 
@@ -36,6 +39,8 @@ class Maturity:
         W: rates are shares of rewards back within so long.
     stated
         True if the window was asked for, False if it was chosen.
+    cut_short
+        True if a longer window was asked for than the oldest decision is old.
     settled
         The age from which rows enter tests, with "seen" meaning "seen within that age".
     seen, rows
@@ -51,6 +56,8 @@ class Maturity:
         Decisions by arm and delay; its ``law(arm)`` is an arm's law of delays at its ``ends``.
     unseen, undated, backwards
         Rewards not seen; those seen without a time; those that came before the decision.
+    at_once
+        True if every reward that has a time came at the moment of its decision.
     dated
         True if times count seconds.
     """
@@ -58,6 +65,7 @@ class Maturity:
     end: float
     window: float
     stated: bool
+    cut_short: bool
     settled: float
     seen: Vector
     rows: Vector
@@ -68,6 +76,7 @@ class Maturity:
     unseen: int
     undated: int
     backwards: int
+    at_once: bool
     dated: bool
     names: tuple[str, ...]
 
@@ -98,9 +107,10 @@ class Maturity:
         said = []
         if self.unseen and pending >= 0.5:
             never = "" if self.reached else f" within {wait}"
+            coming = min(round(pending), self.unseen)
             said.append(
-                f"Of {self.unseen:,} rewards not seen, about {_rounded(pending)} are still on their"
-                f" way and {_rounded(max(self.unseen - pending, 0.0))} will not come{never}."
+                f"Of {self.unseen:,} rewards not seen, about {coming:,} are still on their way and"
+                f" {self.unseen - coming:,} will not come{never}."
             )
         elif self.unseen:
             said.append(
@@ -124,16 +134,42 @@ class Maturity:
                 f"Too young to be followed that long, so their rates are within less time and too"
                 f" low: {listed(young)}."
             )
-        if self.undated > 0.01 * (self.undated + float(self.cells.back.sum())):
-            said.append(
-                f"{self.undated:,} rewards were seen but have no time of feedback: they are left"
-                " out of the rates, which are too low for it."
-            )
+        if self.cut_short:
+            said.append(f"No decision is older than {wait}: a longer window cannot be looked at.")
         if self.backwards:
             said.append(
                 f"{self.backwards:,} rewards came before their decision: counted as back at once."
             )
         return tuple(said)
+
+    @property
+    def untimed(self) -> int:
+        """Decisions whose reward was not seen and that have no time: nothing tells their age."""
+        return self.unseen - int(self.cells.waiting.sum())
+
+    @property
+    def warnings(self) -> tuple[LogWarning, ...]:
+        """What rows without a time do to the rates, if they are more than a few."""
+        back, waiting = float(self.cells.back.sum()), float(self.cells.waiting.sum())
+        left_out, seen = self.untimed + self.undated, back + self.undated
+        rows = seen + self.unseen
+        if left_out <= FEW_UNTIMED * rows:
+            return ()
+        kept, whole = back / (back + waiting) if back else 0.0, seen / rows
+        biased = abs(kept - whole) > FEW_UNTIMED * whole
+        return (
+            LogWarning(
+                "without-times",
+                f"{left_out:,} of {rows:,.0f} rows have no time of decision or, though their reward"
+                f" was seen, no time of feedback: {self.undated:,} seen and {self.untimed:,} not.",
+                "They are left out of every rate. Of the rows that are left"
+                f" {percent(kept)} were seen, of all rows {percent(whole)}"
+                + (": no rate and no factor here speaks for this log." if biased else "."),
+                "Fill in the times, or audit without `--feedback-time`.",
+                {"seen": self.undated, "not_seen": self.untimed, "rows": int(rows)},
+                voids=biased,
+            ),
+        )
 
     @property
     def assumption(self) -> str:
@@ -182,10 +218,6 @@ def duration_in_words(length: float, dated: bool) -> str:
     return f"{length:.2g} seconds"
 
 
-def _rounded(value: float) -> str:
-    return f"{float(f'{value:.2g}') if value >= 10 else round(value):,.0f}"
-
-
 def _at(share: Vector, ends: Vector, when: float) -> float:
     """Return the share that is back at a time."""
     place = int(np.searchsorted(ends, when * (1.0 + 1e-9), side="right")) - 1
@@ -219,11 +251,25 @@ def estimate_maturity(
     ends = find_ends(decisions)
     if ends.seen == ends.undated or not np.isfinite([ends.last, ends.longest]).all():
         return None
+    if 2 * ends.backwards > ends.seen - ends.undated:
+        raise InvalidInput(
+            "feedback_time",
+            f"must come after `time`, but {ends.backwards:,} of {ends.seen - ends.undated:,}"
+            " rewards came before their decision",
+            columns.feedback_time,
+            "Check that the two columns are not swapped.",
+        )
     if now is not None and now < ends.last:
         raise InvalidInput(
-            "now", "must not be before the last time in the log", now, "Give a later moment."
+            "now",
+            f"must not be before the last time in the log, {moment_in_words(ends.last, dated)}",
+            moment_in_words(now, dated),
+            "Give a later moment.",
         )
     end = ends.last if now is None else now
+    oldest = max(end - decisions.bins.first, 0.0)
+    cut_short = window is not None and window > oldest > 0.0
+    window = oldest if cut_short else window
     cells = count_delays(decisions, ends, end, window)
     law, last = _followed(cells, window)
     chosen = _effective(cells, last, decisions)
@@ -234,12 +280,14 @@ def estimate_maturity(
         end=end,
         window=float(cells.ends[last]) if window is None else window,
         stated=window is not None,
+        cut_short=cut_short,
         settled=settled,
         later=_later(law.share, last),
         cells=cells,
         unseen=int(counts.rows.sum() - counts.seen.sum()),
         undated=ends.undated,
         backwards=ends.backwards,
+        at_once=ends.longest <= 0.0,
         dated=dated,
         names=counts.names,
         **chosen,

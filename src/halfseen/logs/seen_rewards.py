@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,8 @@ class SeenRewards:
     left_out
         How many arms are missing here because a log of real-valued rewards has very many.
     rows, seen
-        Decisions and rewards seen, per arm.
+        Decisions and rewards seen, per arm; with times of feedback, so many decisions that
+        ``seen / rows`` is the rate within the window: rewards on their way are not missing.
     starts
         The first cell of each arm.
     values, counts
@@ -41,7 +42,7 @@ class SeenRewards:
     names: tuple[str, ...]
     never_seen: tuple[str, ...]
     left_out: int
-    rows: Whole
+    rows: Vector
     seen: Whole
     starts: NDArray[np.int64]
     values: Vector
@@ -62,6 +63,15 @@ class SeenRewards:
     def mean(self) -> Vector:
         """The mean of the rewards seen, per arm."""
         return np.add.reduceat(self.values * self.counts, self.starts) / self.seen
+
+    def at_rates(self, names: tuple[str, ...], rates: Vector) -> SeenRewards:
+        """Return the same rewards with so many decisions that arms are seen at other rates."""
+        place = {name: i for i, name in enumerate(names)}
+        rate = rates[[place[name] for name in self.names]]
+        known = rate > 0.0
+        return replace(
+            self, rows=np.where(known, self.seen / np.where(known, rate, 1.0), self.rows)
+        )
 
     def part(self, chosen: Any) -> SeenRewards:
         """Return some of the arms."""
@@ -119,7 +129,7 @@ def read_rewards(decisions: Decisions) -> SeenRewards | None:
         names=arms.names,
         never_seen=never,
         left_out=left_out,
-        rows=arms.rows,
+        rows=arms.rows.astype(float),
         seen=arms.seen,
         starts=cells.starts,
         values=cells.value,
@@ -137,7 +147,7 @@ def _binary(arms: Counts, never: tuple[str, ...]) -> SeenRewards:
         names=arms.names,
         never_seen=never,
         left_out=0,
-        rows=arms.rows,
+        rows=arms.rows.astype(float),
         seen=arms.seen,
         starts=2 * np.arange(len(arms)),
         values=np.tile([0.0, 1.0], len(arms)),

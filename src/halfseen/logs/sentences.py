@@ -22,7 +22,14 @@ def answers(found: Audit) -> list[str]:
     """Return what is seen, what that costs, and where feedback is worth most."""
     share = found.seen / found.rows
     kinds = f"{len(found.arms):,} arm{'s' * (len(found.arms) > 1)}"
-    first = f"You see {percent(share)} of outcomes ({found.seen:,} of {found.rows:,}, {kinds})."
+    counted = f"({found.seen:,} of {found.rows:,}, {kinds})"
+    first = f"You see {percent(share)} of outcomes {counted}."
+    waited = found.maturity
+    if waited is not None and waited.pending.sum() >= 0.5:
+        first = (
+            f"So far you see {percent(share)} of outcomes {counted};"
+            f" {percent(waited.share)} come back within {waited.duration(waited.window)}."
+        )
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
     if found.seen == found.rows:

@@ -51,6 +51,9 @@ def simulate_waits(
 ) -> Vector:
     """Return the regret of `UCB` for every future (row) and every wait (column).
 
+    Until an arm's first reward is learned all such arms look alike: the learner plays one of them
+    alone, then the next, in an order drawn for each future.
+
     Parameters
     ----------
     means
@@ -69,10 +72,10 @@ def simulate_waits(
         Seed of the random numbers.
     """
     policy, binary = UCB(), arms.binary
-    scale = np.maximum(spreads(arms), 1e-12)
+    usual = np.maximum(spreads(arms), 1e-12)
     kernels = policy.kernels()
     play = compiled(play_delayed, kernels)
-    count = len(scale)
+    count = len(usual)
     work = DelayedWork(
         np.zeros((count, kernels.statistics)),
         np.zeros(count),
@@ -84,8 +87,11 @@ def simulate_waits(
         np.zeros(1),
     )
     key = stream_key(seed, "waits")
+    rng = np.random.default_rng(seed)
     found = np.zeros((len(means), len(waits)))
-    for i, row in enumerate(means):
+    for i, unshuffled in enumerate(means):
+        order = rng.permutation(count)
+        row, scale = unshuffled[order], usual[order]
         law: dict[str, Any] = (
             {"reward": "bernoulli"} if binary else {"noise": tuple(scale.tolist())}
         )
@@ -93,8 +99,8 @@ def simulate_waits(
         world = DelayedWorld(
             np.ascontiguousarray(row),
             np.full(count, -1.0) if binary else scale,
-            share,
-            inverse,
+            share[order],
+            np.ascontiguousarray(inverse[order]),
             np.ascontiguousarray(policy.table(problem.setting(rounds)), dtype=float),
             key,
             step,

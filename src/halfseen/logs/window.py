@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, is_dated
-from halfseen.logs.counts import Decisions, read_decisions
+from halfseen.logs.counts import Counts, Decisions, read_decisions
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import Maturity, estimate_maturity
 from halfseen.logs.posterior import draw_means
@@ -192,11 +193,12 @@ def feedback_window(
 
     Notes
     -----
-    `UCB` plays as many decisions as the log has, at its rate. Delays follow each arm's Kaplan-Meier
-    law, means are drawn from their posterior, and the n-th reward of an arm and its delay
-    are the same for every wait. First it is tested whether late rewards differ from early ones, or
-    the best arm among old decisions changes with the wait: then short waits see other rewards than
-    long ones and nothing can be advised.
+    `UCB` plays as many decisions as the log has, at its rate. Before the first rewards are
+    learned it plays one arm alone, then the next, in an order drawn for each future. Delays
+    follow each arm's Kaplan-Meier law, means are drawn from their posterior, and the
+    n-th reward of an arm and its delay are the same for every wait. First it is tested whether
+    late rewards differ from early ones, or the best arm among old decisions changes with the
+    wait: then short waits see other rewards than long ones and nothing can be advised.
     """
     learns = checks.one_of("learns", learns, LEARNS)
     futures = checks.whole("futures", futures, at_least=2, at_most=10_000)
@@ -210,7 +212,7 @@ def feedback_window(
     decisions, never_seen = _seen_arms(decisions)
     dated = is_dated(decisions.log, time)
     maturity = estimate_maturity(decisions, dated=dated, now=moment(now, dated))
-    if maturity is None or maturity.backwards == maturity.cells.back.sum():
+    if maturity is None:
         raise InvalidInput(
             "feedback_time",
             "must come after `time` in some row whose reward was seen",
@@ -256,6 +258,9 @@ def _seen_arms(decisions: Decisions) -> tuple[Decisions, tuple[str, ...]]:
 
 def objection(decisions: Decisions, maturity: Maturity, waits: Vector, scale: float) -> str:
     """Return why no wait can be advised: short waits see other rewards than long ones."""
+    for warning in maturity.warnings:
+        if warning.voids:
+            return f"{warning} Until then which wait is best cannot be said."
     means, errors = _means_by_wait(decisions, maturity, waits)
     check = look_at_delays(decisions, maturity, None, 1.0)
     unit = "days" if maturity.dated else "units of time"
@@ -310,6 +315,11 @@ def _means_by_wait(
     return means, np.where(errors > 0.0, errors, np.nan)
 
 
+def _by_size(arms: Counts, share: list[float]) -> NDArray[np.int64]:
+    """Return an order of arms that does not depend on their names: draws go by an arm's place."""
+    return np.lexsort((np.array(share), arms.mean, arms.seen, arms.rows))
+
+
 def _simulated(
     found: Window,
     decisions: Decisions,
@@ -321,11 +331,12 @@ def _simulated(
     """Return the regret of every wait, and which is best."""
     bins = decisions.bins
     assert bins is not None
-    arms = decisions.counts
+    laws = [delay_quantiles(maturity, arm) for arm in range(len(decisions.counts))]
+    order = _by_size(decisions.counts, [share for share, _ in laws])
+    arms, laws = decisions.counts.part(order), [laws[i] for i in order]
     rows = int(arms.rows.sum())
     thinned = max(1, math.ceil(rows / ROUNDS))
     rounds = max(2, rows // thinned)
-    laws = [delay_quantiles(maturity, arm) for arm in range(len(arms))]
     regret = simulate_waits(
         draw_means(arms, futures, np.random.default_rng(seed)),
         arms,

@@ -1,0 +1,65 @@
+"""Options that the commands for logs share, and which of them go together."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+from halfseen.cli import numbers
+from halfseen.errors import InvalidInput
+
+
+def row_options(
+    where: str | None, since: str | None, until: str | None, drop_arms: str | None
+) -> dict[str, Any]:
+    """Return the options that choose rows, as `halfseen.audit` takes them.
+
+    An arm whose name holds a comma stands in quotes, as in a CSV file.
+
+    >>> row_options(None, None, None, 'a,"x,y"')["drop_arms"]
+    ('a', 'x,y')
+    """
+    arms = () if drop_arms is None else tuple(next(csv.reader([drop_arms]), ()))
+    return {"where": where, "since": since, "until": until, "drop_arms": arms}
+
+
+def alone(option: str, **others: Any) -> None:
+    """Refuse options that mean nothing together with another."""
+    for name, value in others.items():
+        if value:
+            fix = "Give one or the other."
+            raise InvalidInput(
+                f"--{name.replace('_', '-')}", f"cannot come with --{option}", value, fix
+            )
+
+
+def given(field: str, text: str | None) -> str:
+    """Return an option's value, or say that it is missing."""
+    if text is None:
+        raise InvalidInput(f"--{field}", "must be given", None, "Or name a --log to take it from.")
+    return text
+
+
+def one_or_more(field: str, text: str | None) -> float | list[float] | None:
+    """Return one number, or several as a list."""
+    values = numbers(field, text)
+    return values[0] if values is not None and len(values) == 1 else values
+
+
+def not_with_log(**values: Any) -> None:
+    """Refuse what a log says itself."""
+    for field, value in values.items():
+        if value is not None:
+            raise InvalidInput(
+                f"--{field}",
+                "must be left out with --log, which says it",
+                value,
+                "Leave out one of the two.",
+            )
+
+
+def only_with_log(*values: Any) -> None:
+    """Refuse columns of a log that was not named."""
+    named = [value for value in values if value is not None]
+    if named:
+        raise InvalidInput("--log", "must be given to read its columns", named, "Name the log.")
