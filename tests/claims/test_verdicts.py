@@ -184,7 +184,7 @@ def _printed_constant(right):
 
 
 def _blind_to_the_last_look(right):
-    return lambda p, horizon, looks, *rest: right(p, horizon, looks[:-1], *rest)
+    return lambda *given: right(*given[:-1], given[-1][:-1])
 
 
 def _sorted_probabilities(right):

@@ -62,8 +62,9 @@ import numpy as np
 from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
 from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import compiled
-simulate(Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), horizon=50, replications=3))
-stats = compiled(play, UCB().kernels(), JUMPS=True).stats
+study = Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), UCB(), horizon=50, replications=3)
+simulate(study)
+stats = compiled(play, UCB().kernels(), **next(study.cells())[1].open_names).stats
 print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 

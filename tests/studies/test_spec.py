@@ -189,7 +189,8 @@ def test_reading_files(tmp_path):
 
 def test_describing_gives_back_every_noun():
     study = broad_study()
-    assert {policy.kind for policy in study.policies.values()} == set(POLICIES)
+    built_in = {kind for kind, c in POLICIES.items() if c.__module__.startswith("halfseen.")}
+    assert {policy.kind for policy in study.policies.values()} == built_in
     assert study_from(study.to_dict()) == study
     for policy in EVERY_POLICY.values():
         assert policy_from(describe(policy)) == policy
