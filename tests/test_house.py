@@ -27,10 +27,6 @@ MANY_PARAMETERS = {
     "design_exploration.widest",
     "glm_newton.maximise",
     "lin_ucb.most_optimistic",
-    "logs.audit",
-    "logs.invest",
-    "logs.plan",
-    "logs.window",
 }
 SAME_IDEA = {  # one idea in several rooms: theory.linear.path, claims.linear.path
     "adaptivity",

@@ -59,6 +59,7 @@ TableName = Annotated[
 @app.command()
 def audit(
     log: Log,
+    *,
     action: Annotated[str | None, typer.Option(help="Column that names the arm.")] = None,
     reward: Reward = None,
     observed: Observed = None,
@@ -172,6 +173,7 @@ def audit(
 
 @app.command()
 def plan(
+    *,
     traffic: Annotated[float, typer.Option(help="Decisions per day.")],
     means: Annotated[
         str | None, typer.Option(help="Mean reward of each arm, as 0.6,0.5; or name a log.")
@@ -262,6 +264,7 @@ def plan(
 
 @app.command()
 def invest(
+    *,
     budget: Annotated[float, typer.Option(help="Money to spend.")],
     cost: Annotated[
         str | None,
@@ -328,6 +331,7 @@ def invest(
 @app.command()
 def window(
     log: Log,
+    *,
     action: Action,
     time: Annotated[str, typer.Option(help="Column: when was it decided?")],
     feedback_time: Annotated[str, typer.Option(help="Column: when did the reward come back?")],
