@@ -98,3 +98,14 @@ def test_a_set_of_vectors_without_a_count_is_refused_with_a_sentence():
 
     with pytest.raises(InvalidInput, match=r"must have a whole number `count`.*property `count`"):
         LinearBandit([0.6, 0.8], actions=Cross())
+
+
+def test_a_set_of_vectors_without_vectors_is_refused_with_a_sentence():
+    @dataclass(frozen=True)
+    class Nothing(LinearActions):
+        kind = "nothing"
+        dimension: int = 2
+        count: int = 3
+
+    with pytest.raises(InvalidInput, match=r"`Nothing` must have `fixed`, `given` or `offer`"):
+        Nothing().sample(np.random.default_rng(1), 1)

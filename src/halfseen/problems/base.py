@@ -190,7 +190,12 @@ class LinearActions(ActionSet):
 
     def offer(self, rng: np.random.Generator, clock: int) -> Any:
         """Return the actions (K, d) of round `clock`, counted from 1."""
-        raise NotImplementedError(f"{type(self).__name__} must have `fixed`, `given` or `offer`")
+        raise InvalidInput(
+            type(self).__name__,
+            "must have `fixed`, `given` or `offer`",
+            self,
+            "Define one of the three, as LinearActions describes.",
+        )
 
     def sample(self, rng: np.random.Generator, clock: int) -> Vector:
         """Return the actions (K, d) on offer in round `clock`, checked."""
