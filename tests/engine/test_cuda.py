@@ -41,9 +41,9 @@ import numpy as np
 from example_studies import EVERY_ACTION_SET, EVERY_POLICY, MEANS
 
 from halfseen import (
-    UCB, AnyFunction, ArmedBandit, FiniteActions, GeneralizedLinearBandit, GLMUCB, LinearBandit,
-    LinThompson, LinUCB, Link, Logistic, MultiThreshold, PerArm, RandomActions, RewardLaw,
-    SequenceOfActions, Study, Uniform, simulate, summarize
+    UCB, VIDS, AnyFunction, ArmedBandit, FiniteActions, GeneralizedLinearBandit, GLMUCB,
+    LinearBandit, LinThompson, LinUCB, Link, Logistic, MultiThreshold, PerArm, RandomActions,
+    RewardLaw, SequenceOfActions, Study, Uniform, simulate, summarize
 )
 from halfseen.draws import uniform
 from halfseen.studies.machine import examine
@@ -115,6 +115,7 @@ actions = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.5, 0.5]])
 linear = LinearBandit([0.6, 0.4], noise=0.5, actions=FiniteActions(actions))
 policies = {k: policy() for k, policy in LINEAR_POLICIES.items() if policy.choose is None}
 one_by_one(Study(linear, Uniform(0.5), policies, horizon=25, alphas=(0.5, 1.0), **sizes))
+one_by_one(Study(linear, Uniform(0.5), VIDS(draws=6), horizon=25, **sizes))
 study = Study(linear, Uniform(0.5), LinUCB(), horizon=25, **sizes)
 assert not cuda_kernels.launch(next(study.cells())[1]).room
 one_by_one(study)

@@ -23,6 +23,8 @@ from halfseen import (
     Uniform,
     simulate,
 )
+from halfseen.kernels.kullback_leibler import BERNOULLI, EXPONENTIAL, POISSON
+from halfseen.policies.arms import kl_ucb
 from halfseen.problems import Setting
 from halfseen.studies.spec import parse_spec
 from halfseen.testing import check_policy
@@ -341,3 +343,18 @@ def test_kl_ucb_plays_the_largest_bound_however_large_the_means(law, means):
             ]
             assert bounds[chosen] == pytest.approx(max(bounds), rel=1e-6)
         kernels.learn(state, chosen, float(draw(means[chosen])), table)
+
+
+@pytest.mark.parametrize("family", [BERNOULLI, POISSON, EXPONENTIAL])
+def test_kl_ucb_plays_the_first_of_equal_arms_wherever_its_searches_begin(family):
+    table = np.array([[family, 1.0]] * 2, float)
+    playable, generator = np.ones(2, np.int64), np.random.default_rng(5)
+    for _ in range(300):
+        state = np.zeros((2, 8))
+        for reward in [*generator.integers(0, 2, 7).tolist(), 1.0, 0.0]:
+            for arm in (0, 1):
+                kl_ucb.learn(state, arm, reward, table)
+        mean = state[0, kl_ucb.MEAN]
+        state[:, kl_ucb.BOUND] = mean + (1.0 - mean) * generator.uniform(0.05, 0.9, 2)
+        log = generator.uniform(0.5, 8.0)
+        assert kl_ucb.largest_bound(state, playable, log, table) == 0

@@ -17,6 +17,7 @@ from halfseen import (
     PerAction,
     RandomActions,
     Study,
+    Uniform,
     simulate,
 )
 from halfseen.draws import normal, normal_from, words
@@ -163,9 +164,10 @@ def test_bad_parameters_are_named(options, field):
         VIDS(**options)
 
 
-def test_the_gpu_refuses_it_with_a_sentence():
-    with pytest.raises(InvalidInput, match="cannot play VIDS, which chooses by itself"):
-        simulate(probes(VIDS(), 10, 1), engine="cuda")
+def test_the_gpu_refuses_it_on_actions_that_change_with_a_sentence():
+    drawn = LinearBandit([0.6, 0.4], 0.5, RandomActions(3, 2))
+    with pytest.raises(InvalidInput, match="cannot play VIDS on actions that change"):
+        simulate(Study(drawn, Uniform(0.5), VIDS(), horizon=10), engine="cuda")
 
 
 def test_specs_know_it():

@@ -50,10 +50,10 @@ def refusal(cell: Cell | LinearCell) -> str | None:
     """Return what this engine cannot play of a cell, or None."""
     if not isinstance(cell, LinearCell):
         return None if cell.level is None else "a study that stops at a winner"
-    if cell.policy.choose is not None:
-        return f"{type(cell.policy).__name__}, which chooses by itself"
     if cell.same_actions:
         return None
+    if cell.policy.choose is not None:
+        return f"{type(cell.policy).__name__} on actions that change"
     actions = cell.problem.actions
     if isinstance(cell, GLMCell):
         return f"generalized linear bandits with {type(actions).__name__}"

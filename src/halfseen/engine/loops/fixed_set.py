@@ -246,7 +246,7 @@ def choose_freely(world: FixedWorld, work: FixedWorkspace, now: int, stream: Str
 
 @shared
 def refresh_posterior(world: FixedWorld, work: FixedWorkspace) -> None:
-    """Write the estimate and the factor of the inverse of the design."""
+    """Write the estimate and the factor of the inverse of the design, read from its lower half."""
     inverse, target, estimate = work.matrices[INVERSE], work.vectors[TARGET], work.vectors[SHAKE]
     lower_factor(inverse, work.matrices[FACTOR])
     d = estimate.size
@@ -258,7 +258,7 @@ def refresh_posterior(world: FixedWorld, work: FixedWorkspace) -> None:
     for i in range(d):
         total = 0.0
         for j in range(d):
-            total += inverse[i, j] * target[j]
+            total += (inverse[i, j] if j <= i else inverse[j, i]) * target[j]
         estimate[i] = total
 
 

@@ -19,6 +19,7 @@ from halfseen.kernels.kullback_leibler import (
     slope_term,
     upper_mean,
 )
+from halfseen.kernels.ties import tie_edge
 from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, State
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.problems.setting import Setting
@@ -26,6 +27,9 @@ from halfseen.problems.setting import Setting
 MEAN, OWN, BOUND, POINT, SLOPE, OFFSET = range(2, 8)
 FAMILY, SCALE = 0, 1
 CLOCKS = ("observed", "rounds")
+EQUAL = (
+    1.0 + 1e-9
+)  # bounds of equal arms differ by rounding, which depends on where the search began
 BELOW = 1.0 / 64.0  # how far below the last largest bound the search for the next one starts
 
 
@@ -99,9 +103,9 @@ def solved(state: State, playable: NDArray[Any], leader: int, log: float, table:
     for arm in range(playable.size):
         if playable[arm] == 1 and arm != leader:
             cost = state[arm, OWN] + state[arm, MEAN] * slope + offset
-            if not state[arm, COUNT] * cost > log:
+            if not state[arm, COUNT] * cost > EQUAL * log:
                 value = bound(state, arm, log, table)
-                if value > top or (value == top and arm < chosen):
+                if value > tie_edge(top) or (tie_edge(value) >= top and arm < chosen):
                     top = value
                     chosen = arm
                     slope, offset = slope_term(family, top), level_term(family, top)
