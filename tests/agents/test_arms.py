@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from halfseen import UCB, Agent, BernoulliThompson, DecisionError, ImputeZero, InvalidInput
-from halfseen.agents.arms import Decision
+from halfseen.agents.decisions import Decision
 from halfseen.errors import shorten
 
 
@@ -23,7 +23,7 @@ def new(policy=None, **options):
 
 def content(agent):
     """Return everything that decides what an agent does next."""
-    return agent._content()
+    return agent.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_numpy_parameters():
 def test_decisions_count_from_1_and_wait():
     agent = new()
     decisions = [agent.choose() for _ in range(3)]
-    assert [d.number for d in decisions] == [1, 2, 3]
+    assert [d.id for d in decisions] == [1, 2, 3]
     assert agent.decisions == 3
-    assert agent.pending == {d.number: d.arm for d in decisions}
+    assert agent.pending == {d.id: d.arm for d in decisions}
     agent.pending.clear()
     assert len(agent.pending) == 3
 
@@ -88,7 +88,7 @@ def test_feedback_late_and_out_of_order():
     for number in (4, 2, 1, 3):
         late.observe(number, rewards[number])
     assert late.observations_per_arm.tolist() == in_order.observations_per_arm.tolist() == [2, 1, 1]
-    assert content(late) == content(in_order)
+    assert late._content() == in_order._content()
     assert late.choose() == in_order.choose()
 
 
@@ -102,25 +102,32 @@ def test_feedback_that_never_comes_teaches_nothing():
 
 @pytest.mark.parametrize("policy", [UCB(), ImputeZero()], ids=["plain", "imputing"])
 @pytest.mark.parametrize("first", ["observe", "miss"])
-@pytest.mark.parametrize("second", ["observe", "miss", "none"])
-def test_settling_twice_is_refused_and_changes_nothing(policy, first, second):
+def test_the_same_outcome_again_changes_nothing(policy, first):
     agent = new(policy)
-    settle = {
-        "observe": lambda d: agent.observe(d, 1.0),
-        "miss": agent.miss,
-        "none": lambda d: agent.observe(d, None),
-    }
+    settle = {"observe": lambda d: agent.observe(d, 1.0), "miss": agent.miss}
     decision = agent.choose()
     settle[first](decision)
     before = content(agent)
-    with pytest.raises(DecisionError, match=r"Decision 1 is settled already. Nothing was changed."):
-        settle[second](decision)
+    settle[first](decision)
+    settle[first](decision.id)
+    assert content(agent) == before
+
+
+@pytest.mark.parametrize("policy", [UCB(), ImputeZero()], ids=["plain", "imputing"])
+@pytest.mark.parametrize("second", [0.5, None])
+def test_another_outcome_is_refused_and_changes_nothing(policy, second):
+    agent = new(policy)
+    decision = agent.choose()
+    agent.observe(decision, 1.0)
+    before = content(agent)
+    with pytest.raises(DecisionError, match=r"1 was observed already.*Nothing was changed."):
+        agent.observe(decision, second)
     assert content(agent) == before
 
 
 @pytest.mark.parametrize(
     "decision",
-    [0, -1, 2, 10**30, 16**9000, "1", None, 1.5, True, [1], {}, (), (1,), (1, 2, 3)],
+    [0, -1, 2, 10**30, 16**9000, "1", None, 1.5, True, [1], {}, (), (1,)],
     ids=shorten,
 )
 def test_unknown_decisions_are_refused(decision):
@@ -225,11 +232,11 @@ def test_expiring():
     assert agent.expire(10) == 0
     assert agent.expire(2) == 2
     assert set(agent.pending) == {4, 5}
-    with pytest.raises(DecisionError, match="settled already"):
-        agent.observe(1, 1.0)
+    agent.observe(1, 1.0)
+    assert agent.counts == {"held": 0, "pending": 2, "observed": 2, "censored": 1, "late": 1}
     assert agent.expire(0) == 2
     assert agent.pending == {}
-    for age in (-1, 1.5, "2", None, True):
+    for age in (-1, 1.5, "2", True):
         with pytest.raises(InvalidInput, match="`age` must be a whole number"):
             agent.expire(age)
 
@@ -250,11 +257,12 @@ STEPS = st.lists(
 @settings(deadline=None)
 @given(STEPS)
 def test_any_order_of_calls_keeps_the_books(steps):
-    agent, seen, made, settled = new(UCB(regularization=2.0)), np.zeros(3), {}, set()
+    agent, seen, made = new(UCB(regularization=2.0)), np.zeros(3), {}
+    settled, observed = set(), set()
     for what, number in steps:
         if what in ("choose", "offer"):
             decision = agent.choose([number % 3] if what == "offer" else None)
-            made[decision.number] = decision.arm
+            made[decision.id] = decision.arm
         elif what == "expire":
             old = {n for n in made if n not in settled and n <= agent.decisions - number}
             assert agent.expire(number) == len(old)
@@ -263,9 +271,16 @@ def test_any_order_of_calls_keeps_the_books(steps):
             agent.observe(number, 0.5) if what == "observe" else agent.miss(number)
             seen[made[number]] += what == "observe"
             settled.add(number)
+            observed |= {number} if what == "observe" else set()
+        elif number in made and (what == "observe" or number not in observed):
+            agent.observe(number, 0.5) if what == "observe" else agent.miss(number)
+            seen[made[number]] += what == "observe" and number not in observed
+            observed |= {number} if what == "observe" else set()
         else:
             with pytest.raises(DecisionError):
                 agent.observe(number, 0.5) if what == "observe" else agent.miss(number)
+    assert agent.observations == len(observed)
+    assert agent.counts["censored"] == len(settled - observed)
     assert agent.decisions == len(made)
     assert agent.pending == {n: arm for n, arm in made.items() if n not in settled}
     assert agent.observations_per_arm.tolist() == seen.tolist()
@@ -279,7 +294,7 @@ def test_threads_that_share_an_agent_lose_no_decision(tmp_path):
     def use(own):
         for k in range(each):
             decision = agent.choose()
-            own.append(decision.number)
+            own.append(decision.id)
             agent.observe(decision, 0.5) if k % 2 else agent.miss(decision)
 
     interval = sys.getswitchinterval()

@@ -139,8 +139,8 @@ def test_settling_twice_or_out_of_nowhere_changes_nothing():
     agent.observe(second, 0.3)
     before = frozen(agent)
     for decision, words_said in (
-        (second, "settled already"),
-        (2, "settled already"),
+        (second, "observed already"),
+        (2, "observed already"),
         (3, "never made"),
         (0, "never made"),
         ("1", "never made"),
@@ -196,14 +196,9 @@ def test_whole_numbers_and_other_layouts_are_fine():
 @pytest.mark.parametrize(
     "change",
     [
-        {"decisions": -1},
-        {"decisions": 1},
-        {"observations": 10_000},
-        {"observations": "3"},
         {"numbers": [0.0]},
         {"matrices": [[[1.0]]]},
-        {"pending": [[1, 0, [1.0]]]},
-        {"pending": [[900, 0, [1.0, 0.0, 0.0]]]},
+        {"ledger": {}},
         {"policy": {"kind": "ucb"}},
         {"policy": {"kind": "nothing"}},
         {"setting": {"dimension": 2}},
@@ -253,7 +248,9 @@ def test_bad_parameters_are_named(arguments, field):
         ("vectors", (1, 2)),  # the sums of rewards
         ("numbers", (0,)),  # the logarithm of the determinant
         ("numbers", (2,)),  # when to compute the state afresh
-        ("pending", (0, 2, 0)),  # an action that waits
+        ("ledger", ("open", 0, 3, 0)),  # an action that waits
+        ("ledger", ("decisions",)),
+        ("ledger", ("observed",)),
     ],
 )
 @pytest.mark.parametrize("value", [1e308, -1e308])
@@ -289,7 +286,7 @@ def test_threads_that_share_a_linear_agent_lose_no_decision(tmp_path):
     def use(own):
         for _ in range(each):
             decision = agent.choose(np.eye(2))
-            own.append(decision.number)
+            own.append(decision.id)
             agent.observe(decision, 0.5)
 
     interval = sys.getswitchinterval()

@@ -47,7 +47,7 @@ def test_a_saved_agent_goes_on_bit_for_bit(tmp_path, kind):
     assert again.pending == agent.pending != {}
     assert again.decisions == 37
     assert live(again, 60, start=37) == live(agent, 60, start=37)
-    assert again._content() == agent._content()
+    assert again.to_dict() == agent.to_dict()
     again.save(tmp_path / "again.json")
     agent.save(str(tmp_path / "agent.json"))
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "agent.json").read_bytes()
@@ -64,7 +64,7 @@ def test_any_state_survives(tmp_path):
     agent.observe(agent.choose(), 0.1)
     agent.observe(agent.choose(), -1e100)
     agent.save(tmp_path / "a")
-    assert Agent.load(tmp_path / "a")._content() == agent._content()
+    assert Agent.load(tmp_path / "a").to_dict() == agent.to_dict()
 
 
 def test_saving_where_nothing_can_be_written(tmp_path):
@@ -162,11 +162,11 @@ SENSELESS = [
     ("seed", -1),
     ("seed", "3"),
     ("seed", True),
-    ("decisions", -1),
-    ("decisions", 3),
-    ("decisions", 23.5),
-    ("decisions", "23"),
-    ("decisions", 2**60),
+    ("ledger/decisions", -1),
+    ("ledger/decisions", 3),
+    ("ledger/decisions", 23.5),
+    ("ledger/decisions", "23"),
+    ("ledger/decisions", 2**60),
     ("observations", []),
     ("observations", 5),
     ("observations/0", -1),
@@ -187,20 +187,33 @@ SENSELESS = [
     ("state/0/1", math.inf),
     ("state/0/1", 1e9),
     ("state/0/1", -1e9),
-    ("pending", 5),
-    ("pending", {}),
-    ("pending", [5]),
-    ("pending", [[1]]),
-    ("pending", [[23, 1, 2]]),
-    ("pending", [[23, 3]]),
-    ("pending", [[23, -1]]),
-    ("pending", [[23, 10**30]]),
-    ("pending", [[23, 1.5]]),
-    ("pending", [["23", 1]]),
-    ("pending", [[24, 1]]),
-    ("pending", [[0, 1]]),
-    ("pending", [[23, 1], [23, 2]]),
-    ("pending", [[number, 0] for number in range(1, 24)]),
+    ("ledger", ...),
+    ("ledger", 5),
+    ("ledger/observed", 1),
+    ("ledger/censored", -1),
+    ("ledger/late", 10**6),
+    ("ledger/remember", "x"),
+    ("ledger/settled", ...),
+    ("ledger/open", 5),
+    ("ledger/open", {}),
+    ("ledger/open", [5]),
+    ("ledger/open", [[1]]),
+    ("ledger/open", []),
+    ("ledger/open/0/0", "x" * 200),
+    ("ledger/open/0/0", 24),
+    ("ledger/open/0/1", 24),
+    ("ledger/open/0/1", 0),
+    ("ledger/open/0/2", -1),
+    ("ledger/open/0/3", 3),
+    ("ledger/open/0/3", 1.5),
+    ("ledger/open/0/4", 2.0),
+    ("ledger/open/0/5", -1.0),
+    ("ledger/open/0/6", "now"),
+    ("ledger/open/0/7", "observed"),
+    ("ledger/open/0/7", "lost"),
+    ("ledger/open/0/8", 1.0),
+    ("ledger/settled/0/8", None),
+    ("ledger/settled/0/7", "pending"),
 ]
 
 
@@ -243,3 +256,26 @@ def test_garbage_with_a_good_checksum(tmp_path_factory, text, data):
         return
     live(agent, 5, start=agent.decisions)  # what is accepted must work
     assert np.all(np.isfinite(agent._state))
+
+
+def test_a_file_of_the_earlier_format_goes_on(tmp_path):
+    agent = new()
+    live(agent, 23)
+    now = agent.to_dict()
+    earlier = {key: now[key] for key in ("policy", "code", "setting", "seed", "observations")}
+    earlier |= {key: now[key] for key in ("missed", "totals", "plays", "state")}
+    earlier |= {"format": 2, "decisions": 23, "pending": [[n, a] for n, a in agent.pending.items()]}
+    (tmp_path / "agent.json").write_text(json.dumps(sealed(earlier)))
+    again = Agent.load(tmp_path / "agent.json")
+    assert again.pending == agent.pending != {}
+    assert again.counts == agent.counts
+    assert live(again, 60, start=23) == live(agent, 60, start=23)
+
+
+def test_a_dictionary_is_as_good_as_a_file():
+    agent = new(BernoulliThompson())
+    live(agent, 23)
+    again = Agent.from_dict(json.loads(json.dumps(agent.to_dict())))
+    assert live(again, 20, start=23) == live(agent, 20, start=23)
+    with pytest.raises(StorageError, match="This dictionary is not the state of an Agent"):
+        Agent.from_dict({"a": 1})

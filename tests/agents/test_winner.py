@@ -65,7 +65,7 @@ def test_a_saved_agent_names_the_same_winner(tmp_path):
     for totals in ([0.0, 0.0], [1e300, 0.0, 0.0]):
         altered = sealed(content | {"totals": totals})
         (tmp_path / "altered.json").write_text(json.dumps(altered))
-        with pytest.raises(StorageError, match="is not an agent"):
+        with pytest.raises(StorageError, match="is not the state of an Agent"):
             Agent.load(tmp_path / "altered.json")
     older = sealed({k: v for k, v in content.items() if k not in ("totals", "plays", "missed")})
     (tmp_path / "older.json").write_text(json.dumps(older))

@@ -1,21 +1,20 @@
-"""A policy in live use: choose, then observe or miss."""
+"""A policy for arms in live use: choose, then observe or miss."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
-from pydantic import ValidationError
 
 from halfseen import checks
-from halfseen.agents.saved_arms import SavedAgent
+from halfseen.agents.base import DRAWS, LiveAgent, estimated
+from halfseen.agents.decisions import Decision
+from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment
+from halfseen.agents.named_arms import Arms, Playable
+from halfseen.agents.saved_arms import SavedAgent, renewed_arms
 from halfseen.agents.saved_code import check_code, code_of
-from halfseen.draws import stream_key
+from halfseen.draws import POLICY, stream_key, uniform
 from halfseen.engine.loops.live import absorb, pass_over, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
@@ -23,33 +22,26 @@ from halfseen.policies import Policy
 from halfseen.problems import REWARD_LAWS, Setting
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, policy_from
-from halfseen.studies.storage import read_json, sealed, write_text
 
 if TYPE_CHECKING:
+    from halfseen.tables import Table
     from halfseen.theory.anytime.winning_arm import Winner
 
-FORMAT = 2
 
-
-class Decision(NamedTuple):
-    """One choice of an agent: its number, from 1, and the arm to play."""
-
-    number: int
-    arm: int
-
-
-class Agent:
+class Agent(LiveAgent):
     """A policy with its state, used one decision at a time.
 
-    Feedback may come at once, late, in any order, or never. A decision is settled by one call of
-    `observe` or `miss`; a second one raises `DecisionError` and changes nothing.
+    Feedback may come at once, late, in any order, or never. A decision is settled by `observe` or
+    `miss`. The same outcome again changes nothing, another one raises `DecisionError`. A reward
+    that comes after `miss` or `expire` is counted as late, and learned unless the policy learned
+    something from the miss.
 
     Parameters
     ----------
     policy
         How to choose.
     arms
-        How many arms there are.
+        How many arms there are, or their names.
     noise
         Sub-Gaussian scale of the rewards, one number or one per arm; 1/2 for rewards in [0, 1].
     bound
@@ -59,7 +51,15 @@ class Agent:
     reward
         The law of the rewards, for policies that depend on it.
     seed
-        Decides the draws of policies that randomise.
+        Decides the draws of policies that randomise, and those of the floor.
+    floor
+        The least probability with which every arm on offer is played, so that the log can tell
+        what another policy would have earned. 0.05 is a good choice; 0 plays the policy alone.
+    probabilities
+        False to leave out the probabilities of policies that randomise, which take up to a few
+        milliseconds to compute.
+    remember
+        How many settled decisions are remembered, to recognise repeated and late outcomes.
 
     Notes
     -----
@@ -80,22 +80,26 @@ class Agent:
     def __init__(
         self,
         policy: Policy,
-        arms: int,
+        arms: int | Sequence[str],
         *,
         noise: float | Sequence[float] = 1.0,
         bound: float = 1.0,
         horizon: int = 100_000,
         reward: str = "gaussian",
         seed: int = 0,
+        floor: float = 0.0,
+        probabilities: bool = True,
+        remember: int = REMEMBER,
     ) -> None:
         if not isinstance(policy, Policy):
             raise InvalidInput("Agent.policy", "must be a policy", policy, "Use for example UCB().")
-        arms = checks.whole("Agent.arms", arms, at_least=1, at_most=10_000_000)
+        self.arms = Arms.checked(arms)
+        count = self.arms.count
         limits: Any = {"at_least": 0.0, "at_most": LARGEST}
         if isinstance(noise, Iterable) and not isinstance(noise, str | bytes):
-            scales = checks.vector("Agent.noise", noise, length=arms, **limits)
+            scales = checks.vector("Agent.noise", noise, length=count, **limits)
         else:
-            scales = (checks.number("Agent.noise", noise, **limits),) * arms
+            scales = (checks.number("Agent.noise", noise, **limits),) * count
         self.policy = policy
         self.setting = Setting(
             noise=np.array(scales),
@@ -104,51 +108,41 @@ class Agent:
             reward=checks.one_of("Agent.reward", reward, REWARD_LAWS),
         )
         self.seed = checks.seed("Agent.seed", seed)
+        self.floor = checks.number("Agent.floor", floor, at_least=0.0, at_most=1.0 / count)
+        self.probabilities = checks.yes_or_no("Agent.probabilities", probabilities)
         policy.check(self.setting)
-        kernels = policy.kernels()
-        self._select = compiled(select, kernels)
-        self._absorb = compiled(absorb, kernels)
-        self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
-        self._waits = kernels.waits
-        self._binary = reward == "bernoulli"
-        self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)
-        self._state = np.zeros((arms, kernels.statistics))
-        self._seen = [0] * arms
-        self._plays = np.zeros(arms)  # up to the last observation of each arm
-        self._missed = [0] * arms  # since then
-        self._totals: list[float] | None = [0.0] * arms  # of the observed rewards
-        self._everything = np.ones(arms, np.uint8)
-        self._key = stream_key(self.seed, "agent")
-        self._lock = RLock()
-        self._clock = 0
-        self._pending: dict[int, int] = {}
+        self._compile()
+        self._state = np.zeros((count, policy.kernels().statistics))
+        self._seen = [0] * count
+        self._plays = np.zeros(count)  # up to the last observation of each arm
+        self._missed = [0] * count  # since then
+        self._totals: list[float] | None = [0.0] * count  # of the observed rewards
+        self._everything = np.ones(count, np.uint8)
+        self._open_ledger(remember)
         self._best: int | None = None
+        self._chances: np.ndarray[Any, Any] | None = None  # while nothing is learned
         self._select(self._state, self._plays, self._everything, 1, *self._key, self._table)
         self._absorb(self._state.copy(), 0, 0.0, self._table)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._lock = RLock()
+    def _compile(self) -> None:
+        """Make ready what the policy and the setting decide."""
+        kernels = self.policy.kernels()
+        self._select = compiled(select, kernels)
+        self._absorb = compiled(absorb, kernels)
+        self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
+        self._imputes = kernels.fill is not None
+        self._waits = kernels.waits
+        self._random = self.policy.is_random
+        self._binary = self.setting.reward == "bernoulli"
+        self._table = np.ascontiguousarray(self.policy.table(self.setting), dtype=float)
+        self._key = stream_key(self.seed, "agent")
+        self._floor_stream = (*stream_key(self.seed, "floor"), 0, POLICY)
 
     @property
-    def decisions(self) -> int:
-        """How many decisions were made."""
-        return self._clock
-
-    @property
-    def pending(self) -> dict[int, int]:
-        """The number and arm of every decision that is not settled."""
+    def pending(self) -> dict[Identity, Any]:
+        """The id and arm of every decision that waits for its outcome."""
         with self._lock:
-            return dict(self._pending)
-
-    @property
-    def observations(self) -> int:
-        """How many rewards were observed."""
-        with self._lock:
-            return int(sum(self._seen))
+            return {entry.id: self._name(entry.payload) for entry in self._ledger.pending()}
 
     @property
     def observations_per_arm(self) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -156,59 +150,157 @@ class Agent:
         with self._lock:
             return np.array(self._seen)
 
-    def choose(self, available: Iterable[int] | None = None) -> Decision:
-        """Choose an arm, among `available` if it is given, and remember the decision."""
-        with self._lock:
-            clock = self._clock + 1
-            playable = self._everything if available is None else self._playable(available)
-            arm = self._best if available is None else None
-            if arm is None:
-                arm = self._select(
-                    self._state, self._plays, playable, clock, *self._key, self._table
-                )
-                if self._waits and available is None:
-                    self._best = arm
-            self._clock = clock
-            self._pending[clock] = arm
-            return Decision(clock, arm)
+    @overload
+    def choose(
+        self,
+        available: Iterable[Any] | None = None,
+        *,
+        id: str | None = None,
+        at: Any = None,
+        hold: bool = False,
+        count: None = None,
+    ) -> Decision: ...
 
-    def observe(self, decision: Decision | int, reward: float | None) -> None:
-        """Learn the reward of a decision; None or NaN is the same as `miss`."""
-        value = reward_value(reward)
-        if value is None:
-            return self.miss(decision)
-        if self._binary and value != 0.0 and value != 1.0:
+    @overload
+    def choose(
+        self, available: Iterable[Any] | None = None, *, at: Any = None, count: int
+    ) -> list[Decision]: ...
+
+    def choose(
+        self,
+        available: Iterable[Any] | None = None,
+        *,
+        id: str | None = None,
+        at: Any = None,
+        hold: bool = False,
+        count: int | None = None,
+    ) -> Decision | list[Decision]:
+        """Choose an arm and remember the decision.
+
+        Parameters
+        ----------
+        available
+            The arms on offer; all if it is left out.
+        id
+            The caller's own id. Asked again under the same id, the agent repeats its decision.
+        at
+            When, in seconds or as a datetime with a time zone.
+        hold
+            True if the arm may never be shown: the decision waits for `activate` before anything
+            can be observed or missed, and does not expire.
+        count
+            Choose so often, and return a list.
+        """
+        if count is not None:
+            times = checks.whole("count", count, at_least=0, at_most=10**7)
+            if id is not None:
+                raise InvalidInput("id", "must be left out with `count`", id, "Call choose(id=).")
+            with self._lock:
+                return [self.choose(available, at=at, hold=hold) for _ in range(times)]
+        now = None if at is None else moment("at", at)
+        with self._lock:
+            entry = None if id is None else self._again(id)
+            playable = self._everything if available is None else self.arms.playable(available)
+            if entry is None:
+                entry = self._decide(playable, available is None)
+                entry.at = now
+                if id is not None:
+                    entry.id = id
+                if hold:
+                    entry.state = HELD
+                self._ledger.add(entry)
+            elif not playable[entry.choice]:
+                raise DecisionError(
+                    f"Decision {shorten(id)} was made already, for {self._name(entry.choice)},"
+                    " which is not available now. Nothing was changed."
+                )
+            name = self.arms.name(entry.choice) if self.arms.names else entry.choice
+            return Decision(entry.id, name, entry.probability, entry.at, entry.error)
+
+    def _decide(self, playable: Playable, everything: bool) -> Entry:
+        """Return a new decision."""
+        clock = self._ledger.made + 1
+        own = self._best if everything else None
+        if own is None:
+            own = self._select(self._state, self._plays, playable, clock, *self._key, self._table)
+            if self._waits and everything:
+                self._best = own
+        if self.floor > 0.0:
+            return self._above_floor(own, playable, everything, clock)
+        if not self._random:
+            return Entry(clock, clock, own, own, 1.0)
+        chance, error = self._probability(own, own, playable, everything, clock)
+        return Entry(clock, clock, own, own, chance, error)
+
+    def _above_floor(self, own: int, playable: Playable, everything: bool, clock: int) -> Entry:
+        """Return a decision for the policy's own choice or, as often as the floor says, any arm."""
+        offered = np.flatnonzero(playable)
+        count = len(offered)
+        floor = min(self.floor, 1.0 / count)
+        coin = uniform(self._floor_stream, clock, 0)
+        arm = own
+        if coin < floor * count:  # then coin / floor is uniform on [0, count[
+            arm = int(offered[min(int(coin / floor), count - 1)])
+        chance, error = self._probability(own, arm, playable, everything, clock)
+        if chance is not None:
+            left = max(0.0, 1.0 - floor * count)
+            chance, error = left * chance + floor, left * error
+        return Entry(clock, clock, arm, arm, chance, error)
+
+    def _probability(
+        self, own: int, arm: int, playable: Playable, everything: bool, clock: int
+    ) -> tuple[float | None, float]:
+        """Return the probability with which the policy chooses an arm, and its standard error."""
+        if not self._random:
+            return (1.0 if arm == own else 0.0), 0.0
+        if not self.probabilities:
+            return None, 0.0
+        chances = self._chances if everything else None
+        if chances is None:
+            chances = self.policy.probabilities(self._state, playable, clock, self._table)
+            if everything and self.policy.steady:
+                self._chances = chances
+        if chances is not None:
+            return float(chances[arm]), 0.0
+        hits = 0
+        for draw in range(DRAWS):
+            key = (self._key[0] ^ (draw + 1), self._key[1])
+            hits += arm == self._select(
+                self._state, self._plays, playable, clock, *key, self._table
+            )
+        return estimated(hits, DRAWS)
+
+    def served(self, decision: Any, arm: Any, *, probability: float | None = None) -> None:
+        """Say that another arm was shown than the one chosen.
+
+        What is observed is then learned for that arm. `probability` is that of its being shown,
+        if it is known.
+        """
+        with self._lock:
+            self._serve(self._known(decision), self.arms.place("arm", arm), probability)
+
+    def _learn_from(self, entry: Entry, reward: float, late: bool) -> None:
+        arm = entry.payload
+        self._absorb(self._state, arm, reward, self._table)
+        self._seen[arm] += 1
+        self._plays[arm] += self._missed[arm] + (0.0 if late else 1.0)  # a late one was missed
+        self._missed[arm] = 0
+        if self._totals is not None:
+            self._totals[arm] += reward
+        self._best = self._chances = None
+
+    def _learn_missing(self, entry: Entry) -> None:
+        arm = entry.payload
+        self._missed[arm] += 1
+        if self._pass_over is not None:
+            self._pass_over(self._state, arm, self._table)
+            self._best = self._chances = None
+
+    def _check_reward(self, reward: float) -> None:
+        if self._binary and reward != 0.0 and reward != 1.0:
             raise InvalidInput(
                 "reward", "must be 0 or 1 for Bernoulli rewards", reward, "Declare another law."
             )
-        with self._lock:
-            arm = settle(self._pending, self._clock, decision)
-            self._absorb(self._state, arm, value, self._table)
-            self._seen[arm] += 1
-            self._plays[arm] += 1.0 + self._missed[arm]
-            self._missed[arm] = 0
-            if self._totals is not None:
-                self._totals[arm] += value
-            self._best = None
-            return None
-
-    def miss(self, decision: Decision | int) -> None:
-        """Settle a decision whose reward will not come."""
-        with self._lock:
-            arm = settle(self._pending, self._clock, decision)
-            self._missed[arm] += 1
-            if self._pass_over is not None:
-                self._pass_over(self._state, arm, self._table)
-                self._best = None
-
-    def expire(self, age: int) -> int:
-        """Miss every unsettled decision made at least `age` decisions ago; return how many."""
-        with self._lock:
-            limit = self._clock - checks.whole("age", age, at_least=0)
-            old = [number for number in self._pending if number <= limit]
-            for number in old:
-                self.miss(number)
-            return len(old)
 
     def winner(self, level: float = 0.95, *, rule: str = "either", rho: float = 10.0) -> Winner:
         """Return the arm shown to be the best, if one is, however often this is asked.
@@ -216,67 +308,49 @@ class Agent:
         Whatever the policy plays and whichever feedback is missing, an arm that is not the best is
         ever named with probability at most 1 - `level`. See `halfseen.theory.winner`.
         """
+        from halfseen.agents.estimates import check_sub_gaussian
         from halfseen.theory import winner
 
-        if not REWARD_LAWS[self.setting.reward].sub_gaussian:
-            raise InvalidInput(
-                "Agent.reward",
-                "must be a sub-Gaussian law to name a winner",
-                self.setting.reward,
-                "Declare Gaussian rewards with a scale that covers them.",
-            )
+        check_sub_gaussian(self.setting.reward, "name a winner")
         with self._lock:
-            totals = self._totals
-            if totals is None:
-                raise StorageError(
-                    "The agent was saved by a version that kept no sums of rewards. Start anew."
-                )
+            totals = self._known_totals()
             law = "bernoulli" if self._binary else "gaussian"
             options: Any = {"level": level, "rule": rule, "rho": rho, "rewards": law}
             return winner(self._seen, totals, noise=self.setting.noise, **options)
 
-    def save(self, path: Path | str) -> None:
-        """Write the whole state as JSON; `load` continues from it bit for bit."""
-        with self._lock:
-            content = self._content()
-        write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
+    def estimates(self, level: float = 0.95) -> Table:
+        """Return each arm's mean reward and how often it is seen, with intervals.
 
-    @staticmethod
-    def load(path: Path | str) -> Agent:
-        """Read an agent that `save` wrote; a damaged or altered file is refused."""
-        content = read_json(Path(path))
-        refusal = StorageError(
-            f"{path} is not an agent's state, or was cut short or altered. Use an earlier copy."
-        )
-        if not isinstance(content, dict) or sealed(content) != content:
-            raise refusal
-        if content.get("format") != FORMAT:
-            raise StorageError(f"{path} was written by another version. Use that version.")
-        try:
-            saved = SavedAgent.model_validate(content)
-            policy = policy_from(saved.policy)
-            setting = saved.setting
-            agent = Agent(policy, len(setting["noise"]), seed=saved.seed, **setting)
-            check_code(path, saved.code, code_of(policy=policy))
-        except InvalidInput as error:
-            raise StorageError(f"{path} cannot be used: {error}")
-        except (ValidationError, KeyError, TypeError, RecursionError):
-            raise refusal from None
-        if not saved.fits(agent):
-            raise refusal
-        agent._state[...] = saved.state
-        agent._seen = saved.observations
-        if saved.plays is not None and saved.missed is not None:
-            agent._plays[...], agent._missed = saved.plays, saved.missed
-        agent._totals = saved.totals
-        agent._clock = saved.decisions
-        agent._pending = {entry[0]: entry[1] for entry in saved.pending}
-        return agent
+        The interval of a mean holds at every time at once with probability `level`, so it may be
+        looked at as often as one likes; see `halfseen.theory.confidence_sequence`. `seen` is the
+        share of the settled decisions whose reward came.
+        """
+        from halfseen.agents.estimates import check_sub_gaussian, estimates
+
+        check_sub_gaussian(self.setting.reward, "give intervals")
+        with self._lock:
+            totals, seen = self._known_totals(), np.array(self._seen, dtype=float)
+            settled = self._plays + self._missed
+        return estimates(self, seen, totals, settled, level)
+
+    def _known_totals(self) -> list[float]:
+        if self._totals is None:
+            raise StorageError(
+                "The agent was saved by a version that kept no sums of rewards. Start anew."
+            )
+        return list(self._totals)
+
+    def _name(self, choice: int) -> Any:
+        return self.arms.name(choice)
+
+    def _payload(self, stored: Any) -> int:
+        if type(stored) is not int or not 0 <= stored < self.arms.count:
+            raise ValueError("arm")
+        return stored
 
     def _content(self) -> dict[str, Any]:
         setting = self.setting
         return {
-            "format": FORMAT,
             "policy": describe(self.policy),
             "code": code_of(policy=self.policy),
             "setting": {
@@ -286,77 +360,36 @@ class Agent:
                 "reward": setting.reward,
             },
             "seed": self.seed,
-            "decisions": self._clock,
+            "names": None if self.arms.names is None else list(self.arms.names),
+            "floor": self.floor,
+            "probabilities": self.probabilities,
             "observations": list(self._seen),
             "missed": list(self._missed),
             "totals": self._totals,
             "plays": self._plays.astype(int).tolist(),
             "state": self._state.tolist(),
-            "pending": [list(entry) for entry in self._pending.items()],
         }
 
-    def _playable(self, available: Iterable[int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        arms = len(self._seen)
-        playable = np.zeros(arms, np.uint8)
-        if not isinstance(available, Iterable):
-            raise InvalidInput("available", "must name arms in a list", available, "Use [0, 1].")
-        offered = list(available)
-        for arm in offered:
-            whole = isinstance(arm, int | np.integer) and not isinstance(arm, bool)
-            if not whole or not 0 <= arm < arms:
-                raise InvalidInput(
-                    "available", f"must name arms from 0 to {arms - 1}", arm, "Leave it out."
-                )
-            playable[arm] = 1
-        if not offered:
-            raise InvalidInput("available", "must name at least one arm", offered, "Add an arm.")
-        return playable
+    @classmethod
+    def _made(cls, content: dict[str, Any], source: str) -> Self:
+        saved = SavedAgent.model_validate(content)
+        policy = policy_from(saved.policy)
+        arms = len(saved.setting["noise"]) if saved.names is None else saved.names
+        given: Any = {"floor": saved.floor, "probabilities": saved.probabilities}
+        agent = cls(policy, arms, seed=saved.seed, **saved.setting, **given)
+        check_code(source, saved.code, code_of(policy=policy))
+        return agent
 
+    def _restore(self, content: dict[str, Any]) -> None:
+        saved = SavedAgent.model_validate(content)
+        if not saved.fits(self):
+            raise ValueError("state")
+        self._state[...] = saved.state
+        self._seen = saved.observations
+        if saved.plays is not None and saved.missed is not None:
+            self._plays[...], self._missed = saved.plays, saved.missed
+        self._totals = saved.totals
 
-def settle(pending: dict[int, Any], made: int, decision: Any) -> Any:
-    """Take a decision's entry out of those pending, or refuse and change nothing.
-
-    An entry is what was chosen, or a tuple that begins with it.
-    """
-    number: Any = decision
-    played = None
-    if isinstance(decision, tuple) and len(decision) == 2:
-        number, played = decision
-    known = type(number) is int or isinstance(number, np.integer)
-    entry = pending.get(number) if known else None
-    if entry is None:
-        reason = "is settled already" if known and 1 <= number <= made else "was never made"
-        raise DecisionError(f"Decision {shorten(number)} {reason}. Nothing was changed.")
-    chosen = entry[0] if isinstance(entry, tuple) else entry
-    if played is not None and played != chosen:
-        raise DecisionError(
-            f"Decision {number} was for choice {chosen}, not {shorten(played)}; it comes from"
-            " another agent. Nothing was changed."
-        )
-    del pending[number]
-    return entry
-
-
-def reward_value(reward: Any) -> float | None:
-    """Return a reward as a float, None if it is missing, or refuse it."""
-    if reward is None:
-        return None
-    value = reward if type(reward) is float else _number(reward)
-    if value != value:
-        return None
-    if not -LARGEST <= value <= LARGEST:
-        raise InvalidInput(
-            "reward",
-            f"must be a number between -{LARGEST:g} and {LARGEST:g}",
-            reward,
-            "Use miss() for missing feedback.",
-        )
-    return value
-
-
-def _number(reward: Any) -> float:
-    """Return a reward as a float, infinite if it is none."""
-    try:
-        return math.inf if isinstance(reward, str | bytes) else float(reward)
-    except (TypeError, ValueError, OverflowError):
-        return math.inf
+    @classmethod
+    def _renewed(cls, content: dict[str, Any]) -> dict[str, Any]:
+        return renewed_arms(content)

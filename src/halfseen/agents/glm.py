@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from halfseen import checks
+from halfseen.agents.ledger import REMEMBER
 from halfseen.agents.linear import LinearAgent, _Saved
 from halfseen.agents.saved_code import code_of
 from halfseen.agents.saved_state import ROUNDING, of_unit_length
@@ -62,6 +62,8 @@ class GLMAgent(LinearAgent):
         About how many decisions will be made, for policies that use it.
     seed
         Decides the draws of policies that randomise.
+    probabilities, remember
+        As for `LinearAgent`.
 
     Examples
     --------
@@ -87,6 +89,8 @@ class GLMAgent(LinearAgent):
         bound: float = 1.0,
         horizon: int = 100_000,
         seed: int = 0,
+        probabilities: bool = True,
+        remember: int = REMEMBER,
     ) -> None:
         if not isinstance(policy, GLMPolicy):
             raise InvalidInput(
@@ -123,7 +127,7 @@ class GLMAgent(LinearAgent):
         if not policy.explores:
             self._matrices[PRIOR] = policy.penalty(self.setting) * np.eye(d)
         self._rounds = History(np.zeros((64, d)), np.zeros(64), np.ones(64), np.zeros(64))
-        self._begin(seed)
+        self._begin(seed, probabilities, remember)
 
     @property
     def exploring(self) -> bool:
@@ -134,10 +138,10 @@ class GLMAgent(LinearAgent):
         return code_of(policy=self.policy, link=self.setting.link)
 
     @staticmethod
-    def _check_known(path: Path | str, setting: dict[str, Any]) -> None:
+    def _check_known(source: str, setting: dict[str, Any]) -> None:
         if setting["link"] not in LINKS:
             raise StorageError(
-                f"{path} is whole, but its link {shorten(setting['link'])} is not known here."
+                f"{source} is whole, but its link {shorten(setting['link'])} is not known here."
                 " Make the link first, as it was made where the agent was saved, then load."
             )
 
@@ -157,10 +161,10 @@ class GLMAgent(LinearAgent):
         kept, paid, _, _ = self._rounds
         return {"kept": kept[:learned].tolist(), "paid": paid[:learned].tolist()}
 
-    def _restore(self, saved: _Saved, seen: Any) -> None:
+    def _take_over(self, saved: _Saved) -> None:
         fixed = [LIMIT, REPLICATION]
         prior, limits = self._matrices[PRIOR].copy(), self._numbers[fixed]
-        super()._restore(saved, seen)
+        super()._take_over(saved)
         spread = [TOLD, FITTED_AT]
         longest = self._longest_spread()
         if not (

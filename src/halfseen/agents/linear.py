@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
-from threading import RLock
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from halfseen import checks
-from halfseen.agents.arms import reward_value, settle
+from halfseen.agents.base import DRAWS, LiveAgent, estimated
+from halfseen.agents.decisions import LinearDecision
+from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment
 from halfseen.agents.saved_code import check_code, code_of
-from halfseen.agents.saved_state import is_of_observations, of_unit_length
+from halfseen.agents.saved_state import is_of_observations, of_unit_length, renewed_linear
 from halfseen.checks import Vector
 from halfseen.draws import POLICY, stream_key
 from halfseen.engine.arguments import (
@@ -29,15 +29,13 @@ from halfseen.engine.arguments import (
 )
 from halfseen.engine.loops import live_linear as live
 from halfseen.engine.specialise import compiled
-from halfseen.errors import InvalidInput, StorageError
+from halfseen.errors import InvalidInput
 from halfseen.policies import GLMPolicy, LinearPolicy
 from halfseen.policies.linear.base import LinearSetting
 from halfseen.problems.action_arrays import action_rows
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
-from halfseen.studies.storage import read_json, sealed, write_text
 
-FORMAT = 2
 _Matrix = list[list[float]]
 
 
@@ -50,28 +48,19 @@ class _Saved(BaseModel):
     code: dict[str, str]
     setting: dict[str, Any]
     seed: int
-    decisions: Annotated[int, Field(ge=0, le=2**48)]
+    probabilities: bool = True
     matrices: list[_Matrix]
     vectors: _Matrix
     numbers: list[float]
-    pending: list[tuple[int, int, list[float]]]
     kept: _Matrix = []
     paid: list[float] = []
 
 
-class LinearDecision(NamedTuple):
-    """One choice of a linear agent: its number, from 1, and which of the actions to play."""
-
-    number: int
-    action: int
-
-
-class LinearAgent:
+class LinearAgent(LiveAgent):
     """A linear policy with its state, used one decision at a time.
 
     The actions on offer may change from call to call. Feedback may come at once, late, in any
-    order, or never. A decision is settled by one call of `observe` or `miss`; a second one raises
-    `DecisionError` and changes nothing.
+    order, or never, as for `Agent`.
 
     Parameters
     ----------
@@ -87,6 +76,11 @@ class LinearAgent:
         About how many decisions will be made, for policies that use it.
     seed
         Decides the draws of policies that randomise.
+    probabilities
+        False to leave out the probabilities of policies that randomise. Where no formula gives
+        them, such as in Thompson sampling, 400 draws estimate them, which takes milliseconds.
+    remember
+        How many settled decisions are remembered, to recognise repeated and late outcomes.
 
     Notes
     -----
@@ -113,6 +107,8 @@ class LinearAgent:
         bound: float = 1.0,
         horizon: int = 100_000,
         seed: int = 0,
+        probabilities: bool = True,
+        remember: int = REMEMBER,
     ) -> None:
         if not isinstance(policy, LinearPolicy) or isinstance(policy, GLMPolicy):
             raise InvalidInput(
@@ -133,7 +129,7 @@ class LinearAgent:
         self._absorb = compiled(live.absorb_action, kernels)
         self._matrices, self._vectors = np.zeros((4, d, d)), np.zeros((6, d))
         self._numbers = np.array([0.0, 0.0, 0.0, policy.regularization])
-        self._begin(seed)
+        self._begin(seed, probabilities, remember)
 
     def _checked(self, told: dict[str, Any]) -> dict[str, Any]:
         """Check what the agent is told of its problem."""
@@ -147,28 +143,20 @@ class LinearAgent:
             "horizon": checks.whole(f"{name}.horizon", horizon, at_least=1, at_most=2**48),
         }
 
-    def _begin(self, seed: int) -> None:
+    def _begin(self, seed: int, probabilities: bool, remember: int) -> None:
         """Start from nothing, with everything compiled."""
-        self.seed = checks.seed(f"{type(self).__name__}.seed", seed)
+        name = type(self).__name__
+        self.seed = checks.seed(f"{name}.seed", seed)
+        self.probabilities = checks.yes_or_no(f"{name}.probabilities", probabilities)
         self._imputes = self.policy.imputes
         self._table = np.ascontiguousarray(self.policy.table(self.setting), dtype=float)
         self._key = stream_key(self.seed, "agent")
-        self._lock = RLock()
-        self._clock = 0
-        self._pending: dict[int, tuple[int, Vector]] = {}
-        self._seen = 0
+        self._open_ledger(remember)
         d = self.setting.dimension
         self._reset()
-        self._chosen(np.zeros((1, d)), 1)
+        self._chosen(np.zeros((1, d)), 1, self._key)
         self._learn(np.zeros(d), 0.0)
         self._reset()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._lock = RLock()
 
     def _reset(self) -> None:
         live.reset(self._matrices, self._vectors, self._numbers)
@@ -181,20 +169,10 @@ class LinearAgent:
         return self._matrices, self._vectors, self._numbers
 
     @property
-    def decisions(self) -> int:
-        """How many decisions were made."""
-        return self._clock
-
-    @property
-    def observations(self) -> int:
-        """How many rewards were observed."""
-        return self._seen
-
-    @property
-    def pending(self) -> dict[int, Vector]:
-        """The number and the action of every decision that is not settled."""
+    def pending(self) -> dict[Identity, Vector]:
+        """The id and the action of every decision that waits for its outcome."""
         with self._lock:
-            return {number: action.copy() for number, (_, action) in self._pending.items()}
+            return {entry.id: entry.payload.copy() for entry in self._ledger.pending()}
 
     @property
     def estimate(self) -> Vector:
@@ -202,8 +180,13 @@ class LinearAgent:
         with self._lock:
             return self._vectors[ESTIMATE].copy()
 
-    def choose(self, actions: Any) -> LinearDecision:
-        """Choose one of the rows of `actions`, an array (K, d), and remember the decision."""
+    def choose(
+        self, actions: Any, *, id: str | None = None, at: Any = None, hold: bool = False
+    ) -> LinearDecision:
+        """Choose one of the rows of `actions`, an array (K, d), and remember the decision.
+
+        `id`, `at` and `hold` are those of `Agent.choose`.
+        """
         rows = actions
         if type(rows) is not np.ndarray or rows.dtype != np.float64 or not rows.flags.c_contiguous:
             rows = action_rows(actions)
@@ -214,58 +197,87 @@ class LinearAgent:
                 f"shape {rows.shape}",
                 "Offer at least one action of the right dimension.",
             )
+        now = None if at is None else moment("at", at)
         with self._lock:
-            clock = self._clock + 1
-            chosen = self._chosen(rows, clock)
-            if chosen < 0:
-                place = -1 - chosen
-                raise InvalidInput(
-                    f"actions[{place}]",
-                    "must be finite and of length at most 1",
-                    rows[place].tolist(),
-                    "Divide it by its length, or leave it out.",
-                )
-            self._clock = clock
-            self._pending[clock] = (chosen, rows[chosen].copy())
-            return LinearDecision(clock, chosen)
+            entry = None if id is None else self._again(id)
+            if entry is None:
+                entry = self._decide(rows)
+                entry.at = now
+                if id is not None:
+                    entry.id = id
+                if hold:
+                    entry.state = HELD
+                self._ledger.add(entry)
+            chance, error = entry.probability, entry.error
+            return LinearDecision(entry.id, entry.choice, chance, entry.at, error)
 
-    def _chosen(self, rows: Vector, clock: int) -> int:
+    def _decide(self, rows: Vector) -> Entry:
+        """Return a new decision."""
+        clock = self._ledger.made + 1
+        chosen = self._chosen(rows, clock, self._key)
+        if chosen < 0:
+            place = -1 - chosen
+            raise InvalidInput(
+                f"actions[{place}]",
+                "must be finite and of length at most 1",
+                rows[place].tolist(),
+                "Divide it by its length, or leave it out.",
+            )
+        chance, error = self._probability(rows, chosen, clock)
+        return Entry(clock, clock, chosen, rows[chosen].copy(), chance, error)
+
+    def _chosen(self, rows: Vector, clock: int, key: tuple[int, int]) -> int:
         """Return the policy's choice, or -1-k if row k is not finite or too long."""
         if self.policy.choose is None:
-            chosen: int = self._select(rows, *self._state, clock, *self._key, self._table)
+            chosen: int = self._select(rows, *self._state, clock, *key, self._table)
             return chosen
-        known = live.knowledge(self._state, len(rows), clock - 1 - len(self._pending), self._seen)
-        memory, stream = np.zeros(self.policy.memory(*rows.shape)), (*self._key, 0, POLICY)
+        plays = self._ledger.observed + self._ledger.censored
+        known = live.knowledge(self._state, len(rows), plays, self._ledger.observed)
+        memory, stream = np.zeros(self.policy.memory(*rows.shape)), (*key, 0, POLICY)
         inverse = self._matrices[INVERSE]
         free: int = self._select(rows, known, inverse, memory, clock, stream, self._table)
         return free
 
-    def observe(self, decision: LinearDecision | int, reward: float | None) -> None:
-        """Learn the reward of a decision; None or NaN is the same as `miss`."""
-        value = reward_value(reward)
-        if value is None:
-            return self.miss(decision)
-        with self._lock:
-            _, action = settle(self._pending, self._clock, decision)
-            self._learn(action, value)
-            self._seen += 1
-            return None
+    def _probability(self, rows: Vector, chosen: int, clock: int) -> tuple[float | None, float]:
+        """Return the probability of a choice, and its standard error."""
+        if not self.policy.is_random:
+            return 1.0, 0.0
+        if not self.probabilities:
+            return None, 0.0
+        chances = self.policy.probabilities(rows, self._vectors[ESTIMATE], clock)
+        if chances is not None:
+            return float(chances[chosen]), 0.0
+        keys = ((self._key[0] ^ (draw + 1), self._key[1]) for draw in range(DRAWS))
+        return estimated(sum(self._chosen(rows, clock, key) == chosen for key in keys), DRAWS)
 
-    def miss(self, decision: LinearDecision | int) -> None:
-        """Settle a decision whose reward will not come."""
-        with self._lock:
-            _, action = settle(self._pending, self._clock, decision)
-            if self._imputes:
-                self._learn(action, 0.0)
+    def served(self, decision: Any, action: Any, *, probability: float | None = None) -> None:
+        """Say that another action was shown, a vector of features, than the one chosen.
 
-    def expire(self, age: int) -> int:
-        """Miss every unsettled decision made at least `age` decisions ago; return how many."""
+        What is observed is then learned for it. `probability` is that of its being shown, if it
+        is known.
+        """
+        shown = action_rows([action])[0]
+        if shown.shape != (self.setting.dimension,) or not of_unit_length(shown):
+            raise InvalidInput(
+                "action",
+                f"must have {self.setting.dimension} features and length at most 1",
+                shown.tolist(),
+                "Divide it by its length.",
+            )
         with self._lock:
-            limit = self._clock - checks.whole("age", age, at_least=0)
-            old = [number for number in self._pending if number <= limit]
-            for number in old:
-                self.miss(number)
-            return len(old)
+            self._serve(self._known(decision), shown, probability)
+
+    def _learn_from(self, entry: Entry, reward: float, late: bool) -> None:
+        self._learn(entry.payload, reward)
+        entry.payload = None
+
+    def _learn_missing(self, entry: Entry) -> None:
+        if self._imputes:
+            self._learn(entry.payload, 0.0)
+            entry.payload = None
+
+    def _name(self, choice: int) -> int:
+        return choice
 
     def winner(self) -> None:
         """Refuse: the actions on offer may change, and no rule for a winner among them is known."""
@@ -276,33 +288,24 @@ class LinearAgent:
             "Use an Agent with one arm per action.",
         )
 
-    def save(self, path: Path | str) -> None:
-        """Write the whole state as JSON; `load` continues from it bit for bit."""
-        with self._lock:
-            content = {
-                "format": FORMAT,
-                "policy": describe(self.policy),
-                "code": self._code(),
-                "setting": self._told,
-                "seed": self.seed,
-                "decisions": self._clock,
-                "observations": self._seen,
-                "matrices": self._matrices.tolist(),
-                "vectors": self._vectors.tolist(),
-                "numbers": self._numbers.tolist(),
-                "pending": [
-                    [number, chosen, action.tolist()]
-                    for number, (chosen, action) in self._pending.items()
-                ],
-            } | self._history()
-        write_text(Path(path), json.dumps(sealed(content), indent=1) + "\n")
+    def _content(self) -> dict[str, Any]:
+        return {
+            "policy": describe(self.policy),
+            "code": self._code(),
+            "setting": self._told,
+            "seed": self.seed,
+            "probabilities": self.probabilities,
+            "matrices": self._matrices.tolist(),
+            "vectors": self._vectors.tolist(),
+            "numbers": self._numbers.tolist(),
+        } | self._history()
 
     def _code(self) -> dict[str, str]:
         """Return the fingerprints of what decides how the agent works."""
         return code_of(policy=self.policy)
 
     @staticmethod
-    def _check_known(path: Path | str, setting: dict[str, Any]) -> None:
+    def _check_known(source: str, setting: dict[str, Any]) -> None:
         """Refuse a setting that needs something which is not defined here."""
 
     def _history(self) -> dict[str, Any]:
@@ -310,30 +313,31 @@ class LinearAgent:
         return {}
 
     @classmethod
-    def load(cls, path: Path | str) -> Self:
-        """Read an agent that `save` wrote; a damaged or altered file is refused."""
-        content = read_json(Path(path))
-        refusal = StorageError(
-            f"{path} is not a linear agent's state, or was cut short or altered."
-            " Use an earlier copy."
-        )
-        if not isinstance(content, dict) or sealed(content) != content:
-            raise refusal
-        if content.get("format") != FORMAT:
-            raise StorageError(f"{path} was written by another version. Use that version.")
-        try:
-            saved = _Saved.model_validate_json(json.dumps(content))
-            cls._check_known(path, saved.setting)
-            agent = cls(linear_policy_from(saved.policy), seed=saved.seed, **saved.setting)
-            check_code(path, saved.code, agent._code())
-            agent._restore(saved, content["observations"])
-        except InvalidInput as error:
-            raise StorageError(f"{path} cannot be used: {error}")
-        except (ValidationError, KeyError, TypeError, ValueError, RecursionError):
-            raise refusal from None
+    def _made(cls, content: dict[str, Any], source: str) -> Self:
+        saved = _Saved.model_validate_json(json.dumps(content))
+        cls._check_known(source, saved.setting)
+        policy = linear_policy_from(saved.policy)
+        options: Any = saved.setting | {"probabilities": saved.probabilities}
+        agent = cls(policy, seed=saved.seed, **options)
+        check_code(source, saved.code, agent._code())
         return agent
 
-    def _restore(self, saved: _Saved, seen: Any) -> None:
+    def _payload(self, stored: Any) -> Vector | None:
+        if stored is None:
+            return None
+        action = np.array(stored, dtype=float)
+        if action.shape != (self.setting.dimension,) or not of_unit_length(action):
+            raise ValueError("action")
+        return action
+
+    @classmethod
+    def _renewed(cls, content: dict[str, Any]) -> dict[str, Any]:
+        return renewed_linear(content)
+
+    def _restore(self, content: dict[str, Any]) -> None:
+        self._take_over(_Saved.model_validate_json(json.dumps(content)))
+
+    def _take_over(self, saved: _Saved) -> None:
         """Take over a saved state; ValueError if it cannot be that of an agent like this one."""
         for name in ("matrices", "vectors", "numbers"):
             array, stored = getattr(self, f"_{name}"), np.array(getattr(saved, name))
@@ -342,24 +346,14 @@ class LinearAgent:
             array[...] = stored
         learned = self._numbers[LEARNED]
         inverse = self._matrices[INVERSE]
-        pending = {
-            number: (chosen, np.array(action, dtype=float))
-            for number, chosen, action in saved.pending
-        }
-        settled = saved.decisions - len(pending)
+        ledger = self._ledger
+        seen, settled = ledger.observed, ledger.observed + ledger.censored
         fits = (
             self._numbers[REGULARIZATION] == self.policy.regularization
             and float(learned).is_integer()
-            and type(seen) is int
-            and 0 <= seen <= learned <= settled
-            and (self._imputes or seen == learned)
-            and len(pending) == len(saved.pending)
-            and all(1 <= number <= saved.decisions for number in pending)
-            and all(
-                chosen >= 0 and action.shape == (self.setting.dimension,)
-                for chosen, action in pending.values()
-            )
-            and all(of_unit_length(action) for _, action in pending.values())
+            and 0 <= learned <= settled
+            and (seen - ledger.late <= learned if self._imputes else seen == learned)
+            and all(entry.payload is not None for entry in ledger.open.values())
             and np.array_equal(inverse, inverse.T)
             and bool(np.all(np.diag(inverse) > 0.0))
             and self._in_range()
@@ -369,7 +363,6 @@ class LinearAgent:
         )
         if not fits:
             raise ValueError("state")
-        self._clock, self._seen, self._pending = saved.decisions, seen, pending
 
     def _inverts_design(self) -> bool:
         """Tell whether the inverse kept is that of the design kept."""

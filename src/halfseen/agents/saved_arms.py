@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
+from halfseen.agents.ledger import PENDING
+from halfseen.agents.saved_state import earlier
 from halfseen.policies.arms.base import COUNT, TOTAL, count_and_sum
 from halfseen.problems.arms import LARGEST
 
 if TYPE_CHECKING:
     from halfseen.agents.arms import Agent
+    from halfseen.agents.ledger import Ledger
 
 
 class SavedAgent(BaseModel):
@@ -23,10 +26,11 @@ class SavedAgent(BaseModel):
     code: dict[str, str]
     setting: dict[str, Any]
     seed: int
-    decisions: int
     observations: list[int]
     state: list[list[float]]
-    pending: list[Annotated[list[int], Field(min_length=2, max_length=2)]]
+    names: list[str] | None = None
+    floor: float = 0.0
+    probabilities: bool = True
     missed: list[int] | None = None
     plays: list[int] | None = None
     totals: list[float] | None = None
@@ -34,19 +38,22 @@ class SavedAgent(BaseModel):
     def fits(self, agent: Agent) -> bool:
         """Tell whether the numbers could be those of an agent like this one."""
         arms, statistics = agent._state.shape
-        settled = self.decisions - len({number for number, _ in self.pending})
+        ledger = agent._ledger
+        settled = ledger.observed + ledger.censored
         return (
             len(self.state) == len(self.observations) == arms
             and all(len(row) == statistics for row in self.state)
-            and self.decisions <= 2**48
             and min(self.observations) >= 0
-            and sum(self.observations) <= settled == self.decisions - len(self.pending)
-            and all(1 <= number <= self.decisions for number, _ in self.pending)
-            and all(0 <= arm < arms for _, arm in self.pending)
+            and self._observations_fit(ledger)
             and self._plays_fit(settled)
             and self._totals_fit(agent)
             and self._state_fits(agent)
         )
+
+    def _observations_fit(self, ledger: Ledger) -> bool:
+        """Tell whether what was learned was observed; imputing policies leave out late rewards."""
+        learned = sum(self.observations)
+        return ledger.observed - ledger.late <= learned <= ledger.observed
 
     def _plays_fit(self, settled: int) -> bool:
         if self.plays is None or self.missed is None:  # saved by an earlier version
@@ -81,3 +88,13 @@ class SavedAgent(BaseModel):
         if not agent._binary:
             return bool(np.all(np.abs(totals) <= LARGEST * counts * (1.0 + 1e-9)))
         return bool(np.all((totals >= 0.0) & (totals <= counts * (1.0 + 1e-9))))
+
+
+def renewed_arms(content: dict[str, Any]) -> dict[str, Any]:
+    """Return what an earlier version wrote, which kept open decisions only, in today's form."""
+    made, seen = content["decisions"], sum(content["observations"])
+    pending = [
+        [number, number, arm, arm, None, 0.0, None, PENDING, None]
+        for number, arm in content["pending"]
+    ]
+    return content | {"ledger": earlier(made, seen, pending)}

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from halfseen.agents.ledger import PENDING, REMEMBER
 from halfseen.checks import Vector
 from halfseen.engine.arguments import DESIGN, INVERSE, REST
 from halfseen.problems.action_arrays import SLACK
 
 ROUNDING = 1e-9
+
+
+def renewed_linear(content: dict[str, Any]) -> dict[str, Any]:
+    """Return what an earlier version wrote, which kept open decisions only, in today's form."""
+    pending = [
+        [number, number, chosen, action, None, 0.0, None, PENDING, None]
+        for number, chosen, action in content["pending"]
+    ]
+    return content | {"ledger": earlier(content["decisions"], content["observations"], pending)}
+
+
+def earlier(made: int, seen: int, pending: list[Any]) -> dict[str, Any]:
+    """Return the ledger of an agent of which only the open decisions are known."""
+    return {
+        "decisions": made,
+        "observed": seen,
+        "censored": made - seen - len(pending),
+        "late": 0,
+        "remember": REMEMBER,
+        "open": pending,
+        "settled": [],
+    }
 
 
 def of_unit_length(rows: Vector) -> bool:

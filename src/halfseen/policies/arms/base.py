@@ -92,6 +92,11 @@ class Policy(ABC):
         True when an index can change only when that arm's state does or, with `choose`, when the
         choice among the same arms can change only on an observation: the kernel is then called
         only after an observation. The engines jump from one observation to the next.
+    randomises
+        False when nothing but the state, the round and the arms on offer decides the choice. None
+        says so of a policy that `waits`, and leaves it open for others.
+    steady
+        True when the probabilities of the choices change only on an observation.
     regularization
         The lambda of the potential reported for this policy.
     """
@@ -104,6 +109,8 @@ class Policy(ABC):
     fill: ClassVar[staticmethod[[State, int, Vector], float] | None] = None
     statistics: ClassVar[int] = 2
     waits: ClassVar[bool] = False
+    randomises: ClassVar[bool | None] = None
+    steady: ClassVar[bool] = False
     regularization: float = 1.0
 
     @abstractmethod
@@ -112,6 +119,20 @@ class Policy(ABC):
 
     def check(self, setting: Setting) -> None:  # noqa: B027
         """Refuse a setting this policy cannot work in; by default every setting is accepted."""
+
+    @property
+    def is_random(self) -> bool:
+        """Whether chance may decide the choice."""
+        return not self.waits if self.randomises is None else self.randomises
+
+    def probabilities(
+        self, state: State, playable: NDArray[Any], clock: int, table: Vector
+    ) -> Vector | None:
+        """Return the probability that each arm is chosen; None, the default, if it is not known.
+
+        Only asked of policies that randomise. Where it is not known, live agents estimate it.
+        """
+        return None
 
     def _keep(self, name: str, **limits: Any) -> None:
         """Check a numeric parameter, if it is given, and keep it as a float."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, gamma
@@ -39,6 +40,7 @@ class BernoulliThompson(Policy):
     """
 
     kind: ClassVar[str] = "bernoulli-thompson"
+    steady: ClassVar[bool] = True
     successes: float = 1.0
     failures: float = 1.0
     index = staticmethod(index)
@@ -50,6 +52,19 @@ class BernoulliThompson(Policy):
     def table(self, setting: Setting) -> Vector:
         """Return the prior of each arm."""
         return np.tile([self.successes, self.failures], (setting.arms, 1))
+
+    def probabilities(
+        self, state: State, playable: NDArray[Any], clock: int, table: Vector
+    ) -> Vector:
+        """Return the probability that each arm's draw is the largest."""
+        from halfseen.policies.arms.largest_draw import largest_beta
+
+        offered = np.flatnonzero(playable)
+        won = table[offered, SUCCESSES] + state[offered, TOTAL]
+        lost = table[offered, FAILURES] + state[offered, COUNT] - state[offered, TOTAL]
+        chances = np.zeros(playable.size)
+        chances[offered] = largest_beta(won, lost)
+        return chances
 
     def check(self, setting: Setting) -> None:
         """Refuse rewards that are not 0 or 1."""

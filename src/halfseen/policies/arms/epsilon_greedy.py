@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, uniform
@@ -52,3 +53,16 @@ class EpsilonGreedy(Policy):
     def table(self, setting: Setting) -> Vector:
         """Return epsilon and its decay."""
         return np.tile([self.epsilon, self.decay], (setting.arms, 1))
+
+    def probabilities(
+        self, state: State, playable: NDArray[Any], clock: int, table: Vector
+    ) -> Vector:
+        """Return epsilon over the number of arms on offer, and the rest for the best of them."""
+        offered = np.flatnonzero(playable)
+        count = state[offered, COUNT]
+        means = np.where(count > 0.0, state[offered, TOTAL] / np.maximum(count, 1.0), np.inf)
+        explores = min(1.0, self.epsilon / clock**self.decay)
+        chances = np.zeros(playable.size)
+        chances[offered] = explores / len(offered)
+        chances[offered[np.argmax(means)]] += 1.0 - explores
+        return chances

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, normal
@@ -41,6 +42,7 @@ class GaussianThompson(Policy):
     """
 
     kind: ClassVar[str] = "gaussian-thompson"
+    steady: ClassVar[bool] = True
     prior: float = 1.0
     index = staticmethod(index)
 
@@ -50,3 +52,19 @@ class GaussianThompson(Policy):
     def table(self, setting: Setting) -> Vector:
         """Return sigma and tau of each arm."""
         return np.column_stack([setting.noise, np.full(setting.arms, self.prior)])
+
+    def probabilities(
+        self, state: State, playable: NDArray[Any], clock: int, table: Vector
+    ) -> Vector:
+        """Return the probability that each arm's draw is the largest."""
+        from halfseen.policies.arms.largest_draw import largest_normal
+
+        offered = np.flatnonzero(playable)
+        count, total = state[offered, COUNT], state[offered, TOTAL]
+        noise, prior = table[offered, NOISE], table[offered, PRIOR]
+        weight = 1.0 / np.where(count > 0.0, count + (noise / prior) ** 2, 1.0)
+        mean = np.where(count > 0.0, total * weight, 0.0)
+        scale = np.where(count > 0.0, noise * np.sqrt(weight), prior)
+        chances = np.zeros(playable.size)
+        chances[offered] = largest_normal(mean, scale)
+        return chances

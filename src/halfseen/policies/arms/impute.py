@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
@@ -42,6 +44,17 @@ class _Impute(Policy):
     def table(self, setting: Setting) -> Vector:
         """Return the base policy's table."""
         return self.base.table(setting)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether chance may decide the base policy's choice."""
+        return self.base.is_random
+
+    def probabilities(
+        self, state: State, playable: NDArray[Any], clock: int, table: Vector
+    ) -> Vector | None:
+        """Return the base policy's."""
+        return self.base.probabilities(state, playable, clock, table)
 
     def check(self, setting: Setting) -> None:
         """Refuse what the base policy refuses."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, uniform
@@ -28,3 +29,9 @@ class RandomChoice(Policy):
     def table(self, setting: Setting) -> Vector:
         """Return a placeholder: the kernels need no constants."""
         return np.zeros((setting.arms, 1))
+
+    def probabilities(
+        self, state: State, playable: NDArray[Any], clock: int, table: Vector
+    ) -> Vector:
+        """Return one over the number of arms on offer."""
+        return playable / np.sum(playable)

@@ -42,6 +42,7 @@ class UCB1(Policy):
     """
 
     kind: ClassVar[str] = "ucb1"
+    randomises: ClassVar[bool] = False
     exploration: float = 8.0
     index = staticmethod(index)
 

@@ -136,6 +136,9 @@ class LinearPolicy(ABC):
         True to learn a reward of 0 where feedback is missing: a mistake, offered as a baseline.
     waits
         True when the choice among the same actions can change only on an observation.
+    randomises
+        False when nothing but the state, the round and the actions on offer decides the choice.
+        None says so of a policy that `waits`, and leaves it open for others.
     knows_observe
         True for an adversary that is told how often each action of a finite set is observed.
     on_ball
@@ -159,6 +162,7 @@ class LinearPolicy(ABC):
     samples: ClassVar[bool] = False
     imputes: ClassVar[bool] = False
     waits: ClassVar[bool] = False
+    randomises: ClassVar[bool | None] = None
     knows_observe: ClassVar[bool] = False
     on_ball: ClassVar[staticmethod[..., None] | None] = None
     spectral: ClassVar[bool] = False
@@ -174,6 +178,18 @@ class LinearPolicy(ABC):
 
     def check_live(self) -> None:  # noqa: B027
         """Refuse to be used by a live agent; by default every policy can be."""
+
+    @property
+    def is_random(self) -> bool:
+        """Whether chance may decide the choice."""
+        return not self.waits if self.randomises is None else self.randomises
+
+    def probabilities(self, rows: Vector, estimate: Vector, clock: int) -> Vector | None:
+        """Return the probability that each row is chosen; None, the default, if it is not known.
+
+        Only asked of policies that randomise. Where it is not known, live agents estimate it.
+        """
+        return None
 
     def failure(self, setting: LinearSetting) -> float:
         """Return the delta in use: the policy's own, or 1 over the horizon."""

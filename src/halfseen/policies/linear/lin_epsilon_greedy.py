@@ -9,6 +9,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, uniform
+from halfseen.kernels.ties import first_largest
 from halfseen.policies.linear.base import LinearPolicy, LinearSetting, toward
 from halfseen.problems.action_sets import draw_action
 
@@ -75,3 +76,9 @@ class LinEpsilonGreedy(LinearPolicy):
     def table(self, setting: LinearSetting) -> Vector:
         """Return epsilon."""
         return np.array([self.epsilon])
+
+    def probabilities(self, rows: Vector, estimate: Vector, clock: int) -> Vector:
+        """Return epsilon over the number of actions, and the rest for the best of them."""
+        chances = np.full(len(rows), self.epsilon / len(rows))
+        chances[first_largest(rows @ estimate)] += 1.0 - self.epsilon
+        return chances

@@ -54,3 +54,7 @@ class LinRandom(LinearPolicy):
     def table(self, setting: LinearSetting) -> Vector:
         """Return a placeholder: the kernels need no constants."""
         return np.zeros(1)
+
+    def probabilities(self, rows: Vector, estimate: Vector, clock: int) -> Vector:
+        """Return one over the number of actions."""
+        return np.full(len(rows), 1.0 / len(rows))
