@@ -16,7 +16,7 @@ from halfseen import checks
 from halfseen.agents.saved_arms import SavedAgent
 from halfseen.agents.saved_code import check_code, code_of
 from halfseen.draws import stream_key
-from halfseen.engine.loops.live import absorb, pass_over, select
+from halfseen.engine.loops.live import absorb, pass_over, played, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.policies import Policy
@@ -90,6 +90,14 @@ class Agent:
     ) -> None:
         if not isinstance(policy, Policy):
             raise InvalidInput("Agent.policy", "must be a policy", policy, "Use for example UCB().")
+        kernels = policy.kernels()
+        if kernels.queues or kernels.mature:
+            raise InvalidInput(
+                "Agent.policy",
+                "must not queue rewards or follow the age of decisions: only studies play that",
+                policy,
+                "Use for example UCB().",
+            )
         arms = checks.whole("Agent.arms", arms, at_least=1, at_most=10_000_000)
         limits: Any = {"at_least": 0.0, "at_most": LARGEST}
         if isinstance(noise, Iterable) and not isinstance(noise, str | bytes):
@@ -105,10 +113,10 @@ class Agent:
         )
         self.seed = checks.seed("Agent.seed", seed)
         policy.check(self.setting)
-        kernels = policy.kernels()
         self._select = compiled(select, kernels)
         self._absorb = compiled(absorb, kernels)
         self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
+        self._played = compiled(played, kernels) if kernels.pull else None
         self._waits = kernels.waits
         self._binary = reward == "bernoulli"
         self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)
@@ -169,6 +177,8 @@ class Agent:
                 if self._waits and available is None:
                     self._best = arm
             self._clock = clock
+            if self._played is not None:
+                self._played(self._state, arm, self._table)
             self._pending[clock] = arm
             return Decision(clock, arm)
 
