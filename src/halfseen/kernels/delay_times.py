@@ -60,7 +60,7 @@ def normal_quantile(p: float) -> float:
     """Return the standard normal quantile, to 1e-16 (Wichura 1988, AS 241).
 
     >>> normal_quantile(0.5), round(normal_quantile(0.975), 12)
-    (0.0, 1.959963984540)
+    (0.0, 1.95996398454)
     """
     q = p - 0.5
     if abs(q) <= 0.425:
