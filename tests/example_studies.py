@@ -10,24 +10,37 @@ from halfseen import (
     UCB1,
     ArmedBandit,
     BernoulliThompson,
+    ConversionUCB,
     DoublyRobust,
     EpsilonGreedy,
     FixedArms,
     GaussianThompson,
+    GeometricDelay,
+    HoeffdingUCB,
+    HopefulUCB,
     ImputeMean,
     ImputeZero,
     InversePropensity,
     KLUCBPlusPlus,
+    OptimisticElimination,
     PerArm,
+    QueuedPolicy,
     RandomArms,
     RandomChoice,
     RobustUCB,
     SequenceOfArms,
     Study,
+    SuccessiveElimination,
     Uniform,
 )
 
-EVERY_POLICY = {
+BINARY_POLICIES = {  # for rewards in [0, 1]
+    "bernoulli-thompson": BernoulliThompson(successes=2.0, failures=3.0),
+    "hopeful-ucb": HopefulUCB(exponent=1.0),
+    "successive-elimination": SuccessiveElimination(exponent=0.1),
+    "optimistic-elimination": OptimisticElimination(exponent=0.1),
+}
+LIVE_POLICIES = BINARY_POLICIES | {
     "ucb": UCB(regularization=0.5, bound=2.0),
     "ucb1": UCB1(exploration=2.0),
     "robust-ucb": RobustUCB(order=0.5, moment=2.0, bound=1.5),
@@ -36,14 +49,19 @@ EVERY_POLICY = {
     "kl-ucb++": KLUCBPlusPlus(dimension=4.5),
     "moss": MOSS(),
     "gaussian-thompson": GaussianThompson(prior=0.3),
-    "bernoulli-thompson": BernoulliThompson(successes=2.0, failures=3.0),
     "epsilon-greedy": EpsilonGreedy(epsilon=0.2, decay=0.5),
     "random": RandomChoice(),
     "impute-zero": ImputeZero(base=UCB1(exploration=3.0)),
     "impute-mean": ImputeMean(base=GaussianThompson(prior=2.0)),
     "inverse-propensity": InversePropensity(observe=0.4),
     "doubly-robust": DoublyRobust(observe=0.4, regularization=2.0),
+    "hoeffding-ucb": HoeffdingUCB(exponent=1.5),
 }
+STUDIED_POLICIES = {  # which no agent plays
+    "queued": QueuedPolicy(base=UCB1(exploration=1.0)),
+    "conversion-ucb": ConversionUCB(GeometricDelay(3), bound="hoeffding", exponent=1.0),
+}
+EVERY_POLICY = LIVE_POLICIES | STUDIED_POLICIES
 EVERY_ACTION_SET = {
     "fixed": FixedArms([2, 0]),
     "random": RandomArms([0.5, 0.1, 1.0]),

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from example_studies import EVERY_POLICY
+from example_studies import LIVE_POLICIES, STUDIED_POLICIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -200,9 +200,15 @@ def test_bernoulli_rewards_are_0_or_1(reward):
     agent.observe(decision, True)
 
 
-@pytest.mark.parametrize("kind", sorted(EVERY_POLICY))
+@pytest.mark.parametrize("kind", sorted(STUDIED_POLICIES))
+def test_policies_that_need_queues_or_ages_are_refused(kind):
+    with pytest.raises(InvalidInput, match="must not queue rewards or follow the age"):
+        new(STUDIED_POLICIES[kind], reward="bernoulli")
+
+
+@pytest.mark.parametrize("kind", sorted(LIVE_POLICIES))
 def test_only_available_arms_are_chosen(kind):
-    agent = new(EVERY_POLICY[kind], reward="bernoulli")
+    agent = new(LIVE_POLICIES[kind], reward="bernoulli")
     for available in ([2], (1, 2), {0, 1}, np.array([1]), range(3), iter([0, 2]), [1, 1]):
         offered = set(available) if not hasattr(available, "__next__") else {0, 2}
         decision = agent.choose(available)

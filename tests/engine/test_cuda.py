@@ -38,12 +38,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from example_studies import EVERY_ACTION_SET, EVERY_POLICY, MEANS
+from example_studies import BINARY_POLICIES, EVERY_ACTION_SET, EVERY_POLICY, MEANS
 
 from halfseen import (
-    UCB, VIDS, AnyFunction, ArmedBandit, FiniteActions, GeneralizedLinearBandit, GLMUCB,
-    LinearBandit, LinThompson, LinUCB, Link, Logistic, MultiThreshold, PerArm, RandomActions,
-    RewardLaw, SequenceOfActions, Study, Uniform, simulate, summarize
+    UCB, VIDS, AnyFunction, ArmedBandit, ConversionUCB, Delayed, EmpiricalDelay, FiniteActions,
+    Fixed, GeneralizedLinearBandit, GeometricDelay, GLMUCB, LinearBandit, LinThompson, LinUCB, Link,
+    Logistic, LogNormalDelay, MultiThreshold, ParetoDelay, PerArm, RandomActions, RewardLaw,
+    SequenceOfActions, Study, Uniform, simulate, summarize
 )
 from halfseen.draws import uniform
 from halfseen.studies.machine import examine
@@ -97,12 +98,21 @@ problems = {"all": ArmedBandit(MEANS, reward="bernoulli")} | {
 }
 sizes = {"replications": 2, "checkpoints": 4, "seed": 4}
 compare(Study(problems, some, EVERY_POLICY, horizon=15, **sizes))
-gaussian = {k: p for k, p in EVERY_POLICY.items() if k != "bernoulli-thompson"}
+binary = {*BINARY_POLICIES, "conversion-ucb"}
+gaussian = {k: p for k, p in EVERY_POLICY.items() if k not in binary}
 others = {r: ArmedBandit(MEANS, reward=r, noise=0.3) for r in ("gaussian", "uniform", "rademacher")}
 compare(Study(others, some, gaussian, horizon=12, alphas=(), **sizes))
 laws = {r: ArmedBandit([1.0, 12.0, 0.5], reward=r) for r in ("poisson", "exponential", "student-t")}
 laws["own"] = ArmedBandit([1.0, 12.0, 0.5], reward=Coin())
 compare(Study(laws, some, {"ucb": UCB(), "ucb1": EVERY_POLICY["ucb1"]}, horizon=12, **sizes))
+late = {
+    "all": Delayed([GeometricDelay(3), ParetoDelay(0.7, 2, arrive=0.6), Fixed(2)], window=6),
+    "conversions": Delayed(LogNormalDelay(3, 1.5), window=5, sends="conversions"),
+    "no window": Delayed(EmpiricalDelay([0, 4, 30], arrive=0.8)),
+}
+several = {k: EVERY_POLICY[k] for k in ("ucb", "imed", "queued", "hopeful-ucb", "impute-zero")}
+several["known"] = ConversionUCB(Fixed(1))
+compare(Study(ArmedBandit(MEANS, reward="bernoulli"), late, several, horizon=25, **sizes))
 print("arms")
 
 many = ArmedBandit(np.linspace(0, 1, 70))

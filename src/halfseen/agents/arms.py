@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 
 from halfseen import checks
-from halfseen.agents.base import DRAWS, LiveAgent, estimated
+from halfseen.agents.arm_chances import decision_by_chance
+from halfseen.agents.base import LiveAgent
 from halfseen.agents.decisions import Decision
 from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment
 from halfseen.agents.named_arms import Arms, Playable
 from halfseen.agents.saved_arms import SavedAgent, renewed_arms
 from halfseen.agents.saved_code import check_code, code_of
-from halfseen.draws import POLICY, stream_key, uniform
-from halfseen.engine.loops.live import absorb, pass_over, select
+from halfseen.draws import POLICY, stream_key
+from halfseen.engine.loops.live import absorb, pass_over, played, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.policies import Policy
@@ -93,6 +94,14 @@ class Agent(LiveAgent):
     ) -> None:
         if not isinstance(policy, Policy):
             raise InvalidInput("Agent.policy", "must be a policy", policy, "Use for example UCB().")
+        kernels = policy.kernels()
+        if kernels.queues or kernels.mature:
+            raise InvalidInput(
+                "Agent.policy",
+                "must not queue rewards or follow the age of decisions: only studies play that",
+                policy,
+                "Use for example UCB().",
+            )
         self.arms = Arms.checked(arms)
         count = self.arms.count
         limits: Any = {"at_least": 0.0, "at_most": LARGEST}
@@ -112,7 +121,7 @@ class Agent(LiveAgent):
         self.probabilities = checks.yes_or_no("Agent.probabilities", probabilities)
         policy.check(self.setting)
         self._compile()
-        self._state = np.zeros((count, policy.kernels().statistics))
+        self._state = np.zeros((count, kernels.statistics))
         self._seen = [0] * count
         self._plays = np.zeros(count)  # up to the last observation of each arm
         self._missed = [0] * count  # since then
@@ -130,6 +139,7 @@ class Agent(LiveAgent):
         self._select = compiled(select, kernels)
         self._absorb = compiled(absorb, kernels)
         self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
+        self._played = compiled(played, kernels) if kernels.pull else None
         self._imputes = kernels.fill is not None
         self._waits = kernels.waits
         self._random = self.policy.is_random
@@ -208,6 +218,8 @@ class Agent(LiveAgent):
                     entry.id = id
                 if hold:
                     entry.state = HELD
+                else:
+                    self._show(entry)
                 self._ledger.add(entry)
             elif not playable[entry.choice]:
                 raise DecisionError(
@@ -225,50 +237,13 @@ class Agent(LiveAgent):
             own = self._select(self._state, self._plays, playable, clock, *self._key, self._table)
             if self._waits and everything:
                 self._best = own
-        if self.floor > 0.0:
-            return self._above_floor(own, playable, everything, clock)
-        if not self._random:
-            return Entry(clock, clock, own, own, 1.0)
-        chance, error = self._probability(own, own, playable, everything, clock)
-        return Entry(clock, clock, own, own, chance, error)
+        if self._random or self.floor > 0.0:
+            return decision_by_chance(self, own, playable, everything, clock)
+        return Entry(clock, clock, own, own, 1.0)
 
-    def _above_floor(self, own: int, playable: Playable, everything: bool, clock: int) -> Entry:
-        """Return a decision for the policy's own choice or, as often as the floor says, any arm."""
-        offered = np.flatnonzero(playable)
-        count = len(offered)
-        floor = min(self.floor, 1.0 / count)
-        coin = uniform(self._floor_stream, clock, 0)
-        arm = own
-        if coin < floor * count:  # then coin / floor is uniform on [0, count[
-            arm = int(offered[min(int(coin / floor), count - 1)])
-        chance, error = self._probability(own, arm, playable, everything, clock)
-        if chance is not None:
-            left = max(0.0, 1.0 - floor * count)
-            chance, error = left * chance + floor, left * error
-        return Entry(clock, clock, arm, arm, chance, error)
-
-    def _probability(
-        self, own: int, arm: int, playable: Playable, everything: bool, clock: int
-    ) -> tuple[float | None, float]:
-        """Return the probability with which the policy chooses an arm, and its standard error."""
-        if not self._random:
-            return (1.0 if arm == own else 0.0), 0.0
-        if not self.probabilities:
-            return None, 0.0
-        chances = self._chances if everything else None
-        if chances is None:
-            chances = self.policy.probabilities(self._state, playable, clock, self._table)
-            if everything and self.policy.steady:
-                self._chances = chances
-        if chances is not None:
-            return float(chances[arm]), 0.0
-        hits = 0
-        for draw in range(DRAWS):
-            key = (self._key[0] ^ (draw + 1), self._key[1])
-            hits += arm == self._select(
-                self._state, self._plays, playable, clock, *key, self._table
-            )
-        return estimated(hits, DRAWS)
+    def _show(self, entry: Entry) -> None:
+        if self._played is not None:
+            self._played(self._state, entry.payload, self._table)
 
     def served(self, decision: Any, arm: Any, *, probability: float | None = None) -> None:
         """Say that another arm was shown than the one chosen.
@@ -276,6 +251,13 @@ class Agent(LiveAgent):
         What is observed is then learned for that arm. `probability` is that of its being shown,
         if it is known.
         """
+        if self._played is not None:
+            raise InvalidInput(
+                "served",
+                "must not be called for a policy that counts what it plays",
+                self.policy,
+                "Use a policy that learns from rewards only, such as UCB().",
+            )
         with self._lock:
             self._serve(self._known(decision), self.arms.place("arm", arm), probability)
 

@@ -68,6 +68,9 @@ class LiveAgent(ABC):
     def _name(self, choice: int) -> Any:
         """Return what a choice is called outside."""
 
+    def _show(self, entry: Entry) -> None:  # noqa: B027
+        """Take note that a decision is shown."""
+
     def _check_reward(self, reward: float) -> None:  # noqa: B027
         """Refuse a reward that cannot be."""
 
@@ -164,6 +167,7 @@ class LiveAgent(ABC):
                 shown = moment("at", at)
                 entry.at = entry.at if shown is None else shown
                 entry.state = PENDING
+                self._show(entry)
 
     def _serve(self, entry: Entry, payload: Any, probability: float | None) -> None:
         """Note what was really shown, and with which probability if that is known."""

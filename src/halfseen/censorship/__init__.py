@@ -2,6 +2,7 @@
 
 from halfseen.censorship.any_function import AnyFunction
 from halfseen.censorship.base import CENSORSHIPS, Censorship, Profile
+from halfseen.censorship.delayed import Delayed
 from halfseen.censorship.link_models import LinkModel, Logistic
 from halfseen.censorship.multi_threshold import MultiThreshold
 from halfseen.censorship.per_action import PerAction
@@ -11,13 +12,14 @@ from halfseen.censorship.step_approximation import Staircase, staircase
 from halfseen.censorship.uniform import Uniform
 from halfseen.kinds import register
 
-for _censorship in (PerArm, Uniform, MultiThreshold, LinkModel, Logistic, PerAction):
+for _censorship in (PerArm, Uniform, MultiThreshold, LinkModel, Logistic, PerAction, Delayed):
     register(_censorship)  # those a spec can hold
 
 __all__ = [
     "CENSORSHIPS",
     "AnyFunction",
     "Censorship",
+    "Delayed",
     "LinkModel",
     "Logistic",
     "MultiThreshold",

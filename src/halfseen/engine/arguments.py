@@ -108,7 +108,27 @@ class LinearTrack(NamedTuple):
         return type(self)._make(array[first:last] for array in self)
 
 
-Track = ArmTrack | WinnerTrack | LinearTrack
+class LateTrack(NamedTuple):
+    """A track with the decisions of each arm that are open: nothing came, and it still may."""
+
+    regret: Vector
+    pulls: NDArray[Any]
+    observations: NDArray[Any]
+    potential: Vector
+    optimism_failed: NDArray[np.int8]
+    censoring_failed: NDArray[np.int8]
+    pending: NDArray[Any]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return self._asdict()
+
+    def rows(self, first: int, last: int) -> LateTrack:
+        """Return the part that belongs to some replications."""
+        return type(self)._make(array[first:last] for array in self)
+
+
+Track = ArmTrack | WinnerTrack | LinearTrack | LateTrack
 
 
 def blank_arms(rows: int, checkpoints: int, arms: int, alphas: int, horizon: int) -> ArmTrack:

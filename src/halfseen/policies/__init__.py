@@ -3,13 +3,18 @@
 from halfseen.kinds import declare, register
 from halfseen.policies.arms.base import Kernels, Policy
 from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
+from halfseen.policies.arms.conversion_ucb import ConversionUCB
+from halfseen.policies.arms.elimination import OptimisticElimination, SuccessiveElimination
 from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
 from halfseen.policies.arms.gaussian_thompson import GaussianThompson
+from halfseen.policies.arms.hoeffding_ucb import HoeffdingUCB
+from halfseen.policies.arms.hopeful_ucb import HopefulUCB
 from halfseen.policies.arms.imed import IMED
 from halfseen.policies.arms.impute import ImputeMean, ImputeZero
 from halfseen.policies.arms.kl_ucb import KLUCB
 from halfseen.policies.arms.kl_ucb_plus_plus import KLUCBPlusPlus
 from halfseen.policies.arms.moss import MOSS
+from halfseen.policies.arms.queued import QueuedPolicy
 from halfseen.policies.arms.random_choice import RandomChoice
 from halfseen.policies.arms.robust_ucb import RobustUCB
 from halfseen.policies.arms.ucb import UCB
@@ -50,6 +55,12 @@ for _policy in (
     ImputeMean,
     InversePropensity,
     DoublyRobust,
+    HoeffdingUCB,
+    HopefulUCB,
+    QueuedPolicy,
+    ConversionUCB,
+    SuccessiveElimination,
+    OptimisticElimination,
     LinUCB,
     ImputeZeroLinUCB,
     LinThompson,
@@ -79,12 +90,15 @@ __all__ = [
     "UCB1",
     "VIDS",
     "BernoulliThompson",
+    "ConversionUCB",
     "DesignExploration",
     "DoublyRobust",
     "EpsilonGreedy",
     "GLMPolicy",
     "GLMThompson",
     "GaussianThompson",
+    "HoeffdingUCB",
+    "HopefulUCB",
     "ImputeMean",
     "ImputeZero",
     "ImputeZeroGLMUCB",
@@ -100,8 +114,11 @@ __all__ = [
     "LinearPolicy",
     "MostCensored",
     "OptimalOrder",
+    "OptimisticElimination",
     "Policy",
+    "QueuedPolicy",
     "RandomChoice",
     "RidgeGLMUCB",
     "RobustUCB",
+    "SuccessiveElimination",
 ]

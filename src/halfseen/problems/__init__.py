@@ -23,6 +23,14 @@ from halfseen.problems.base import (
     LinearActions,
     Problem,
 )
+from halfseen.problems.delay_contract import DELAY_LAWS, DelayLaw
+from halfseen.problems.delay_laws import (
+    EmpiricalDelay,
+    Fixed,
+    GeometricDelay,
+    LogNormalDelay,
+    ParetoDelay,
+)
 from halfseen.problems.glm import GeneralizedLinearBandit
 from halfseen.problems.linear import LinearBandit
 from halfseen.problems.links import LINKS, Link
@@ -40,6 +48,7 @@ from halfseen.problems.setting import Setting
 
 __all__ = [
     "ARM_ACTIONS",
+    "DELAY_LAWS",
     "LINEAR_ACTIONS",
     "LINKS",
     "PROBLEMS",
@@ -49,15 +58,21 @@ __all__ = [
     "ArmActions",
     "ArmedBandit",
     "Bernoulli",
+    "DelayLaw",
+    "EmpiricalDelay",
     "Exponential",
     "FiniteActions",
+    "Fixed",
     "FixedArms",
     "Gaussian",
     "GeneralizedLinearBandit",
+    "GeometricDelay",
     "Interval",
     "LinearActions",
     "LinearBandit",
     "Link",
+    "LogNormalDelay",
+    "ParetoDelay",
     "Poisson",
     "Problem",
     "Rademacher",

@@ -84,6 +84,7 @@ class Bernoulli(RewardLaw):
     kind: ClassVar[str] = "bernoulli"
     draw = staticmethod(draw_zero_or_one)
     takes_noise = False
+    non_negative = True
     sub_gaussian = True
     number = 1
 
@@ -139,6 +140,7 @@ class Poisson(RewardLaw):
     kind: ClassVar[str] = "poisson"
     draw = staticmethod(draw_count)
     takes_noise = False
+    non_negative = True
 
     def check(self, means: Sequence[float]) -> None:
         """Refuse means below 0."""
@@ -162,6 +164,7 @@ class Exponential(RewardLaw):
     kind: ClassVar[str] = "exponential"
     draw = staticmethod(draw_time)
     takes_noise = False
+    non_negative = True
 
     def check(self, means: Sequence[float]) -> None:
         """Refuse means below 0."""

@@ -50,6 +50,8 @@ class RewardLaw(ABC):
         False when the means alone decide how widely rewards spread, so that no noise may be given.
     sub_gaussian
         True when :meth:`scale` is a sub-Gaussian scale, on which the regret bounds rest.
+    non_negative
+        True when no reward is below 0, so that conversions can be sent alone.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class RewardLaw(ABC):
     draw: ClassVar[staticmethod[[Vector, int, int, Stream], float]]
     takes_noise: ClassVar[bool] = True
     sub_gaussian: ClassVar[bool] = False
+    non_negative: ClassVar[bool] = False
     number: ClassVar[int | None] = None  # the number of a law that is built into the loops
 
     def check(self, means: Sequence[float]) -> None:  # noqa: B027

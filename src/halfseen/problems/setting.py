@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halfseen.checks import Vector
+from halfseen.problems.delay_contract import DelayLaw
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,18 @@ class Setting:
         The number of rounds that will be played.
     reward
         The law of the rewards, by name.
+    delays
+        The delay law of each arm's rewards above 0; empty where nothing is known of delays.
+    window
+        Rounds after which a decision without feedback is given up, None if none is.
     """
 
     noise: Vector
     bound: float
     horizon: int
     reward: str
+    delays: tuple[DelayLaw, ...] = ()
+    window: int | None = None
 
     @property
     def arms(self) -> int:

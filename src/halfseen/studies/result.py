@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.engine.arguments import ArmTrack, LinearTrack, Track, WinnerTrack
+from halfseen.engine.arguments import ArmTrack, LateTrack, LinearTrack, Track, WinnerTrack
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
@@ -30,6 +30,8 @@ WINNER_COLUMNS = ("winner declared", "rounds to winner", "winner right")  # of t
 _MORE_AXES = {
     "pulls": ("arm",),
     "observations": ("arm",),
+    "pending": ("arm",),
+    "lost": ("arm",),
     "potential": ("alpha",),
     "spread": ("design",),
     "eigenvalues": ("design", "coordinate"),
@@ -69,7 +71,7 @@ class Result:
         cells = (len(study.problems), len(study.censorships), len(study.policies))
         rows = math.prod(cells) * study.replications
         checkpoints = len(study.rounds_recorded)
-        cell = next(study.cells())[1]
+        cell = max((cell for _, cell in study.cells()), key=lambda cell: cell.late)
         row = cell.blank(1, study.arms, study.dimension)
         try:
             if rows * sum(array.nbytes for array in row.arrays().values()) > memory_bytes():
@@ -96,12 +98,16 @@ class Result:
     def track(self, position: Position, cell: AnyCell) -> Track:
         """Return the part of the arrays that belongs to one cell."""
         parts = {name: array[position] for name, array in self.tracks.items()}
-        for name in ("pulls", "observations"):
+        for name in {"pulls", "observations", "pending"} & set(parts):
             parts[name] = parts[name][..., : cell.groups]
         if isinstance(cell, LinearCell):
             parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
             return LinearTrack(**parts)
-        return ArmTrack(**parts) if self.study.stop is None else WinnerTrack(**parts)
+        if self.study.stop is not None:
+            return WinnerTrack(**parts)
+        if cell.late:
+            return LateTrack(**parts)
+        return ArmTrack(**{name: parts[name] for name in ArmTrack._fields})
 
     @property
     def data(self) -> xr.Dataset:
@@ -110,7 +116,9 @@ class Result:
         Problems with fewer arms than the largest have zero pulls of the arms they lack.
         `optimism_failed` is -1 for policies without a confidence interval. With ``stop="winner"``:
         `winner` is the arm declared the best, `winner_round` the round in which it was, and
-        `winner_right` whether it is a best arm; -1, 0 and -1 where none was declared.
+        `winner_right` whether it is a best arm; -1, 0 and -1 where none was declared. With late
+        feedback: `observations` are in hand, `pending` decisions are open, as nothing came and it
+        still may, and `lost` ones were given up (or, where only conversions are sent, paid 0).
         """
         import xarray as xr
 
@@ -120,7 +128,7 @@ class Result:
                 _AXES[:-1] if name in _OF_A_REPLICATION else (*_AXES, *_MORE_AXES.get(name, ())),
                 array,
             )
-            for name, array in (self.tracks | self._right()).items()
+            for name, array in (self.tracks | self._right() | self._lost()).items()
         }
         shape = (len(study.problems), len(study.censorships), len(study.policies))
         seconds = np.full(shape, np.nan)
@@ -152,6 +160,13 @@ class Result:
         for i, bandit in enumerate(self.study.bandits.values()):
             right[i] = np.where(found[i] < 0, -1, bandit.gaps[found[i]] == 0.0)
         return {"winner_right": right}
+
+    def _lost(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return how many decisions of each arm were given up without feedback."""
+        if "pending" not in self.tracks:
+            return {}
+        found = self.tracks
+        return {"lost": found["pulls"] - found["observations"] - found["pending"]}
 
     def summary(self) -> Table:
         """Return regret, its 95% interval and what was seen, one row per cell.
@@ -186,10 +201,23 @@ class Result:
                     "factor": factor,
                     "share seen": float(seen.mean() / study.horizon),
                 }
+                | self._under_way(position)
                 | cell.size()
                 | ({} if study.stop is None else self._winners(position))
             )
         return table(records)
+
+    def _under_way(self, position: Position) -> dict[str, float]:
+        """Return the shares of decisions that are open and that were given up, with delays."""
+        shares = {
+            "share pending": self.tracks.get("pending"),
+            "share lost": self._lost().get("lost"),
+        }
+        return {
+            name: float(array[position][:, -1].sum(axis=1, dtype=float).mean() / self.study.horizon)
+            for name, array in shares.items()
+            if array is not None
+        }
 
     def _winners(self, position: Position) -> dict[str, float | None]:
         """Return how often, how soon and how rightly a winner was declared in one cell."""

@@ -20,6 +20,7 @@ from halfseen.kinds import load_installed
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
     ARM_ACTIONS,
+    DELAY_LAWS,
     LINEAR_ACTIONS,
     LINKS,
     PROBLEMS,
@@ -137,7 +138,7 @@ def describe(noun: Any) -> dict[str, Any]:
             name = getattr(value, "__qualname__", type(value).__qualname__)
             content[entry.name] = f"Python function {name}"
         elif value is not None:
-            content[entry.name] = describe(value) if is_dataclass(value) else _plain(value)
+            content[entry.name] = _plain(value)
     return content
 
 
@@ -177,15 +178,25 @@ def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tu
         yield place, kind
         return
     noun = registry[kind]
-    for key in ("base", "actions", "reward"):
+    for key in ("base", "actions", "reward", "laws"):
         inner = _inner_registry(noun, key, table.get(key))
-        if isinstance(table.get(key), dict) and inner is not None:
-            yield from _unknown_in(f"{place}.{key}", table[key], inner)
+        if inner is not None:
+            for where, entry in _tables_in(f"{place}.{key}", table.get(key)):
+                yield from _unknown_in(where, entry, inner)
     reward = table.get("reward")
     if noun is ArmedBandit and isinstance(reward, str) and reward not in REWARD_LAWS:
         yield f"{place}.reward", reward
     if noun is GeneralizedLinearBandit and table.get("link") not in LINKS:
         yield f"{place}.link", table["link"]
+
+
+def _tables_in(place: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the tables in a field, alone or in lists, each with its place."""
+    if isinstance(value, list):
+        for k, entry in enumerate(value):
+            yield from _tables_in(f"{place}[{k}]", entry)
+    elif isinstance(value, dict):
+        yield place, value
 
 
 def _registries() -> dict[str, dict[str, Any]]:
@@ -244,7 +255,7 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
         if key not in known_fields:
             raise _unknown(f"{place}.{key}", key, known_fields)
         inner = _inner_registry(noun, key, value)
-        arguments[key] = value if inner is None else _build(f"{place}.{key}", value, inner)
+        arguments[key] = value if inner is None else _built(f"{place}.{key}", value, inner)
     for key, entry in known_fields.items():
         required = entry.default is MISSING and entry.default_factory is MISSING
         if required and key not in arguments:
@@ -258,8 +269,17 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
         raise InvalidInput(f"{place}.{part}", error.requirement, error.value, error.fix) from None
 
 
+def _built(place: str, value: Any, registry: dict[str, Any]) -> Any:
+    """Build what a field holds: one table of a kind, or lists of tables where it takes laws."""
+    if isinstance(value, list) and registry is DELAY_LAWS:
+        return [_built(f"{place}[{k}]", entry, registry) for k, entry in enumerate(value)]
+    return _build(place, value, registry)
+
+
 def _inner_registry(noun: type[Any], key: str, value: Any) -> dict[str, Any] | None:
     """Return the kinds a field may hold, None where its value is not a table of a kind."""
+    if key == "laws":
+        return DELAY_LAWS
     if key == "base" and issubclass(noun, Policy):
         return dict(POLICIES)
     if key == "reward" and noun is ArmedBandit and isinstance(value, dict):
@@ -287,6 +307,8 @@ def _sentence(error: ValidationError) -> InvalidInput:
 
 
 def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return describe(value)
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     if isinstance(value, np.ndarray | np.generic):

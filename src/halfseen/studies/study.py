@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +16,7 @@ from halfseen import checks
 from halfseen.censorship import Censorship, Uniform
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.cells.late_cell import arm_cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput
 from halfseen.fingerprint import NoFingerprint, fingerprint
@@ -26,8 +27,8 @@ from halfseen.studies.spec import describe, functions_in
 
 AnyPolicy = Policy | LinearPolicy
 AnyCell = Cell | LinearCell
-_FITTING: dict[type[Any], tuple[type[Any], type[Any], str, str]] = {
-    ArmedBandit: (Cell, Policy, "armed", "Use UCB() or another policy for arms."),
+_FITTING: dict[type[Any], tuple[Callable[..., AnyCell], type[Any], str, str]] = {
+    ArmedBandit: (arm_cell, Policy, "armed", "Use UCB() or another policy for arms."),
     LinearBandit: (LinearCell, LinearPolicy, "linear", "Use LinUCB() or another linear policy."),
     GeneralizedLinearBandit: (
         GLMCell,
@@ -203,6 +204,13 @@ class Study:
                 self.stop,
                 "Leave it out, or make the problems armed bandits.",
             )
+        if self.late:
+            raise InvalidInput(
+                "Study.stop",
+                "must be left out with late feedback, or policies that count what they played",
+                self.stop,
+                "Leave it out, or use another censorship and policy.",
+            )
         for name, bandit in self.bandits.items():
             if not bandit.law.sub_gaussian:
                 raise InvalidInput(
@@ -221,6 +229,11 @@ class Study:
     def linear(self) -> bool:
         """True when the problems are linear or generalized linear bandits."""
         return all(hasattr(bandit, "dimension") for bandit in self.bandits.values())
+
+    @property
+    def late(self) -> bool:
+        """True when some cell's feedback is late, so that decisions may be open."""
+        return any(cell.late for _, cell in self.cells())
 
     @property
     def rounds_recorded(self) -> NDArray[np.int64]:
@@ -250,7 +263,9 @@ class Study:
                     cell = build(
                         bandit, censorship, policy, self.horizon, self.seed, recorded, alphas
                     )
-                    yield (i, j, k), cell if self.stop is None else replace(cell, level=self.level)
+                    if isinstance(cell, Cell) and self.stop is not None:
+                        cell = replace(cell, level=self.level)
+                    yield (i, j, k), cell
 
     def nouns(self) -> dict[str, Any]:
         """Return every problem, censorship and policy by its place, such as "policies.UCB"."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         monitoring_constant,
         single_monitoring_potential,
     )
+    from halfseen.theory.arms.open_decisions import expected_under_way, most_under_way
     from halfseen.theory.arms.potential import fluid_potential, joint_potential, papers_potential
     from halfseen.theory.arms.second_order import SecondOrderPotential, second_order_potential
     from halfseen.theory.arms.water_filling import WaterFilling, water_filling
@@ -145,6 +146,7 @@ __all__ = [
     "evidence",
     "expected_potential_bound",
     "expected_slope",
+    "expected_under_way",
     "exploration",
     "exploration_rounds",
     "farthest_point",
@@ -168,6 +170,7 @@ __all__ = [
     "minimax_lower_bound",
     "monitored_potential",
     "monitoring_constant",
+    "most_under_way",
     "offline_potential",
     "optimal_design_dimension",
     "optimism_failure_probability",
@@ -255,6 +258,7 @@ _HOMES = {
     ),
     "linear.optimal_design": ("OptimalDesign", "optimal_design_dimension"),
     "linear.path": ("InformationPath", "Phase", "information_path"),
+    "arms.open_decisions": ("expected_under_way", "most_under_way"),
     "arms.potential": ("fluid_potential", "joint_potential", "papers_potential"),
     "linear.reachability": (
         "Reachability",

@@ -92,7 +92,7 @@ def optimism_failure(problem: Any, censorship: Any, policy: Any, horizon: int) -
         if isinstance(problem, LinearBandit):
             of_linear.obstacle(problem, policy)
             return of_linear.failure_probability(problem, policy, horizon)
-        if of_arms.obstacle(problem, policy):
+        if of_arms.obstacle(problem, policy, censorship):
             return None
     except InvalidInput:
         return None

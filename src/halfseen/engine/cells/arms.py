@@ -52,6 +52,7 @@ class Cell:
     level: float | None = None  # at which a winner is declared, None to declare none
 
     loop: ClassVar[Callable[..., None]] = staticmethod(play)
+    late: ClassVar[bool] = False
 
     @property
     def groups(self) -> int:
@@ -97,6 +98,11 @@ class Cell:
 
     def world(self) -> ArmWorld | WinnerWorld:
         """Return what the loop is told of the bandit, the censorship and the policy."""
+        world = self.arm_world()
+        return world if self.level is None else WinnerWorld(*world, *self._winner_rule(self.level))
+
+    def arm_world(self) -> ArmWorld:
+        """Return what every loop over arms is told."""
         problem = self.problem
         observe = self.censorship.checked(problem.arms)
         constants = arm_constants(problem.means, problem.scale, observe)
@@ -105,8 +111,8 @@ class Cell:
         law, parts = problem.law, asdict(problem)
         parts["reward"] = [law.kind, parts["reward"]] if is_dataclass(problem.reward) else law.kind
         label = json.dumps([problem.kind, parts], sort_keys=True)
-        table = self.policy.table(problem.setting(self.horizon))
-        world = ArmWorld(
+        table = self.policy_table()
+        return ArmWorld(
             constants,
             _law_table(problem) if law.number is None else law.number,
             kind,
@@ -118,7 +124,10 @@ class Cell:
             self.alphas,
             float(self.policy.regularization),
         )
-        return world if self.level is None else WinnerWorld(*world, *self._winner_rule(self.level))
+
+    def policy_table(self) -> Vector:
+        """Return the constants of the policy's kernels."""
+        return self.policy.table(self.problem.setting(self.horizon))
 
     def _winner_rule(self, level: float) -> tuple[Vector, Vector]:
         """Return the thresholds of the rule and the scale of each arm's rewards."""

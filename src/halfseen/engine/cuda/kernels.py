@@ -20,6 +20,7 @@ from numba import cuda
 from halfseen.engine.arguments import ArmWorkspace, FixedWorkspace
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.cells.late_cell import LateCell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.cuda import arms as near_arms_loop
 from halfseen.engine.cuda import contexts, glm
@@ -37,8 +38,9 @@ from halfseen.engine.cuda.launch import (
 )
 from halfseen.engine.cuda.linear import NearWorkspace
 from halfseen.engine.cuda.overrides import ridge_in_registers
+from halfseen.engine.late_arguments import LateWorkspace
 from halfseen.engine.loops import arms as arms_loop
-from halfseen.engine.loops import fixed_set
+from halfseen.engine.loops import fixed_set, late_arms
 from halfseen.engine.specialise import OpenNames, fitted
 
 HALF_WARP = 16  # threads; with d = 20 twice as fast as the GPU's memory would be
@@ -55,7 +57,7 @@ def launch(cell: Cell | LinearCell, single: bool = False) -> Launch:
         return glm.launch(cell)
     if isinstance(cell, LinearCell):
         return _linear(cell) if cell.same_actions else contexts.launch(cell)
-    return _arms(cell, single)
+    return _late(cell) if isinstance(cell, LateCell) else _arms(cell, single)
 
 
 def _arms(cell: Cell, single: bool) -> Launch:
@@ -73,6 +75,11 @@ def _arms(cell: Cell, single: bool) -> Launch:
     return Launch(
         far_arms(kernels, cell.feedback, cell.jumps), THREADS, given, cell.shapes(), ArmWorkspace
     )
+
+
+def _late(cell: LateCell) -> Launch:
+    kernel = far_late(cell.policy.kernels(), tuple(cell.open_names.items()))
+    return Launch(kernel, THREADS, sent_world(cell.world()), cell.shapes(), LateWorkspace)
 
 
 def _linear(cell: LinearCell) -> Launch:
@@ -151,6 +158,33 @@ def far_arms(kernels: OpenNames, feedback: Callable[..., Any], jumps: bool) -> A
                 room.playable[:, row],
                 room.potential[:, row],
                 room.stop[:, row],
+            )
+            once(first + row, row, world, work, track)
+
+    return cuda.jit(kernel)
+
+
+@cache
+def far_late(kernels: OpenNames, names: tuple[Any, ...]) -> Any:
+    """Return the loop for late feedback, and for policies that count what they played."""
+    once = on_device(fitted(late_arms.play_once, kernels, **dict(names), POLLS=False), {}, False)
+
+    def kernel(first, rows, world, room, track):  # type: ignore[no-untyped-def]
+        row = cuda.grid(1)
+        if row < rows:
+            work = LateWorkspace(
+                room.values[:, row],
+                room.winners[:, row],
+                room.state[:, :, row],
+                room.arm_state[:, :, row],
+                room.plays[:, row],
+                room.playable[:, row],
+                room.potential[:, row],
+                room.stop[:, row],
+                room.rewards[:, row],
+                room.messages[:, :, row],
+                room.slots[:, :, row],
+                room.queues[:, :, row],
             )
             once(first + row, row, world, work, track)
 

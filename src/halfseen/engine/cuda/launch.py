@@ -10,6 +10,7 @@ import numpy as np
 from numba import cuda
 
 from halfseen.engine.arguments import FixedWorkspace, Shapes, World
+from halfseen.engine.late_arguments import LateWorld
 
 SHARED = 48 * 1024  # bytes of shared memory a block may declare
 LOCAL = 16 * 1024  # bytes of local memory per thread beyond which the GPU's caches thrash
@@ -92,7 +93,7 @@ def far_kernel(once: Any) -> Any:
     return cuda.jit(kernel)
 
 
-def sent_world(world: World, real: Any = np.float64) -> Any:
+def sent_world(world: World | LateWorld, real: Any = np.float64) -> Any:
     """Return a world with its arrays on the device, its numbers in the given precision."""
     kind: Any = type(world)
     return kind._make(_sent_part(part, real) for part in world)

@@ -13,6 +13,7 @@ from halfseen.kernels.compile_hints import inline
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ArmWorld
+    from halfseen.engine.late_arguments import LateWorld
     from halfseen.problems.links import draw_bernoulli as reward
     from halfseen.problems.reward_laws import draw_count as draw
 
@@ -86,7 +87,9 @@ def waiting(scale: float, high: int, low: int, stream: Stream, count: int, arm: 
     return LONGEST_WAIT if missed > LONGEST_WAIT else 1.0 + math.floor(missed)
 
 
-def write_playable(world: ArmWorld, clock: int, stream: Stream, row: NDArray[Any]) -> None:
+def write_playable(
+    world: ArmWorld | LateWorld, clock: int, stream: Stream, row: NDArray[Any]
+) -> None:
     """Write into `row` which arms are playable in round `clock`.
 
     For random availability ``world.chances[a]`` holds the probability that arm a is playable, and

@@ -16,6 +16,7 @@ from halfseen.draws import POLICY
 
 if TYPE_CHECKING:
     from halfseen.policies.arms.base import count_and_sum as learn
+    from halfseen.policies.arms.base import count_pull as pull
     from halfseen.policies.arms.imed import choose
     from halfseen.policies.arms.impute import zero as fill
     from halfseen.policies.arms.ucb import index
@@ -44,6 +45,11 @@ def select(
                 top = value
                 chosen = arm
     return chosen
+
+
+def played(state: Vector, arm: int, table: Vector) -> None:
+    """Learn from having played an arm."""
+    pull(state, arm, table)
 
 
 def absorb(state: Vector, arm: int, reward: float, table: Vector) -> None:

@@ -17,13 +17,18 @@ from halfseen.kernels.reachable import renewed
 from halfseen.problems.setting import Setting
 
 State = NDArray[Any]
-COUNT, TOTAL = 0, 1
+COUNT, TOTAL, PULLED = 0, 1, 2
 
 
 def count_and_sum(state: State, arm: int, reward: float, table: Vector) -> None:
     """Add one observed reward to the arm's count and sum."""
     state[arm, COUNT] += 1.0
     state[arm, TOTAL] += reward
+
+
+def count_pull(state: State, arm: int, table: Vector) -> None:
+    """Add one to the number of rounds in which the arm was played."""
+    state[arm, PULLED] += 1.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,14 @@ class Kernels:
     statistics: int
     waits: bool
     choose: Callable[[State, Vector, NDArray[Any], int, Stream, Vector], int] | None = None
+    pull: Callable[[State, int, Vector], None] | None = None
+    mature: Callable[[State, NDArray[Any], int, Vector], None] | None = None
+    queues: bool = False
+
+    @property
+    def counts_pulls(self) -> bool:
+        """True when rounds matter in which nothing was observed."""
+        return self.pull is not None or self.mature is not None
 
     def names(self) -> dict[str, Any]:
         """Return the kernels by the names under which the loop calls them."""
@@ -46,9 +59,14 @@ class Kernels:
             "learn": self.learn,
             "width": self.width or _no_width,
             "fill": self.fill or _no_fill,
+            "pull": self.pull or count_pull,
+            "mature": self.mature or _no_age,
             "HAS_WIDTH": self.width is not None,
             "CHOOSES": self.choose is not None,
             "FILLS": self.fill is not None,
+            "PULLS_COUNT": self.pull is not None,
+            "MATURES": self.mature is not None,
+            "QUEUES": self.queues,
             "WAITS": self.waits,
             "STATISTICS": self.statistics,
         }
@@ -86,6 +104,15 @@ class Policy(ABC):
     fill
         Kernel ``(state, arm, table) -> float`` or None: a reward to learn when feedback is
         missing, NaN for none. None, the right choice, learns nothing from what was not seen.
+    pull
+        Kernel ``(state, arm, table)`` or None: called whenever an arm is played, before anything
+        of that round is observed. For policies that learn from having played; they cannot wait.
+    mature
+        Kernel ``(state, recent, clock, table)`` or None: called at the end of every round, for
+        policies to which the age of a decision matters. ``recent[s % recent.size]`` is the arm of
+        round s, for the last :meth:`remembers` rounds at least.
+    queues
+        True when the policy is handed a reward only as it asks for its arm: `QueuedPolicy`.
     statistics
         How many numbers are kept per arm.
     waits
@@ -107,6 +134,9 @@ class Policy(ABC):
     learn: ClassVar[staticmethod[[State, int, float, Vector], None]] = staticmethod(count_and_sum)
     width: ClassVar[staticmethod[[State, int, int, Vector], float] | None] = None
     fill: ClassVar[staticmethod[[State, int, Vector], float] | None] = None
+    pull: ClassVar[staticmethod[[State, int, Vector], None] | None] = None
+    mature: ClassVar[staticmethod[[State, NDArray[Any], int, Vector], None] | None] = None
+    queues: ClassVar[bool] = False
     statistics: ClassVar[int] = 2
     waits: ClassVar[bool] = False
     randomises: ClassVar[bool | None] = None
@@ -134,6 +164,10 @@ class Policy(ABC):
         """
         return None
 
+    def remembers(self, setting: Setting) -> int:
+        """Return how many rounds back the kernel `mature` looks."""
+        return 0
+
     def _keep(self, name: str, **limits: Any) -> None:
         """Check a numeric parameter, if it is given, and keep it as a float."""
         value = getattr(self, name)
@@ -155,6 +189,9 @@ class Policy(ABC):
             self.statistics,
             self.waits,
             renewed(self.choose),
+            renewed(self.pull),
+            renewed(self.mature),
+            self.queues,
         )
 
 
@@ -170,6 +207,10 @@ def _no_choice(
 
 def _no_width(state: State, arm: int, clock: int, table: Vector) -> float:
     return 0.0
+
+
+def _no_age(state: State, recent: NDArray[Any], clock: int, table: Vector) -> None:
+    pass
 
 
 def _no_fill(state: State, arm: int, table: Vector) -> float:

@@ -25,7 +25,8 @@ class World:
     """The numbers a regret bound is made of; arms that cannot be played are left out.
 
     `horizon` is the number of rounds the bound is for; `tuned` is the horizon the policy was tuned
-    to, if that is a later one.
+    to, if that is a later one. `under_way` is how many messages of each arm are under way at most,
+    None without delays.
     """
 
     observe: Vector
@@ -35,6 +36,7 @@ class World:
     bound: float
     horizon: int
     tuned: int | None = None
+    under_way: Vector | None = None
 
     def in_units(self, unit: float) -> World:
         """Return the same numbers with rewards in another unit; every bound is proportional to it.
@@ -81,16 +83,49 @@ def evaluated(compute: Callable[[World], Terms], world: World) -> Terms:
     return {name: unit * value for name, value in compute(world.in_units(unit)).items()}
 
 
+def waiting(world: World, costs: Callable[[World], Vector]) -> Terms:
+    """Return what late feedback adds: what is in hand is short of what was sent.
+
+    An arm is played g/p times on average until g of its messages are sent; `costs` is what such a
+    play costs at most.
+    """
+    if world.under_way is None:
+        return {}
+    late = float((costs(world) * world.under_way / world.observe).sum())
+    return {
+        "late feedback": late,
+        "delays fail": len(world.gaps) * world.largest_gap / world.horizon,
+    }
+
+
+def any_gap(world: World) -> Vector:
+    """Return the largest gap, for every arm."""
+    return np.full(len(world.gaps), world.largest_gap)
+
+
+def gap_if_worse(world: World) -> Vector:
+    """Return the largest gap for the arms that have one."""
+    return np.where(world.gaps > 0.0, world.largest_gap, 0.0)
+
+
+def own_gap(world: World) -> Vector:
+    """Return each arm's gap."""
+    return world.gaps
+
+
+def twice_own_gap(world: World) -> Vector:
+    """Return twice each arm's gap: half of what is sent is counted on."""
+    return 2.0 * world.gaps
+
+
 def joint(world: World) -> Terms:
     """Fill T rounds with cells of cost min(largest gap, twice the width)."""
-    caps = np.full(len(world.gaps), world.largest_gap)
-    return {"rounds": _joint(world, caps), "optimism fails": world.optimism_fails}
+    return {"rounds": _joint(world, any_gap(world)), "optimism fails": world.optimism_fails}
 
 
 def best_arm_dropped(world: World) -> Terms:
     """Like `joint`, but the arms without a gap cost nothing."""
-    caps = np.where(world.gaps > 0.0, world.largest_gap, 0.0)
-    return {"rounds": _joint(world, caps), "optimism fails": world.optimism_fails}
+    return {"rounds": _joint(world, gap_if_worse(world)), "optimism fails": world.optimism_fails}
 
 
 def own_gaps(world: World) -> Terms:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship
+from halfseen.censorship import Censorship, Delayed
+from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.phrases import counted
 from halfseen.policies import UCB, LinearPolicy, Policy
@@ -19,6 +20,7 @@ from halfseen.theory import inputs
 from halfseen.theory.arms import bound_terms
 from halfseen.theory.arms.bound_terms import Terms, World
 from halfseen.theory.arms.dimension import has_fixed_arms
+from halfseen.theory.arms.open_decisions import late_messages
 
 PAPER = "Guinet, Amin, Jaillet (2022)"
 
@@ -129,6 +131,7 @@ class Statement:
     paper: bool = False
     fixed: bool = False
     policy: bool = True
+    late: Callable[[World], Vector] = bound_terms.any_gap  # cost of a play while messages are late
 
 
 STATEMENTS = (
@@ -141,23 +144,27 @@ STATEMENTS = (
         "best arm dropped",
         bound_terms.best_arm_dropped,
         "joint, without the arms that are never worse",
+        late=bound_terms.gap_if_worse,
     ),
     Statement(
         "own gaps",
         bound_terms.own_gaps,
         "fluid bound of min(the arm's gap, twice the width)",
+        late=bound_terms.own_gap,
     ),
     Statement(
         "instance",
         bound_terms.instance,
         "observations of a worse arm are at most Theta + 1, by Wald's identity",
         fixed=True,
+        late=bound_terms.own_gap,
     ),
     Statement(
         "instance in horizon",
         bound_terms.instance_in_horizon,
         "instance, filled into the rounds there are",
         fixed=True,
+        late=bound_terms.own_gap,
     ),
     Statement(
         "separate",
@@ -181,6 +188,7 @@ STATEMENTS = (
         f"{PAPER}, proposition Instance Dep Regret Finite, corrected",
         paper=True,
         fixed=True,
+        late=bound_terms.twice_own_gap,
     ),
     Statement(
         "trivial",
@@ -236,6 +244,11 @@ def regret_bounds(
 
     None of this holds when whether a reward is seen depends on the reward. The bounds are for the
     worst case, and what happens is often far below them.
+
+    Under `Delayed` feedback p is the probability of arriving within the window. A count in hand is
+    short of the count of messages sent by at most g, what `most_under_way` says, so every bound
+    grows by its cost of a round times g/p for each arm: the undelayed regret plus gaps times
+    messages under way.
 
     References
     ----------
@@ -310,7 +323,7 @@ def regret_bounds_along(
         raise InvalidInput("censorship", "must be a censorship", censorship, "Use PerArm.")
     if not isinstance(policy, Policy):
         raise InvalidInput("policy", "must be a policy", policy, "Use UCB().")
-    unproved = obstacle(problem, policy)
+    unproved = obstacle(problem, policy, censorship)
     moving = None if has_fixed_arms(problem) else "needs the same arms in every round"
     world = _world(problem, censorship, policy, last)
     tables = []
@@ -335,11 +348,21 @@ def _world(problem: ArmedBandit, censorship: Censorship, policy: Policy, horizon
         bound=problem.setting(horizon).bound if bound is None else float(bound),
         horizon=horizon,
         tuned=horizon,
+        under_way=_under_way(problem, censorship, horizon),
     )
 
 
-def obstacle(problem: ArmedBandit, policy: Policy) -> str | None:
+def _under_way(problem: ArmedBandit, censorship: Censorship, horizon: int) -> Vector | None:
+    if not isinstance(censorship, Delayed) or censorship.depends_on_reward:
+        return None
+    found = late_messages(censorship, problem.arms, horizon)[problem.playable]
+    return found if found.any() else None
+
+
+def obstacle(problem: ArmedBandit, policy: Policy, censorship: Censorship) -> str | None:
     """Return why nothing is proved, None if it is; raise if UCB was given a wrong bound."""
+    if isinstance(censorship, Delayed) and censorship.depends_on_reward:
+        return "what is missing depends on the reward"
     if type(policy) is not UCB:  # nor for subclasses
         return f"proved for UCB, not for {type(policy).__name__}"
     if not problem.law.sub_gaussian:
@@ -355,9 +378,16 @@ def obstacle(problem: ArmedBandit, policy: Policy) -> str | None:
     return None
 
 
+def _with_delays(statement: Statement) -> Callable[[World], Terms]:
+    """Return the terms of a statement and, unless it is trivial, what late feedback adds."""
+    if not statement.policy:
+        return statement.compute
+    return lambda world: statement.compute(world) | bound_terms.waiting(world, statement.late)
+
+
 def _bound(statement: Statement, world: World, reason: str) -> Bound:
     """Evaluate a bound, or give the reason why it does not apply."""
-    terms = {} if reason else bound_terms.evaluated(statement.compute, world)
+    terms = {} if reason else bound_terms.evaluated(_with_delays(statement), world)
     value = math.inf if reason else math.fsum(terms.values())
     return Bound(
         name=statement.name,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship
+from halfseen.censorship import Censorship, Delayed
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit
@@ -119,6 +119,10 @@ def lower_bounds(
 
     def tried(name: str, compute: Callable[[], Found]) -> Found | None:
         try:
+            if isinstance(censorship, Delayed) and censorship.by_reward:
+                raise InvalidInput(
+                    "censorship", "must not depend on the reward", censorship, "Nothing is known."
+                )
             return compute()
         except InvalidInput as error:
             reasons[name] = str(error)

@@ -1,0 +1,59 @@
+"""With which probability an agent plays an arm: its policy's own chance, above a floor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from halfseen.agents.base import DRAWS, estimated
+from halfseen.agents.ledger import Entry
+from halfseen.agents.named_arms import Playable
+from halfseen.draws import uniform
+
+if TYPE_CHECKING:
+    from halfseen.agents.arms import Agent
+
+
+def decision_by_chance(
+    agent: Agent, own: int, playable: Playable, everything: bool, clock: int
+) -> Entry:
+    """Return a decision for the policy's own choice or, as often as the floor says, any arm."""
+    arm, floor, left = own, 0.0, 1.0
+    if agent.floor > 0.0:
+        offered = np.flatnonzero(playable)
+        count = len(offered)
+        floor = min(agent.floor, 1.0 / count)
+        left = max(0.0, 1.0 - floor * count)
+        coin = uniform(agent._floor_stream, clock, 0)
+        if coin < floor * count:  # then coin / floor is uniform on [0, count[
+            arm = int(offered[min(int(coin / floor), count - 1)])
+    chance, error = chance_of(agent, own, arm, playable, everything, clock)
+    if chance is not None:
+        chance, error = left * chance + floor, left * error
+    return Entry(clock, clock, arm, arm, chance, error)
+
+
+def chance_of(
+    agent: Agent, own: int, arm: int, playable: Playable, everything: bool, clock: int
+) -> tuple[float | None, float]:
+    """Return the probability with which the policy chooses an arm, and its standard error.
+
+    `own` is what it chose; `everything` tells that all arms are on offer.
+    """
+    if not agent._random:
+        return (1.0 if arm == own else 0.0), 0.0
+    if not agent.probabilities:
+        return None, 0.0
+    chances = agent._chances if everything else None
+    if chances is None:
+        chances = agent.policy.probabilities(agent._state, playable, clock, agent._table)
+        if everything and agent.policy.steady:
+            agent._chances = chances
+    if chances is not None:
+        return float(chances[arm]), 0.0
+    hits, plays = 0, agent._plays
+    for draw in range(DRAWS):
+        key = (agent._key[0] ^ (draw + 1), agent._key[1])
+        hits += arm == agent._select(agent._state, plays, playable, clock, *key, agent._table)
+    return estimated(hits, DRAWS)

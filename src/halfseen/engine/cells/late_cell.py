@@ -1,0 +1,162 @@
+"""A cell whose feedback comes late, or whose policy counts what it played."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.censorship import Censorship, Delayed
+from halfseen.checks import Vector
+from halfseen.engine.arguments import LateTrack, Shapes, blank_arms
+from halfseen.engine.cells.arms import Cell
+from halfseen.engine.late_arguments import LateWorkspace, LateWorld, late_shapes
+from halfseen.engine.loops import feedback
+from halfseen.engine.loops.late_arms import play
+from halfseen.errors import InvalidInput
+from halfseen.policies import Policy
+from halfseen.problems import ArmedBandit, Setting
+from halfseen.problems.delay_contract import law_rows
+from halfseen.problems.delay_laws import Fixed
+
+
+def arm_cell(
+    problem: ArmedBandit,
+    censorship: Censorship,
+    policy: Policy,
+    horizon: int,
+    seed: int,
+    checkpoints: NDArray[np.int64],
+    alphas: Vector,
+) -> Cell:
+    """Return the cell that plays a policy on arms, late or not."""
+    kernels = policy.kernels()
+    late = isinstance(censorship, Delayed) or kernels.counts_pulls or kernels.queues
+    kind = LateCell if late else Cell
+    return kind(problem, censorship, policy, horizon, seed, checkpoints, alphas)
+
+
+@dataclass(frozen=True)
+class LateCell(Cell):
+    """A cell in which every round is played and its message followed until it arrives.
+
+    Under a censorship without delays rewards are seen at once or never, with the same draws as in
+    cells that jump from one observation to the next.
+    """
+
+    loop: ClassVar[Callable[..., None]] = staticmethod(play)
+    late: ClassVar[bool] = True
+
+    @property
+    def delayed(self) -> Delayed | None:
+        """The censorship, if it delays."""
+        return self.censorship if isinstance(self.censorship, Delayed) else None
+
+    @property
+    def jumps(self) -> bool:
+        """False: every round is played."""
+        return False
+
+    @property
+    def open_names(self) -> dict[str, Any]:
+        """What the loop's open names stand for, beside the policy's kernels."""
+        own = {} if self.problem.law.number is not None else {"feedback": self.feedback}
+        return {"LATE": self.delayed is not None} | own
+
+    @property
+    def setting(self) -> Setting:
+        """What the policy is told: how late rewards are, too."""
+        arms = self.problem.arms
+        told = self.problem.setting(self.horizon)
+        if self.delayed is None:
+            observe = self.censorship.checked(arms).tolist()
+            return replace(told, delays=tuple(Fixed(0, arrive=p) for p in observe), window=0)
+        laws = tuple(other for _, other in self.delayed.pairs(arms))
+        return replace(told, delays=laws, window=self.delayed.window)
+
+    def check_censorship(self) -> None:
+        """Refuse delays that do not fit the problem."""
+        super().check_censorship()
+        if self.delayed is None or self.problem.law.non_negative:
+            return
+        if self.delayed.sends == "conversions":
+            raise InvalidInput(
+                "Delayed.sends",
+                f"must be all for {self.problem.law.kind} rewards, which may be below 0",
+                "conversions",
+                'Use reward="bernoulli", "poisson" or "exponential".',
+            )
+
+    def check_policy(self) -> None:
+        """Refuse a policy that does not fit the problem."""
+        self.policy.check(self.setting)
+
+    def blank(self, rows: int, groups: int, dimension: int) -> LateTrack:
+        """Return an empty track with room for `rows` replications."""
+        track = blank_arms(rows, len(self.checkpoints), groups, len(self.alphas), self.horizon)
+        return LateTrack(*track, np.zeros_like(track.pulls))
+
+    def message_rates(self) -> Vector:
+        """Return the probability that playing an arm sends a message that arrives, or NaN."""
+        if self.delayed is None:
+            return self.censorship.checked(self.problem.arms)
+        window = math.inf if self.delayed.window is None else self.delayed.window
+        pairs = self.delayed.pairs(self.problem.arms)
+        rates = np.array([[law.arrived_by(window) for law in pair] for pair in pairs])
+        if self.delayed.sends == "conversions":
+            rates[:, 0] = 0.0
+        if self.problem.law.kind == "bernoulli":
+            means = np.array(self.problem.means)
+            return (1.0 - means) * rates[:, 0] + means * rates[:, 1]
+        known = rates[:, 0] == rates[:, 1]
+        return np.where(known, rates[:, 1], np.nan)
+
+    def world(self) -> LateWorld:  # type: ignore[override]
+        """Return what the loop is told of the bandit, the delays and the policy."""
+        world = self.arm_world()
+        constants, rates = world.arm_constants, self.message_rates()
+        known = np.where(rates > 0.0, rates, 1.0)
+        constants[:, feedback.HALF_RATE] = np.where(rates > 0.0, 0.5 * rates, 0.0)
+        constants[:, feedback.PATIENCE] = 24.0 * np.log(self.horizon) / known + 1.0
+        if self.delayed is None:
+            delays, lists = law_rows([Fixed(0)], 0)
+            return LateWorld(*world, delays, lists, 0.0, 0)
+        constants[:, feedback.WAIT_SCALE] = 0.0
+        laws = [law for pair in self.delayed.pairs(self.problem.arms) for law in pair]
+        delays, lists = law_rows(laws, self.reach)
+        window = math.inf if self.delayed.window is None else float(self.delayed.window)
+        conversions = 1 if self.delayed.sends == "conversions" else 0
+        return LateWorld(*world, delays, lists, window, conversions)
+
+    def policy_table(self) -> Vector:
+        """Return the constants of the policy's kernels, which may know the delays."""
+        return self.policy.table(self.setting)
+
+    @property
+    def reach(self) -> int:
+        """The longest delay of a message that can matter."""
+        if self.delayed is None:
+            return 0
+        window = self.delayed.window
+        laws = [law for pair in self.delayed.pairs(self.problem.arms) for law in pair]
+        longest = max(law.longest for law in laws) if window is None else float(window)
+        return int(min(longest, self.horizon))
+
+    def shapes(self) -> Shapes:
+        """Return the shape and type of every array the loop works in."""
+        kernels = self.policy.kernels()
+        slots = self.reach + 1
+        messages = max(slots, min(self.policy.remembers(self.setting), self.horizon) + 1)
+        if kernels.queues:
+            messages = max(messages, self.horizon + 1)
+        statistics, orders = kernels.statistics, len(self.alphas)
+        return late_shapes(self.groups, statistics, orders, messages, slots)
+
+    def workspace(self) -> LateWorkspace:  # type: ignore[override]
+        """Return arrays for the loop to work in."""
+        arrays = {n: np.zeros(shape, kind) for n, (shape, kind) in self.shapes().items()}
+        return LateWorkspace(**arrays)

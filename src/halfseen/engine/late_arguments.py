@@ -1,0 +1,77 @@
+"""What the loop over arms with late feedback is given and works in, beside what arms have."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.engine.arguments import Shapes, arm_shapes
+
+# Columns of `LateWorkspace.arm_state` beyond those of arms: messages sent that arrive in time, and
+# decisions given up without one.
+COMING, LOST = 4, 5
+# Columns of `LateWorkspace.messages`: the next message of the same list, and the arm.
+NEXT, ARM = range(2)
+# Columns of `LateWorkspace.slots` and `LateWorkspace.queues`: the ends of a list of messages.
+HEAD, TAIL = range(2)
+NONE, NEVER = -1, -2  # in place of the next message: there is none; this one never arrives
+
+
+class LateWorld(NamedTuple):
+    """An armed bandit, its delays and a policy's constants.
+
+    `delays` has two rows per arm, laws of rewards of 0 and of others, as `delay_time` takes them
+    with `lists`; `window` is infinite where no decision is given up. With `conversions` 1 a reward
+    of 0 is never sent.
+    """
+
+    arm_constants: Vector
+    law: Any
+    availability: int
+    available: NDArray[Any]
+    chances: Vector
+    policy_constants: Vector
+    key: tuple[int, int]
+    stops: Vector
+    alphas: Vector
+    regularization: float
+    delays: Vector
+    lists: Vector
+    window: float
+    conversions: int
+
+
+class LateWorkspace(NamedTuple):
+    """Where the loop works: as for arms, and the messages under way.
+
+    The message of round s has number s modulo the length of `messages`. Those that arrive in the
+    same round are a list, whose ends are in `slots`; `queues` are lists of what an arm's messages
+    have brought and the policy has not asked for.
+    """
+
+    values: Vector
+    winners: NDArray[Any]
+    state: Vector
+    arm_state: Vector
+    plays: Vector
+    playable: NDArray[Any]
+    potential: Vector
+    stop: NDArray[Any]
+    rewards: Vector
+    messages: NDArray[Any]
+    slots: NDArray[Any]
+    queues: NDArray[Any]
+
+
+def late_shapes(arms: int, statistics: int, orders: int, messages: int, slots: int) -> Shapes:
+    """Return the shape and type of every array of a `LateWorkspace`."""
+    return arm_shapes(arms, statistics, orders) | {
+        "arm_state": ((arms, 6), np.float64),
+        "rewards": ((messages,), np.float64),
+        "messages": ((messages, 2), np.int64),
+        "slots": ((slots, 2), np.int64),
+        "queues": ((arms, 2), np.int64),
+    }

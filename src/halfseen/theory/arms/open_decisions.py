@@ -1,0 +1,113 @@
+"""How many messages are under way when feedback comes late, and what they add to a regret bound."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.censorship import Delayed
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.problems import DelayLaw
+
+EXPONENT = 3.0  # more are under way at some time with probability at most T^-2, for each arm
+
+
+def expected_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) -> float:
+    r"""Return the mean number of messages under way if an arm were played in every round.
+
+    .. math:: \mu = \sum_{j=0}^{m-1} (\tau(m) - \tau(j)),
+
+    the mean delay of what arrives within the window m, times the probability that it does.
+
+    Parameters
+    ----------
+    law
+        The delay law, with distribution function tau.
+    horizon
+        Number of rounds T; longer delays cannot be told apart.
+    window
+        Rounds m after which a message is lost; left out, none is.
+
+    Returns
+    -------
+    float
+        The mean.
+
+    References
+    ----------
+    Joulani, Gyorgy, Szepesvari, *Online learning under delayed feedback*, 2013, for the role it
+    plays in regret.
+
+    Examples
+    --------
+    >>> from halfseen import Fixed, GeometricDelay
+    >>> expected_under_way(Fixed(3), 100), round(expected_under_way(GeometricDelay(50), 10**4), 6)
+    (3.0, 50.0)
+    """
+    last = checks.whole("horizon", horizon, at_least=1)
+    most = last if window is None else min(checks.whole("window", window, at_least=0), last)
+    comes = law.arrive if window is None else float(law.arrived_by(window))
+    ages = np.arange(most, dtype=float)
+    return float(np.sum(comes - np.asarray(law.arrived_by(ages), dtype=float)))
+
+
+def most_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) -> float:
+    r"""Return how many messages of one arm are under way at most, in all rounds at once.
+
+    The largest q with :math:`q\log(q/\mu) - q + \mu \le 3\log T`, and at most the window: a sum of
+    independent indicators exceeds q with probability at most :math:`T^{-3}` (Chernoff), hence in
+    some round with probability at most :math:`T^{-2}`, however rounds are chosen.
+
+    Parameters
+    ----------
+    law, horizon, window
+        As for `expected_under_way`.
+
+    Returns
+    -------
+    float
+        The number.
+
+    References
+    ----------
+    Joulani, Gyorgy, Szepesvari, *Online learning under delayed feedback*, 2013.
+
+    Examples
+    --------
+    >>> from halfseen import Fixed, GeometricDelay
+    >>> round(most_under_way(GeometricDelay(50), 10_000, window=500), 6)
+    111.093532
+    >>> most_under_way(Fixed(0), 10_000)
+    0.0
+    """
+    mean = expected_under_way(law, horizon, window=window)
+    if mean == 0.0:
+        return 0.0
+    level = EXPONENT * math.log(horizon)
+    q = mean + level + math.sqrt(level * (2.0 * mean + level))  # above: the rate is convex
+    for _ in range(100):
+        step = (q * math.log(q / mean) - q + mean - level) / math.log(q / mean)
+        q -= step
+        if not step > 1e-14 * q:
+            break
+    limits = [float(horizon), law.longest] + ([] if window is None else [float(window)])
+    return min(q, *limits)
+
+
+def late_messages(censorship: Delayed, arms: int, horizon: int) -> Vector:
+    """Return `most_under_way` of every arm of a censorship whose delays ignore the rewards."""
+    if censorship.depends_on_reward:
+        raise InvalidInput(
+            "censorship",
+            "must delay every reward alike, whatever its value",
+            censorship,
+            "Nothing is proved where what is missing depends on the reward.",
+        )
+    laws = [law for law, _ in censorship.pairs(arms)]
+    found = {
+        law: most_under_way(law, horizon, window=censorship.window) for law in dict.fromkeys(laws)
+    }
+    return np.array([found[law] for law in laws])
