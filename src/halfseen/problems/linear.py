@@ -66,8 +66,9 @@ class LinearBandit(Problem):
                 "LinearBandit.actions",
                 "must be a set of vectors",
                 actions,
-                "Use FiniteActions, RandomActions, SampledActions, SequenceOfActions, UnitBall or a"
-                " set of your own derived from LinearActions.",
+                "Use FiniteActions(...), RandomActions(...), SampledActions(...),"
+                " SequenceOfActions(...), UnitBall(...) or a dataclass of your own derived from"
+                " LinearActions.",
             )
         for name in ("dimension", "count"):
             if not isinstance(getattr(actions, name, None), int):
