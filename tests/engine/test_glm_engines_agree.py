@@ -57,7 +57,7 @@ class Impatient(RidgeGLMUCB):
 
 
 def test_policy_that_hides_its_use_of_the_clock_is_caught():
-    with pytest.raises(AssertionError, match="jumping and playing every round differ"):
+    with pytest.raises(AssertionError, match=r"jumping .* and playing every round differ"):
         check_linear_cell(next(glm_cells(Impatient(), "logistic", 60, 5)))
 
 
