@@ -32,7 +32,7 @@ OWN = Link("fraction, for tests", fraction, fraction_slope, reward=box)
 
 def test_engines_agree_on_fixed_and_changing_sets():
     cells = list(glm_cells(GLMUCB(), "logistic", 60, 5))
-    for cell in (cells[0], cells[2], cells[7]):
+    for cell in (cells[2], cells[7]):
         check_linear_cell(cell)
 
 

@@ -49,6 +49,7 @@ class LinearBandit(Problem):
     """
 
     kind: ClassVar[str] = "linear"
+    linear: ClassVar[bool] = True
     theta: Sequence[float]
     noise: float = 1.0
     actions: LinearActions = None  # type: ignore[assignment]

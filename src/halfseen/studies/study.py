@@ -221,7 +221,7 @@ class Study:
     @property
     def linear(self) -> bool:
         """True when the problems are linear or generalized linear bandits."""
-        return all(hasattr(bandit, "dimension") for bandit in self.bandits.values())
+        return all(bandit.linear for bandit in self.bandits.values())
 
     @property
     def rounds_recorded(self) -> NDArray[np.int64]:

@@ -43,6 +43,10 @@ class _Impute(Policy):
         """Return the base policy's table."""
         return self.base.table(setting)
 
+    def without_imputation(self) -> Policy:
+        """Return the base policy."""
+        return self.base
+
     def check(self, setting: Setting) -> None:
         """Refuse what the base policy refuses."""
         self.base.check(setting)
@@ -65,6 +69,7 @@ class ImputeZero(_Impute):
     """
 
     kind: ClassVar[str] = "impute-zero"
+    imputed = "0"
     fill = staticmethod(zero)
 
 
@@ -81,4 +86,5 @@ class ImputeMean(_Impute):
     """
 
     kind: ClassVar[str] = "impute-mean"
+    imputed = "the arm’s mean so far"
     fill = staticmethod(mean)

@@ -42,6 +42,7 @@ class UCB1(Policy):
     """
 
     kind: ClassVar[str] = "ucb1"
+    optimistic = True
     exploration: float = 8.0
     index = staticmethod(index)
 
