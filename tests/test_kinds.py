@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import pytest
 
-from halfseen import UCB, InvalidInput, LinUCB, RewardLaw, register
+from halfseen import UCB, Censorship, InvalidInput, LinUCB, Policy, RewardLaw, register
 from halfseen.censorship import CENSORSHIPS
-from halfseen.kinds import import_kinds, load_installed
+from halfseen.kinds import import_kinds, load_installed, registries
 from halfseen.policies import POLICIES
 from halfseen.problems import REWARD_LAWS
 from halfseen.studies.spec import parse_spec
@@ -65,8 +65,9 @@ def test_a_class_defined_again_takes_the_place_of_the_earlier_one():
     for _ in range(2):
 
         @register
+        @dataclass(frozen=True)
         class Again(RewardLaw):
-            kind = "again"
+            kind: ClassVar[str] = "again"
 
     assert REWARD_LAWS.pop("again") is Again
 
@@ -79,6 +80,35 @@ def test_a_name_must_be_printable(kind):
     Nameless.kind = kind
     with pytest.raises(InvalidInput, match=r"^`Nameless\.kind` must be a printable name"):
         register(Nameless)
+
+
+class Plain(RewardLaw):
+    kind = "plain"
+
+
+@dataclass
+class Changing(RewardLaw):
+    kind: ClassVar[str] = "changing"
+
+
+@dataclass(frozen=True)
+class Unfinished(Censorship):
+    kind: ClassVar[str] = "unfinished"
+
+
+@pytest.mark.parametrize(
+    ("thing", "sentence"),
+    [
+        (Plain, r"`Plain` must be a frozen dataclass to be a reward law"),
+        (Changing, r"`Changing` must be a frozen dataclass.*Write @dataclass\(frozen=True\)"),
+        (Unfinished, r"`Unfinished` must implement probabilities to be a censorship"),
+        (Policy, r"`Policy` must implement table to be a policy"),
+    ],
+)
+def test_a_class_of_which_no_spec_could_make_an_object_is_refused(thing, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        register(thing)
+    assert all(thing not in known.values() for _, known in registries())
 
 
 @pytest.mark.parametrize("thing", [UCB(), dict, 3])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from halfseen.errors import InvalidInput, did_you_mean
 
 Vector = NDArray[np.float64]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def number(
@@ -111,6 +113,29 @@ def one_of(field: str, value: Any, choices: Iterable[str]) -> str:
     raise InvalidInput(
         field, f"must be one of {', '.join(known)}", value, did_you_mean(value, known)
     )
+
+
+def by_name(positional: int, example: str) -> Callable[[Method], Method]:
+    """Decorate a method that takes only so many arguments by place: more get a sentence.
+
+    Python's own message counts `self`, and does not say what the others are called.
+    """
+
+    def decorate(method: Method) -> Method:
+        @wraps(method)
+        def checked(self: object, *args: Any, **options: Any) -> Any:
+            if len(args) > positional:
+                raise InvalidInput(
+                    type(self).__name__,
+                    f"takes {positional} arguments by place and the others by name",
+                    args[positional],
+                    f"Write {example}.",
+                )
+            return method(self, *args, **options)
+
+        return cast(Method, checked)
+
+    return decorate
 
 
 @contextmanager

@@ -93,6 +93,22 @@ def _secret(before: str) -> bool:
     return ":" in before and before != "user:password"
 
 
+def compiler_complaint(error: BaseException) -> str | None:
+    """Return the innermost reason numba gives for not compiling something; None for other errors.
+
+    >>> compiler_complaint(KeyError("x")) is None
+    True
+    """
+    if not type(error).__module__.startswith("numba"):
+        return None
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    reasons = [line for line in lines if "Failed in" not in line]
+    inner = [line for line in reasons if re.match(r"\w*Error: ", line)]
+    unread = r"(No implementation of function|There are|- Of which)"
+    plain = [line for line in reasons if not re.match(unread, line)]
+    return (inner[-1:] or plain[:1] or ["unknown reason"])[0].rstrip(".")
+
+
 def sentence(text: str) -> str:
     """Return a message on one line, without passwords and with overlong parts shortened.
 

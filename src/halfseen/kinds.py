@@ -60,6 +60,7 @@ def register(kind: Kind) -> Kind:
             "Derive it from the base class, for example halfseen.Policy.",
         )
     noun, registry = found[0]
+    _check_class(kind, noun)
     name = getattr(kind, "kind", None)
     field = f"{kind.__name__}.kind"
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
@@ -74,6 +75,26 @@ def register(kind: Kind) -> Kind:
             )
     registry[name] = kind
     return kind
+
+
+def _check_class(kind: type[Any], noun: str) -> None:
+    """Refuse a class that no spec could make an object of."""
+    open_methods = sorted(getattr(kind, "__abstractmethods__", ()))
+    if open_methods:
+        raise InvalidInput(
+            kind.__name__,
+            f"must implement {', '.join(open_methods)} to be a {noun}",
+            kind,
+            "Register the classes derived from it instead, or write what is missing.",
+        )
+    parameters = getattr(kind, "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen:
+        raise InvalidInput(
+            kind.__name__,
+            f"must be a frozen dataclass to be a {noun}",
+            kind,
+            "Write @dataclass(frozen=True) above the class, below @register.",
+        )
 
 
 @cache

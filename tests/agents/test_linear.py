@@ -66,7 +66,13 @@ def same(one, two):
     )
 
 
-@pytest.mark.parametrize("kind", LEARNERS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] if kind == "vids" else [])  # long to compile
+        for kind in LEARNERS
+    ],
+)
 @pytest.mark.parametrize("observe", [1.0, 0.4])
 def test_agent_makes_the_choices_of_the_engine(kind, observe):
     policy, rows = LINEAR_POLICIES[kind](), offers(150)

@@ -141,12 +141,23 @@ COMPILED = {
     "glm-slowdown",
 }
 
-# A run of them takes a second or more: one wrong function each is enough for every day.
-COSTLY = {"water-filling-caps", "any-order-path"}
+# A run of them takes two seconds or more. All of them run in `halfseen verify --quick` too.
+COSTLY = {
+    "any-order-path",
+    "elliptical-potential",
+    "imed-slope",
+    "log-scaling",
+    "optimism-arms",
+    "scaling-dimension",
+    "wald",
+    "wald-bound",
+    "water-filling-caps",
+}
+SLOW = COMPILED | COSTLY
 
 
 def each(names):
-    marks = {name: [pytest.mark.slow] if name in COMPILED else [] for name in names}
+    marks = {name: [pytest.mark.slow] if name in SLOW else [] for name in names}
     return pytest.mark.parametrize("name", [pytest.param(n, marks=marks[n]) for n in names])
 
 
@@ -157,7 +168,7 @@ def found(name):
 
 def test_no_claim_goes_unwatched():
     assert list(WRONG) == list(claims())
-    assert set(WRONG) > COMPILED
+    assert set(WRONG) > SLOW
 
 
 @each(WRONG)
@@ -219,7 +230,13 @@ MUTATED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "place", "mutation"), MUTATED, ids=[m[0] for m in MUTATED])
+@pytest.mark.parametrize(
+    ("name", "place", "mutation"),
+    [
+        pytest.param(*case, id=case[0], marks=[pytest.mark.slow] if case[0] in SLOW else [])
+        for case in MUTATED
+    ],
+)
 def test_a_wrong_function_is_refuted(name, place, mutation, monkeypatch):
     module, function = place.rsplit(".", 1)
     home = import_module(f"halfseen.claims.{module}")
@@ -346,7 +363,7 @@ def _everywhere(place, mutation, monkeypatch):
         pytest.param(
             *case,
             id=f"{case[0]}-{case[1].rsplit('.', 1)[1]}-{number}",
-            marks=[pytest.mark.slow] if case[0] in COMPILED | COSTLY else [],
+            marks=[pytest.mark.slow] if case[0] in SLOW else [],
         )
         for number, case in enumerate(EVERYWHERE)
     ],

@@ -20,6 +20,8 @@ def clicks(tmp_path):
 
 
 def audited(monkeypatch, capsys, log, *options):
+    """Return the exit code and the JSON of an audit with a page, or its error; no pictures."""
+    monkeypatch.setattr("halfseen.report.core.drawing.write_images", lambda *_: {})
     named = ("--action", "arm", "--reward", "click", "--out", log.parent / "out", "--json")
     code, out, err = run(monkeypatch, capsys, "audit", log, *named, *options)
     return code, json.loads(out) if code == 0 else err

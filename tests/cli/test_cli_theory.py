@@ -115,6 +115,17 @@ def test_bounds_before_and_after_the_study(monkeypatch, capsys, tmp_path):
     assert "times the least" in out
 
 
+def test_bounds_of_another_horizon(monkeypatch, capsys, tmp_path):
+    spec = tmp_path / "spec.toml"
+    spec.write_text(SPEC)
+    cell = next(parse_spec(SPEC).cells())[1]
+    expected = theory.regret_bounds(cell.problem, cell.censorship, cell.policy, 9000)
+    command = ("bounds", spec, "--horizon", 9000, "--out", tmp_path / "none", "--json")
+    _, out, _ = run(monkeypatch, capsys, *command)
+    values = {bound["name"]: bound["value"] for bound in json.loads(out)[0]["bounds"]}
+    assert values == {bound.name: bound.value for bound in expected}
+
+
 def test_bounds_from_below_are_those_of_the_theory(monkeypatch, capsys, tmp_path):
     spec = tmp_path / "spec.toml"
     spec.write_text(SPEC)

@@ -19,6 +19,15 @@ PAGES = [
     for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
     if "_build" not in path.parts
 ]
+LONG = {  # a study or a report of seconds each
+    "CONTRIBUTING.md",
+    "docs/click-data.md",
+    "docs/concepts/missing-is-not-zero.md",
+    "docs/how-to/make-figures.md",
+    "docs/how-to/plan-and-invest.md",
+    "docs/how-to/resume-long-runs.md",
+    "docs/how-to/run-a-study.md",
+}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 SMALL = {"horizon": 300, "replications": 2}  # what a page's commands are cut down to
 
@@ -66,8 +75,20 @@ def command(line):
     assert ended.value.code == 0, line
 
 
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_long_pages_are_pages_with_code():
+    assert set(map(name, filter(runs, PAGES))) > LONG
+
+
 @pytest.mark.parametrize(
-    "page", list(filter(runs, PAGES)), ids=lambda path: str(path.relative_to(ROOT))
+    "page",
+    [
+        pytest.param(path, id=name(path), marks=[pytest.mark.slow] if name(path) in LONG else [])
+        for path in filter(runs, PAGES)
+    ],
 )
 def test_code_in_documents_runs(page, tmp_path, monkeypatch, own_kinds):
     """The blocks run in order, in one namespace, in an empty folder.

@@ -27,6 +27,7 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
+@pytest.mark.slow
 def test_every_script_has_a_page_and_a_picture(site):
     assert len(SCRIPTS) >= 10
     cards = (site / "gallery" / "index.html").read_text(encoding="utf-8")
@@ -37,6 +38,7 @@ def test_every_script_has_a_page_and_a_picture(site):
         assert picture.count("<path") > 3
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere(site):
     pages = list(site.rglob("*.html"))
     assert len(pages) > 40
@@ -47,6 +49,7 @@ def test_nothing_is_loaded_from_elsewhere(site):
         assert not [address for address in loaded if re.match(r"(?:https?:)?//", address)], path
 
 
+@pytest.mark.slow
 def test_no_formula_is_left_as_latex(site):
     formulas = 0
     for path in site.rglob("*.html"):

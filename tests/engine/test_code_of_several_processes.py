@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PLAY = """
 import sys
 import numpy as np
@@ -35,8 +37,12 @@ def play(cache, *policies):
     assert done.returncode == 0, done.stderr
 
 
-def test_loops_that_different_processes_compiled_do_not_stand_in_for_each_other(tmp_path):
-    policies = ("ucb", "imed", "lin-ucb", "thompson")
+@pytest.mark.parametrize(
+    "policies",
+    [("ucb", "imed"), pytest.param(("lin-ucb", "thompson", "ucb"), marks=pytest.mark.slow)],
+    ids=" ".join,
+)
+def test_loops_that_different_processes_compiled_do_not_stand_in_for_each_other(tmp_path, policies):
     for policy in policies:
         play(tmp_path, policy)
     play(tmp_path, *policies)

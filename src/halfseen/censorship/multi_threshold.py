@@ -113,6 +113,12 @@ class MultiThreshold(Censorship):
         table = self.table()
         return Profile(observe_probability, np.array(self.direction), table, table[1::2].copy())
 
+    def curve(self, points: int) -> tuple[Vector, Vector]:
+        """Return both ends of each region along u, and its probability of being observed."""
+        cuts = np.sin(self.thresholds)
+        along = np.concatenate([[-1.0], np.repeat(cuts, 2), [1.0]])
+        return along, np.repeat(np.array(self.observe), 2)
+
     def in_words(self) -> str:
         """Return a sentence on how likely a reward is to be observed."""
         first = self.observe[0]

@@ -173,13 +173,14 @@ def bounds(
     out: Annotated[Path, typer.Option(help="Folder of the study's results, if it was run.")] = Path(
         "study"
     ),
+    horizon: Annotated[int | None, typer.Option(help="Rounds, instead of the spec's.")] = None,
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
     """Print what is proved about the regret, next to what was measured."""
     from halfseen.cli.console import print_bounds
 
-    print_bounds(study_named(spec, imports), out, as_json)
+    print_bounds(study_named(spec, imports, horizon=horizon), out, as_json)
 
 
 @app.command()

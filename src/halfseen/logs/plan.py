@@ -19,6 +19,7 @@ from halfseen.policies import UCB, Policy
 from halfseen.studies.study import EVERYTHING_SEEN
 from halfseen.tables import Table, listed, table
 from halfseen.theory import regret_bounds
+from halfseen.theory.along_a_run import bounded_policies
 
 FUTURES, FEWEST = 200, 50
 ROUNDS = 4e8  # rounds simulated in each world at most, unless 50 futures need more
@@ -308,7 +309,7 @@ def plan(
             each, chosen, traffic=flow, days=length, close=goal.close, seed=seed, report=report
         )
         bound = None
-        if isinstance(chosen, UCB) and not drawn:
+        if not drawn and type(chosen) in bounded_policies(each.problem(0)):
             seen = PerArm(tuple(each.observe[0].tolist()))
             bound = regret_bounds(each.problem(0), seen, chosen, int(followed.decisions[-1]))
         worlds.append(

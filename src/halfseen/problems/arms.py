@@ -83,8 +83,8 @@ class ArmedBandit(Problem):
                 "ArmedBandit.actions",
                 "must be an action set",
                 self.actions,
-                "Use AllArms, FixedArms, RandomArms, SequenceOfArms or a set of your own derived"
-                " from ArmActions.",
+                "Use AllArms(), FixedArms(...), RandomArms(...), SequenceOfArms(...) or a dataclass"
+                " of your own derived from ArmActions.",
             )
         with checks.inside("ArmedBandit.actions"):
             self.actions.check(len(means))

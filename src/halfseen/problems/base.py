@@ -28,6 +28,10 @@ class Problem(ABC):
     ----------
     kind
         The problem's name in a spec.
+    linear
+        True for bandits whose actions are vectors, generalized linear ones included.
+    generalized
+        True for generalized linear bandits.
 
     Examples
     --------
@@ -45,6 +49,8 @@ class Problem(ABC):
     """
 
     kind: ClassVar[str]
+    linear: ClassVar[bool] = False
+    generalized: ClassVar[bool] = False
 
     @abstractmethod
     def bandit(self) -> Any:

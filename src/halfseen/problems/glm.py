@@ -66,6 +66,7 @@ class GeneralizedLinearBandit(LinearBandit):
     """
 
     kind: ClassVar[str] = "generalized-linear"
+    generalized: ClassVar[bool] = True
     link: str = "logistic"
 
     def __init__(

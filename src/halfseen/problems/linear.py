@@ -49,6 +49,7 @@ class LinearBandit(Problem):
     """
 
     kind: ClassVar[str] = "linear"
+    linear: ClassVar[bool] = True
     theta: Sequence[float]
     noise: float = 1.0
     actions: LinearActions = None  # type: ignore[assignment]
@@ -66,8 +67,9 @@ class LinearBandit(Problem):
                 "LinearBandit.actions",
                 "must be a set of vectors",
                 actions,
-                "Use FiniteActions, RandomActions, SampledActions, SequenceOfActions, UnitBall or a"
-                " set of your own derived from LinearActions.",
+                "Use FiniteActions(...), RandomActions(...), SampledActions(...),"
+                " SequenceOfActions(...), UnitBall(...) or a dataclass of your own derived from"
+                " LinearActions.",
             )
         for name in ("dimension", "count"):
             if not isinstance(getattr(actions, name, None), int):

@@ -44,8 +44,8 @@ class RewardLaw(ABC):
     draw
         Kernel ``(table, arm, count, stream) -> float``: observation number ``count`` of an arm,
         from 0. ``table[arm]`` holds the arm's row of what :meth:`table` returned, and ``stream``
-        is the key for `halfseen.draws`, with the counter ``(count, arm)``. The mean of the draws
-        must be that of the arm.
+        is the key for `halfseen.draws`, with the counter ``(count, arm)``. Draws must be
+        independent, with the mean of the arm and a standard deviation of at most :meth:`scale`.
     takes_noise
         False when the means alone decide how widely rewards spread, so that no noise may be given.
     sub_gaussian
@@ -118,6 +118,9 @@ def law_named(field: str, value: Any) -> RewardLaw:
                 "Write @dataclass(frozen=True) above the class and give it both.",
             )
         return value
+    if isinstance(value, type) and issubclass(value, RewardLaw):
+        fix = f"Write {value.__name__}() with its parameters, if it has any."
+        raise InvalidInput(field, "must be an object, not a class", value, fix)
     kind = REWARD_LAWS[checks.one_of(field, value, REWARD_LAWS)]
     try:
         return kind()

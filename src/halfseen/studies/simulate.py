@@ -6,8 +6,8 @@ import logging
 import platform
 import shutil
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ from halfseen.engine.backends import cpu, reference
 from halfseen.engine.backends import dask as cluster
 from halfseen.engine.cuda import run as cuda
 from halfseen.engine.specialise import watching
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, compiler_complaint
 from halfseen.studies.folder import PRECISIONS, optional_folder
 from halfseen.studies.result import Result
 from halfseen.studies.storage import CELLS, PARTS, read_cell, readable, write_cell
@@ -156,9 +156,28 @@ def _fill(
         report(0, position)
         started = time.perf_counter()
         track = result.track(position, cell)
-        with watching(partial(compiling, position)):
+        name = cell_name(study, position)
+        with watching(partial(compiling, position)), _compilable(name, cell):
             used = run(cell, track, report=partial(report, position=position), workers=threads)
         finish(digest, track, used)
+
+
+@contextmanager
+def _compilable(name: str, cell: AnyCell) -> Iterator[None]:
+    """Turn the compiler's complaints about a kernel into a sentence that names the cell."""
+    try:
+        yield
+    except Exception as error:
+        said = compiler_complaint(error)
+        if said is None:
+            raise
+        raise InvalidInput(
+            name,
+            f"must have kernels that numba can compile ({said})",
+            cell.policy,
+            "Try halfseen.testing on your own kinds, for example check_policy, which names the"
+            " kernel; engine='reference' plays them as plain Python.",
+        ) from error
 
 
 def _on_cluster(

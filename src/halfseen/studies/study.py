@@ -22,7 +22,7 @@ from halfseen.errors import InvalidInput
 from halfseen.fingerprint import NoFingerprint, fingerprint
 from halfseen.policies import GLMPolicy, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit, Problem
-from halfseen.problems.base import is_kind
+from halfseen.studies.named_kinds import named
 from halfseen.studies.spec import describe, functions_in
 
 AnyPolicy = Policy | LinearPolicy
@@ -111,6 +111,7 @@ class Study:
     stop: str | None
     level: float | None
 
+    @checks.by_name(3, "Study(problems, censorships, policies, horizon=...)")
     def __init__(
         self,
         problems: Mapping[str, Problem] | Problem,
@@ -127,13 +128,13 @@ class Study:
         level: float | None = None,
     ) -> None:
         baseline = checks.yes_or_no("Study.baseline", baseline)
-        seen = _named("Study.censorships", censorships, Censorship)
+        seen = named("Study.censorships", censorships, Censorship)
         if baseline and not any(c.sees_everything for c in seen.values()):
             seen[_unused(EVERYTHING_SEEN, seen)] = Uniform(1.0)
         values = {
-            "problems": _named("Study.problems", problems, Problem),
+            "problems": named("Study.problems", problems, Problem),
             "censorships": seen,
-            "policies": _named("Study.policies", policies, AnyPolicy),
+            "policies": named("Study.policies", policies, AnyPolicy),
             "horizon": checks.whole("Study.horizon", horizon, at_least=1, at_most=2**48),
             "replications": checks.whole(
                 "Study.replications", replications, at_least=1, at_most=2**31
@@ -228,7 +229,7 @@ class Study:
     @property
     def linear(self) -> bool:
         """True when the problems are linear or generalized linear bandits."""
-        return all(hasattr(bandit, "dimension") for bandit in self.bandits.values())
+        return all(bandit.linear for bandit in self.bandits.values())
 
     @property
     def late(self) -> bool:
@@ -359,27 +360,6 @@ def _level(stop: str | None, level: float | None) -> float | None:
         return None
     given = 0.95 if level is None else level
     return checks.number("Study.level", given, above=0.0, below=1.0, fix="Use 0.95.")
-
-
-def _named(field: str, value: Any, kind: Any) -> dict[str, Any]:
-    if is_kind(value, kind):
-        value = {value.kind: value}
-    if not isinstance(value, Mapping) or not value:
-        raise InvalidInput(
-            field, "must be a dictionary of names and objects, or one object", value, "Name one."
-        )
-    for name, noun in value.items():
-        if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise InvalidInput(field, "must have printable names", name, "Use printable letters.")
-        if not is_kind(noun, kind):
-            what = " | ".join(one.__name__ for one in getattr(kind, "__args__", (kind,)))
-            raise InvalidInput(
-                f"{field}[{name!r}]",
-                f"must be a {what}, a dataclass with a name, `kind`",
-                noun,
-                f"Give a {what}.",
-            )
-    return dict(value)
 
 
 def _unused(name: str, names: Mapping[str, object]) -> str:

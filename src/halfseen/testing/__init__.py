@@ -2,9 +2,10 @@
 
 from halfseen.testing.arms import check_policy
 from halfseen.testing.censorships import check_censorship
+from halfseen.testing.drawn_rewards import check_reward_law
 from halfseen.testing.glm import check_glm_policy
 from halfseen.testing.linear import check_linear_policy
-from halfseen.testing.problems import check_problem, check_reward_law
+from halfseen.testing.problems import check_problem
 
 __all__ = [
     "check_censorship",

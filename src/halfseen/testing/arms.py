@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,13 +16,28 @@ from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.late_cell import arm_cell
 from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import fitted
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, shorten
 from halfseen.policies import Policy
 from halfseen.policies.arms.base import COUNT, Kernels, State
 from halfseen.problems import ArmedBandit, Fixed, FixedArms, RandomArms, SequenceOfArms
-from halfseen.testing.contract import REPLICATIONS, check_engines, check_kind, check_pure
+from halfseen.testing.contract import (
+    REPLICATIONS,
+    call_kernel,
+    check_constants,
+    check_engines,
+    check_kind,
+    check_pure,
+    check_signature,
+)
 
 _MEANS = (0.5, 0.7, 0.2, 0.6)
+_SIGNATURES = {
+    "index": "state, arm, clock, stream, table",
+    "choose": "state, plays, playable, clock, stream, table",
+    "learn": "state, arm, reward, table",
+    "width": "state, arm, clock, table",
+    "fill": "state, arm, table",
+}
 
 
 def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
@@ -45,6 +59,8 @@ def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
     >>> check_policy(UCB1(), horizon=40)
     """
     check_kind(policy, Policy)
+    for kernel, arguments in _SIGNATURES.items():
+        check_signature(policy, kernel, arguments)
     _check_kernels(policy)
     tried = 0
     for cell in _cells(policy, horizon, seed):
@@ -83,23 +99,33 @@ def _cells(policy: Policy, horizon: int, seed: int) -> Iterator[Cell]:
 
 
 def _check_kernels(policy: Policy) -> None:
-    kernels = policy.kernels()
+    name, kernels = type(policy).__name__, policy.kernels()
     problem = ArmedBandit(_MEANS, reward="bernoulli")
     setting = replace(problem.setting(50), delays=(Fixed(0),) * problem.arms, window=0)
-    table = np.ascontiguousarray(policy.table(setting), dtype=float)
-    assert table.ndim == 2, "table() must return one row per arm"
-    assert len(table) == problem.arms, "table() must return one row per arm"
+    table = check_constants(policy, setting)
+    assert table.ndim == 2 and len(table) == problem.arms, (  # noqa: PT018
+        f"{name}.table must return one row of constants per arm: an array of shape"
+        f" ({problem.arms}, n), not {table.shape}"
+    )
+    assert isinstance(kernels.statistics, int) and kernels.statistics >= 1, (  # noqa: PT018
+        f"{name}.statistics must be a whole number of at least 1: state[arm, 0] is the count"
+    )
     kept = table.copy()
     state = np.zeros((problem.arms, kernels.statistics))
     for step in range(1, 6):
         for arm in range(problem.arms):
-            _check_choice(type(policy).__name__, kernels, state, arm, step, table)
+            _check_choice(name, kernels, state, arm, step, table)
             before = state.copy()
-            kernels.learn(state, arm, 1.0, table)
-            assert state[arm, COUNT] == step, "learn must add one to state[arm, 0]"
+            call_kernel(f"{name}.learn", kernels.learn, state, arm, 1.0, table)
+            assert state[arm, COUNT] == step, (
+                f"{name}.learn must add one to state[arm, 0], the number of observations: it went"
+                f" from {before[arm, COUNT]:g} to {state[arm, COUNT]:g}"
+            )
             others = np.arange(problem.arms) != arm
-            assert np.array_equal(state[others], before[others]), "learn must leave other arms be"
-    assert np.array_equal(table, kept), "kernels must not write to the table"
+            assert np.array_equal(state[others], before[others]), (
+                f"{name}.learn must change the row state[arm] only"
+            )
+    assert np.array_equal(table, kept), f"The kernels of {name} must not write to the table"
 
 
 def _check_choice(
@@ -109,13 +135,33 @@ def _check_choice(
     if kernels.index is not None:
         given = (state, arm, step, stream, table)
         value = check_pure(f"{name}.index", kernels.index, *given)
-        assert not math.isnan(value), f"index of arm {arm} is NaN at count {step - 1}"
+        if kernels.waits:
+            later = call_kernel(f"{name}.index", kernels.index, state, arm, 40, stream, table)
+            assert value == later, (
+                f"{name}.index must not depend on the clock where `waits` is True: it is {value:g}"
+                f" in round {step} and {later:g} in round 40. Set waits = False"
+            )
     if kernels.choose is not None:
         playable = np.ones(len(state), np.uint8)
         playable[arm] = 0
-        chosen = kernels.choose(state, state[:, COUNT].copy(), playable, step, stream, table)
-        assert 0 <= chosen < len(state), f"choose returned {chosen}, which is no arm"
-        assert playable[chosen] == 1, f"choose returned arm {chosen}, which is not playable"
+        given_to = (state, state[:, COUNT].copy(), playable, step, stream, table)
+        chosen = call_kernel(f"{name}.choose", kernels.choose, *given_to)
+        assert isinstance(chosen, int | np.integer), (
+            f"{name}.choose must return the number of an arm, not {shorten(chosen)}"
+        )
+        assert 0 <= chosen < len(state), (
+            f"{name}.choose returned {chosen}: arms are numbered from 0 to {len(state) - 1}"
+        )
+        assert playable[chosen] == 1, (
+            f"{name}.choose returned arm {chosen}, which is not playable: playable[{chosen}] is 0"
+        )
+    if kernels.width is not None and state[arm, COUNT] > 0.0:
+        check_pure(f"{name}.width", kernels.width, state, arm, step, table)
+    if kernels.fill is not None:
+        filled = call_kernel(f"{name}.fill", kernels.fill, state, arm, table)
+        assert isinstance(filled, int | float | np.number), (
+            f"{name}.fill must return a number, or NaN to learn nothing, not {shorten(filled)}"
+        )
 
 
 def _check_rounds(cell: Cell, expected: Track) -> None:
@@ -124,7 +170,8 @@ def _check_rounds(cell: Cell, expected: Track) -> None:
     loop(0, REPLICATIONS, cell.world(), cell.workspace(), track)
     for name, array in track.arrays().items():
         assert np.allclose(array, expected.arrays()[name], rtol=1e-9, atol=1e-9), (
-            f"{name}: jumping and playing every round differ for {cell.policy}"
+            f"{name}: jumping from observation to observation and playing every round differ for"
+            f" {cell.policy}. Set waits = False if its choice can change without an observation"
         )
 
 
@@ -157,4 +204,6 @@ def _check_agent(cell: Cell, expected: Track) -> None:
             seen[arm] += 1
             upcoming[arm] = cell.feedback(constants, arm, seen[arm], law, stream)
             agent.observe(decision, reward)
-    assert pulls == expected.pulls[0, -1].tolist(), f"agent and engine differ for {cell.policy}"
+    assert pulls == expected.pulls[0, -1].tolist(), (
+        f"The live agent and the engine choose differently for {cell.policy}"
+    )

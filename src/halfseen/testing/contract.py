@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
@@ -11,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.checks import Vector
 from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
 from halfseen.engine.player import AnyCell, blank_track
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, compiler_complaint, shorten
 from halfseen.fingerprint import NoFingerprint, fingerprint
 
 REPLICATIONS = 2
@@ -35,6 +37,8 @@ class OpenName:
 def check_kind(noun: Any, base: type[Any]) -> None:
     """Raise AssertionError unless something is a frozen, named dataclass of a kind."""
     name = type(noun).__name__
+    if isinstance(noun, type):
+        raise AssertionError(f"Give an object, {noun.__name__}(...), not the class itself")
     assert isinstance(noun, base), f"{noun!r} must be derived from {base.__name__}"
     assert is_dataclass(noun), f"{name} must be a dataclass: write @dataclass(frozen=True) above it"
     frozen = getattr(type(noun), "__dataclass_params__").frozen  # noqa: B009
@@ -49,15 +53,83 @@ def check_kind(noun: Any, base: type[Any]) -> None:
     assert copy.deepcopy(noun) == noun, f"{name} must be equal to its copy"
 
 
-def check_pure(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return a kernel's value after checking that it is pure: repeatable, arguments unchanged."""
+def check_signature(noun: Any, kernel: str, arguments: str) -> None:
+    """Raise AssertionError unless a kernel, if there is one, is a plain function of its arguments.
+
+    Parameters
+    ----------
+    noun, kernel
+        The object and the name of the kernel among its attributes.
+    arguments
+        The names of the arguments that the contract lists, separated by commas.
+    """
+    what, function = f"{type(noun).__name__}.{kernel}", getattr(noun, kernel, None)
+    if function is None:
+        return
+    call = f"{kernel}({arguments})"
+    assert not inspect.ismethod(function), (
+        f"{what} must be a plain function without self: define {call} outside the class and write"
+        f" {kernel} = staticmethod(...) inside it"
+    )
+    assert callable(function), f"{what} must be a function, {call}, not {shorten(function)}"
+    wanted, taken = len(arguments.split(",")), arguments_of(function)
+    assert taken == wanted, f"{what} must take {wanted} arguments, ({arguments}); it takes {taken}"
+
+
+def call_kernel(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a kernel returns; an error inside it becomes a sentence that names the kernel."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        names = inspect.signature(function).parameters
+        given = [
+            f"{name} is an array of shape {value.shape}"
+            if isinstance(value, np.ndarray)
+            else f"{name} is {shorten(value)}"
+            for name, value in zip(names, arguments, strict=False)
+            if isinstance(value, np.ndarray | int | float)
+        ]
+        raise AssertionError(
+            f"{what} must work on whatever the loop gives it. It raised {type(error).__name__}:"
+            f" {error}, where {', '.join(given)}"
+        ) from error
+
+
+def check_number(what: str, value: Any) -> float:
+    """Return what a kernel returned if it is a number and not NaN."""
+    assert isinstance(value, int | float | np.number), (
+        f"{what} must return a number, not {shorten(value)}"
+    )
+    assert not math.isnan(value), f"{what} must return a number, not NaN"
+    return float(value)
+
+
+def check_constants(noun: Any, *arguments: Any) -> Vector:
+    """Return what `table` returns as an array of floats if it is made of numbers."""
+    what = f"{type(noun).__name__}.table"
+    try:
+        returned = noun.table(*arguments)
+    except InvalidInput:
+        raise
+    except Exception as error:
+        raise AssertionError(f"{what} raised {type(error).__name__}: {error}") from error
+    try:
+        constants = None if returned is None else np.ascontiguousarray(returned, dtype=float)
+    except (TypeError, ValueError):
+        constants = None
+    assert constants is not None, f"{what} must return an array of numbers, not {shorten(returned)}"
+    return constants
+
+
+def check_pure(what: str, function: Callable[..., Any], *arguments: Any) -> float:
+    """Return a kernel's number after checking that it is pure: repeatable, arguments unchanged."""
     kept = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-    first = function(*arguments)
+    first = check_number(what, call_kernel(what, function, *arguments))
     for given, before in zip(arguments, kept, strict=True):
         same = not isinstance(given, np.ndarray) or np.array_equal(given, before, equal_nan=True)
         assert same, f"{what} must not write to its arguments"
     second = function(*arguments)
-    assert np.array_equal(first, second, equal_nan=True), (
+    assert first == second, (
         f"{what} must return the same for the same arguments: draw from the stream, keep no state"
     )
     return first
@@ -69,10 +141,9 @@ def compiling(noun: Any) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not type(error).__module__.startswith("numba"):
+        said = compiler_complaint(error)
+        if said is None:
             raise
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        said = next((line for line in lines if "Failed in" not in line), "unknown reason")
         raise AssertionError(
             f"The kernels of {noun} must be plain functions that numba can compile: {said}"
         ) from None
@@ -81,7 +152,13 @@ def compiling(noun: Any) -> Iterator[None]:
 def check_engines(cell: AnyCell, noun: Any) -> Track:
     """Return a cell's tracks if plain Python and compiled code give the same, to the last bit."""
     plain = blank_track(cell, REPLICATIONS)
-    reference.run(cell, plain, report=ignore, workers=1)
+    try:
+        reference.run(cell, plain, report=ignore, workers=1)
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        raise AssertionError(
+            f"{noun}: a kernel raised {type(error).__name__}: {error}, playing {cell.problem} under"
+            f" {cell.censorship}"
+        ) from error
     for name, array in plain.arrays().items():
         assert np.isfinite(array).all(), f"{name}: not a number for {noun}"
     for workers in (1, 2):
@@ -96,18 +173,9 @@ def check_engines(cell: AnyCell, noun: Any) -> Track:
     return plain
 
 
-def refused(function: Callable[..., Any], *arguments: Any) -> str | None:
-    """Return the sentence with which something is refused, None if it is not."""
-    try:
-        function(*arguments)
-    except InvalidInput as error:
-        return str(error)
-    return None
-
-
 def arguments_of(function: Callable[..., Any]) -> int:
     """Return how many arguments a kernel takes."""
-    return len(inspect.signature(function).parameters)
+    return len(inspect.signature(getattr(function, "py_func", function)).parameters)
 
 
 def ignore(replications: int) -> None:

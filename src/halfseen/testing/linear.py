@@ -18,6 +18,7 @@ from halfseen.engine.backends import reference
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import fitted
+from halfseen.errors import shorten
 from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.policies import LinearPolicy
 from halfseen.policies.linear.base import Choice, LinearKnowledge, LinearSetting
@@ -32,9 +33,12 @@ from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.links import draw_gaussian
 from halfseen.testing.contract import (
     REPLICATIONS,
+    call_kernel,
+    check_constants,
     check_engines,
     check_kind,
     check_pure,
+    check_signature,
     compiling,
     ignore,
 )
@@ -42,6 +46,12 @@ from halfseen.testing.contract import (
 _THETA = (0.5, -0.3, 0.6)
 _DIRECTION = (1.0, 0.5, -0.2)
 _ALPHAS = (0.5, 1.0, 2.0)
+SIGNATURES = {
+    "index": "mean, square, spread, shift, action, clock, stream, table",
+    "choose": "rows, known, memory, clock, stream, table",
+    "radius": "spread, table",
+    "on_ball": "estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out",
+}
 
 
 def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 5) -> None:
@@ -147,18 +157,20 @@ def check_live_agent(cell: LinearCell) -> None:
             agent.miss(decision)
     played = float(expected.regret[0, -1])
     assert math.isclose(lost, played, rel_tol=1e-6, abs_tol=1e-9), (
-        f"the live agent and the engine choose differently for {policy}: regrets {lost:g} and"
+        f"The live agent and the engine choose differently for {policy}: regrets {lost:g} and"
         f" {played:g}"
     )
 
 
 def check_kernels(cell: LinearCell) -> None:
     """Raise AssertionError unless the kernels of a cell's policy keep their contract."""
-    policy = cell.policy
+    policy, name = cell.policy, type(cell.policy).__name__
+    for kernel, arguments in SIGNATURES.items():
+        check_signature(policy, kernel, arguments)
     kernels = policy.kernels()
-    table = np.ascontiguousarray(policy.table(cell.setting), dtype=float)
-    assert table.ndim == 1, "table() must return a vector of constants"
-    assert policy.regularization > 0.0, "regularization must be above 0"
+    table = check_constants(policy, cell.setting)
+    assert table.ndim == 1, f"{name}.table must return a vector of constants, not {table.shape}"
+    assert policy.regularization > 0.0, f"{name}.regularization must be above 0"
     kept = table.copy()
     stream = (1, 2, 3, 4)
     last = 0.0
@@ -168,31 +180,41 @@ def check_kernels(cell: LinearCell) -> None:
             shift = 0.3 if kernels.samples else 0.0
             if kernels.index is not None:
                 given = (mean, square, spread, shift, action, clock, stream, table)
-                value = check_pure(f"{type(policy).__name__}.index", kernels.index, *given)
-                assert not math.isnan(value), f"index of action {action} is NaN in round {clock}"
+                check_pure(f"{name}.index", kernels.index, *given)
         if kernels.radius is not None:
-            radius = kernels.radius(spread, table)
-            assert radius >= last, "radius must be at least 0 and must not shrink"
+            radius = check_pure(f"{name}.radius", kernels.radius, spread, table)
+            assert radius >= last, (
+                f"{name}.radius must be at least 0 and must not shrink as more is seen: {last:g},"
+                f" then {radius:g}"
+            )
             last = radius
     if kernels.choose is not None:
         _check_choice(policy, kernels.choose, table)
-    assert np.array_equal(table, kept), "kernels must not write to the table"
+    assert np.array_equal(table, kept), f"The kernels of {name} must not write to the table"
 
 
 def _check_choice(policy: LinearPolicy, choose: Choice, table: Vector) -> None:
-    rows, ones = _vectors(5), np.ones(5)
-    memory, stream = np.zeros(policy.memory(5, 3)), (1, 2, 3, 4)
+    rows, ones, name = _vectors(5), np.ones(5), type(policy).__name__
+    size = policy.memory(5, 3)
+    assert isinstance(size, int | np.integer) and size >= 0, (  # noqa: PT018
+        f"{name}.memory must return a whole number of at least 0, not {shorten(size)}"
+    )
+    memory, stream = np.zeros(size), (1, 2, 3, 4)
     for clock in range(1, 20):
         estimate, factor = rows[clock % 5].copy(), np.eye(3) / clock
         known = LinearKnowledge(estimate, factor, float(clock), 2.0 * ones, ones, 0.5 * ones, 1)
-        chosen = choose(rows.copy(), known, memory, clock, stream, table)
-        assert chosen in range(5), f"choose returned {chosen}, which is no action"
+        given = (rows.copy(), known, memory, clock, stream, table)
+        chosen = call_kernel(f"{name}.choose", choose, *given)
+        assert isinstance(chosen, int | np.integer) and 0 <= chosen < 5, (  # noqa: PT018
+            f"{name}.choose must return the number of one of 5 rows, from 0 to 4, not"
+            f" {shorten(chosen)}"
+        )
 
 
 def _check_ball(policy: LinearPolicy) -> None:
-    kernels = policy.kernels()
+    kernels, name = policy.kernels(), type(policy).__name__
     assert kernels.on_ball is not None
-    assert kernels.index is not None, "a policy with `on_ball` must have an index"
+    assert kernels.index is not None, f"{name} has `on_ball`, so it must have an `index` too"
     setting = LinearSetting(3, 0.4, 1.0, 50)
     table = np.ascontiguousarray(policy.table(setting), dtype=float)
     rng = np.random.default_rng(1)
@@ -207,24 +229,21 @@ def _check_ball(policy: LinearPolicy) -> None:
         estimate = rng.normal(size=3)
         shake = rng.normal(size=3) if kernels.samples else np.zeros(3)
         stream, action = (1, 2, 3, 4), np.full(3, np.nan)
-        kernels.on_ball(
-            estimate,
-            shake,
-            lengths,
-            vectors,
-            spread,
-            clock,
-            stream,
-            table,
-            np.zeros((SCRATCH_ROWS, 3)),
-            action,
-        )
+        shape = (estimate, shake, lengths, vectors, spread, clock, stream, table)
+        scratch = np.zeros((SCRATCH_ROWS, 3))
+        call_kernel(f"{name}.on_ball", kernels.on_ball, *shape, scratch, action)
+        assert np.isfinite(action).all(), f"{name}.on_ball must write its action into `out`"
         values = [
             kernels.index(x @ estimate, x @ inverse @ x, spread, x @ shake, 0, clock, stream, table)
             for x in (action, *others)
         ]
-        assert action @ action <= (1.0 + SLACK) ** 2, "on_ball must write a vector of the ball"
-        assert values[0] >= max(values) - 1e-9, "on_ball must find the largest index of the ball"
+        assert action @ action <= (1.0 + SLACK) ** 2, (
+            f"{name}.on_ball must write a vector of length at most 1"
+        )
+        assert values[0] >= max(values) - 1e-9, (
+            f"{name}.on_ball must find the largest index of the ball: {values[0]:g} is below"
+            f" {max(values):g}, at another vector"
+        )
 
 
 def _check_rounds(cell: LinearCell, expected: Track) -> None:
@@ -238,7 +257,10 @@ def _check_rounds(cell: LinearCell, expected: Track) -> None:
             if array.dtype.kind == "f"
             else np.array_equal(array, right)
         )
-        assert close, f"{name}: jumping and playing every round differ for {cell.policy}"
+        assert close, (
+            f"{name}: jumping from observation to observation and playing every round differ for"
+            f" {cell.policy}. Set waits = False if its choice can change without an observation"
+        )
 
 
 def _vectors(count: int) -> Vector:

@@ -1,35 +1,21 @@
-"""The checks every problem and every law of rewards must pass, yours included."""
+"""The checks every problem must pass, yours included."""
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from halfseen.censorship import Uniform
-from halfseen.checks import Vector
-from halfseen.draws import REWARD, Stream
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.linear import LinearCell
-from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinRandom, RandomChoice, RidgeGLMUCB
-from halfseen.problems import (
-    ArmedBandit,
-    GeneralizedLinearBandit,
-    LinearBandit,
-    Problem,
-    RewardLaw,
-)
-from halfseen.testing.contract import arguments_of, check_engines, check_kind, check_pure, compiling
+from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit, Problem
+from halfseen.testing.contract import check_engines, check_kind
+from halfseen.testing.drawn_rewards import check_reward_law
 
-if TYPE_CHECKING:
-    from halfseen.problems.reward_laws import draw_normal as draw
-
-_DRAWS = 4000
-_ERRORS = 6.0  # standard errors: a right law fails with probability 2e-9
 _PLAYED: dict[type[Any], tuple[Any, Any]] = {
     ArmedBandit: (Cell, RandomChoice()),
     LinearBandit: (LinearCell, LinRandom()),
@@ -112,70 +98,3 @@ def _check_actions(bandit: LinearBandit) -> None:
         assert np.array_equal(first, second), (
             f"{name}.offer must be decided by the generator it is given: no other randomness"
         )
-
-
-def check_reward_law(
-    law: RewardLaw, *, means: Any = (0.5, 0.25, 1.0), noise: Any = None, seed: int = 5
-) -> None:
-    """Raise AssertionError unless a law of rewards keeps the contract of `RewardLaw`.
-
-    It demands that
-
-    - it is a frozen dataclass with a name, made of code and values;
-    - the kernel `draw` returns a finite number, the same at the same place of the same stream, and
-      writes to nothing;
-    - compiled it draws the same numbers, to the last bit;
-    - over many draws their mean is that of the arm and, for a law that says `sub_gaussian`, their
-      standard deviation is not above the scale.
-
-    Examples
-    --------
-    >>> from halfseen import StudentT
-    >>> check_reward_law(StudentT(2.5))
-    """
-    check_kind(law, RewardLaw)
-    name = f"{type(law).__name__}.draw"
-    assert callable(getattr(law, "draw", None)), f"{name} must be a kernel"
-    assert arguments_of(law.draw) == 4, f"{name} must take (table, arm, count, stream)"
-    bandit = ArmedBandit(means, noise=noise if law.takes_noise else None, reward=law)
-    truth = np.array(bandit.means)
-    spread = np.ones(len(truth)) if bandit.noise is None else np.array(bandit.noise)
-    table = np.ascontiguousarray(law.table(truth, spread), dtype=float)
-    assert table.ndim == 2, f"{type(law).__name__}.table must return a row of constants per arm"
-    assert len(table) == len(truth), f"{type(law).__name__}.table must return a row per arm"
-    stream = (seed, 2, 3, REWARD)
-    for arm in range(len(truth)):
-        value = check_pure(name, law.draw, table, arm, arm, stream)
-        assert math.isfinite(value), f"{name} must return a finite number, not {value}"
-    drawn = _drawn(law, table, stream)
-    scale = bandit.scale
-    for arm, row in enumerate(drawn):
-        error = _ERRORS * max(float(row.std()), 1e-12) / math.sqrt(_DRAWS)
-        assert abs(row.mean() - truth[arm]) <= error, (
-            f"{name} must have the arm's mean, by which regret is counted: {_DRAWS} draws of arm"
-            f" {arm} have a mean of {row.mean():.4g}, not {truth[arm]:g}"
-        )
-        if law.sub_gaussian:
-            assert row.std() <= scale[arm] * (1.0 + 4.0 / math.sqrt(_DRAWS)) + 1e-12, (
-                f"{type(law).__name__}.scale must not be below the standard deviation: arm {arm}"
-                f" has {row.std():.4g}, told {scale[arm]:g}"
-            )
-
-
-def draw_many(table: Vector, stream: Stream, out: Vector) -> None:
-    """Write the first rewards of every arm; ``draw`` is filled in with a law's kernel."""
-    for arm in range(out.shape[0]):
-        for count in range(out.shape[1]):
-            out[arm, count] = draw(table, arm, count, stream)
-
-
-def _drawn(law: RewardLaw, table: Vector, stream: Stream) -> Vector:
-    """Return many draws of every arm, compiled, after comparing some with plain Python."""
-    name = f"{type(law).__name__}.draw"
-    found = np.empty((len(table), _DRAWS))
-    with compiling(law):
-        compiled(draw_many, law.kernels())(table, stream, found)
-    for arm in range(len(table)):
-        plain = [law.draw(table, arm, count, stream) for count in range(50)]
-        assert np.array_equal(found[arm, :50], plain), f"{name}: compiled, it draws other numbers"
-    return found

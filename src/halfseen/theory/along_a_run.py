@@ -13,7 +13,6 @@ from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import GLMUCB, UCB, LinUCB, RidgeGLMUCB
-from halfseen.problems import GeneralizedLinearBandit, LinearBandit
 from halfseen.theory.arms import bounds as of_arms
 from halfseen.theory.arms.potential import fluid_potential
 from halfseen.theory.events import optimism_failure_probability
@@ -25,9 +24,9 @@ from halfseen.theory.linear.potential_limits import worst_case_along
 
 def bounded_policies(problem: Any) -> tuple[type[Any], ...]:
     """Return the policies whose regret is bounded in problems of this kind."""
-    if isinstance(problem, GeneralizedLinearBandit):
+    if problem.generalized:
         return GLMUCB, RidgeGLMUCB
-    return (LinUCB,) if isinstance(problem, LinearBandit) else (UCB,)
+    return (LinUCB,) if problem.linear else (UCB,)
 
 
 def potential_bound_along(
@@ -51,13 +50,13 @@ def potential_bound_along(
         is not known.
     """
     lam = float(policy.regularization)
-    if not isinstance(problem, LinearBandit):
+    if not problem.linear:
         observe = censorship.probabilities(problem.arms)[problem.playable]
         return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])
     least, d = smallest_observe(problem, censorship), problem.dimension
     if math.isnan(least):
         return np.full(len(rounds), np.inf)
-    if isinstance(problem, GeneralizedLinearBandit) and policy.explores:
+    if problem.generalized and policy.explores:
         return np.array([of_glm.glm_potential_bound(d, least, float(t)) for t in rounds])
     worst = worst_case_along(problem, censorship, lam, rounds)
     if worst is not None:
@@ -83,13 +82,13 @@ def optimism_failure(problem: Any, censorship: Any, policy: Any, horizon: int) -
     if type(policy) not in bounded_policies(problem):
         return None
     try:
-        if isinstance(problem, GeneralizedLinearBandit):
+        if problem.generalized:
             unknown = math.isnan(smallest_observe(problem, censorship))
             setting = of_glm.setting_of(problem, horizon)
             if unknown or of_glm.obstacle(problem, policy, setting):
                 return None
             return float(policy.failure(setting))
-        if isinstance(problem, LinearBandit):
+        if problem.linear:
             of_linear.obstacle(problem, policy)
             return of_linear.failure_probability(problem, policy, horizon)
         if of_arms.obstacle(problem, policy, censorship):

@@ -112,7 +112,7 @@ def test_linear_bandits_and_policies_of_your_own(machines):
     assert np.all(found.tracks["pulls"][..., -1, 1] == 50)
 
 
-@pytest.mark.parametrize("play", [simulate, summarize])
+@pytest.mark.parametrize("play", [simulate, pytest.param(summarize, marks=pytest.mark.slow)])
 def test_a_killed_worker_loses_nothing(machines, tmp_path, small_chunks, play):
     design, killed = study(horizon=20_000), []
     pids = distributed.Client(machines).run(os.getpid)
@@ -129,7 +129,7 @@ def test_a_killed_worker_loses_nothing(machines, tmp_path, small_chunks, play):
     assert same(found, play(design))
 
 
-@pytest.mark.parametrize("play", [simulate, summarize])
+@pytest.mark.parametrize("play", [simulate, pytest.param(summarize, marks=pytest.mark.slow)])
 def test_a_killed_client_goes_on_from_its_chunks(machines, tmp_path, small_chunks, play):
     design = study(horizon=40_000, replications=60)
     (tmp_path / "study.toml").write_text(to_toml(design))
@@ -194,6 +194,7 @@ def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypat
     assert 0 < done[-1] < 100
 
 
+@pytest.mark.slow
 def test_control_c_on_a_cluster_of_its_own(tmp_path):
     design = study(horizon=40_000, replications=100)
     (tmp_path / "study.toml").write_text(to_toml(design))

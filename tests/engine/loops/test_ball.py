@@ -156,6 +156,7 @@ def test_pure_exploration_takes_the_coordinates_in_turn():
     np.testing.assert_allclose(track.potential[0, -1, 0], harmonic, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_thompson_learns_the_ball_and_chance_does_not():
     policies = {"thompson": LinThompson(), "chance": LinRandom(), "greedy": LinEpsilonGreedy()}
     study = Study(

@@ -1,5 +1,6 @@
 """The linear loops against a textbook LinUCB that inverts its matrix afresh in every round."""
 
+import itertools
 import math
 
 import numpy as np
@@ -199,8 +200,13 @@ def compare(cell, replications, factor=None):
     return events
 
 
-@pytest.mark.parametrize("censorship", CENSORSHIPS)
-@pytest.mark.parametrize("actions", ACTIONS)
+@pytest.mark.parametrize(
+    ("actions", "censorship"),
+    [
+        pytest.param(*names, marks=[] if place % 5 == 0 else [pytest.mark.slow])  # the diagonal
+        for place, names in enumerate(itertools.product(ACTIONS, CENSORSHIPS))
+    ],
+)
 def test_two_thousand_rounds_of_linucb(actions, censorship):
     problem = LinearBandit(THETA, 0.5, ACTIONS[actions])
     checkpoints = np.array([1, 17, 300, 2000])

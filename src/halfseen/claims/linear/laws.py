@@ -117,12 +117,7 @@ def law_contexts(lab: Laboratory) -> Evidence:
     horizon, start = lab.size(60_000, 1_000_000), lab.size(3000, 30_000)
     for name, censorship in worlds.items():
         played = lab.play(problem, censorship, LinUCB(), horizon, lab.size(12, 16), 50)
-        rates = (
-            np.full(len(best), censorship.observe)
-            if isinstance(censorship, Uniform)
-            else steps.probabilities(best)
-        )
-        law = expected_slope(best, rates)
+        law = expected_slope(best, censorship.probabilities(best))
         where = f"{name}, T = {horizon:,}"
         rows.append(Comparison(where, slope_from(played, start), "equals", law, 0.06))
         curve = curve or drawn(played, "random actions, thresholds", law)

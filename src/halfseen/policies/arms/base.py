@@ -126,6 +126,11 @@ class Policy(ABC):
         True when the probabilities of the choices change only on an observation.
     regularization
         The lambda of the potential reported for this policy.
+    optimistic
+        True for a policy that plays the arm with the largest upper confidence bound; reports say
+        what follows from it.
+    imputed
+        What a policy with `fill` learns for a missing reward, in words, else None.
     """
 
     kind: ClassVar[str]
@@ -141,11 +146,17 @@ class Policy(ABC):
     waits: ClassVar[bool] = False
     randomises: ClassVar[bool | None] = None
     steady: ClassVar[bool] = False
+    optimistic: ClassVar[bool] = False
+    imputed: ClassVar[str | None] = None
     regularization: float = 1.0
 
     @abstractmethod
     def table(self, setting: Setting) -> Vector:
         """Return the constants of the kernels: a float array with one row per arm."""
+
+    def without_imputation(self) -> Policy:
+        """Return the policy that learns nothing from missing rewards, itself unless it imputes."""
+        return self
 
     def check(self, setting: Setting) -> None:  # noqa: B027
         """Refuse a setting this policy cannot work in; by default every setting is accepted."""

@@ -56,6 +56,10 @@ class _Impute(Policy):
         """Return the base policy's."""
         return self.base.probabilities(state, playable, clock, table)
 
+    def without_imputation(self) -> Policy:
+        """Return the base policy."""
+        return self.base
+
     def check(self, setting: Setting) -> None:
         """Refuse what the base policy refuses."""
         self.base.check(setting)
@@ -78,6 +82,7 @@ class ImputeZero(_Impute):
     """
 
     kind: ClassVar[str] = "impute-zero"
+    imputed = "0"
     fill = staticmethod(zero)
 
 
@@ -94,4 +99,5 @@ class ImputeMean(_Impute):
     """
 
     kind: ClassVar[str] = "impute-mean"
+    imputed = "the arm’s mean so far"
     fill = staticmethod(mean)

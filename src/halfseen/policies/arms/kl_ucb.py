@@ -159,6 +159,7 @@ class KLUCB(FamilyPolicy):
     """
 
     kind: ClassVar[str] = "kl-ucb"
+    optimistic = True
     clock: str = "observed"
     statistics = 8
     learn = staticmethod(learn)

@@ -81,6 +81,7 @@ class KLUCBPlusPlus(FamilyPolicy):
     """
 
     kind: ClassVar[str] = "kl-ucb++"
+    optimistic = True
     dimension: float | str = LEARNED
     index = staticmethod(index)
     choose = staticmethod(choose)

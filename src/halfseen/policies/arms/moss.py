@@ -76,6 +76,7 @@ class MOSS(Policy):
     """
 
     kind: ClassVar[str] = "moss"
+    optimistic = True
     dimension: float | str = LEARNED
     waits = True
     index = staticmethod(index)

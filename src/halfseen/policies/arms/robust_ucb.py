@@ -70,6 +70,7 @@ class RobustUCB(Policy):
     """
 
     kind: ClassVar[str] = "robust-ucb"
+    optimistic = True
     order: float = 1.0
     moment: float | None = None
     bound: float | None = None

@@ -48,6 +48,7 @@ class UCB(Policy):
     """
 
     kind: ClassVar[str] = "ucb"
+    optimistic = True
     regularization: float = 1.0
     bound: float | None = None
     waits = True

@@ -43,6 +43,7 @@ class UCB1(Policy):
 
     kind: ClassVar[str] = "ucb1"
     randomises: ClassVar[bool] = False
+    optimistic = True
     exploration: float = 8.0
     index = staticmethod(index)
 

@@ -98,6 +98,10 @@ class ImputeZeroGLMUCB(GLMUCB):
     kind: ClassVar[str] = "impute-zero-glm-ucb"
     imputes = True
 
+    def without_imputation(self) -> GLMUCB:
+        """Return `GLMUCB` with the same parameters."""
+        return GLMUCB(**vars(self))
+
 
 @dataclass(frozen=True)
 class RidgeGLMUCB(GLMPolicy):

@@ -176,6 +176,15 @@ class LinearPolicy(ABC):
         """Return how many numbers `choose` keeps."""
         return 1
 
+    @property
+    def imputed(self) -> str | None:
+        """What is learned for a missing reward, in words, else None."""
+        return "0" if self.imputes else None
+
+    def without_imputation(self) -> LinearPolicy:
+        """Return the policy that learns nothing from missing rewards, itself unless it imputes."""
+        return self
+
     def check_live(self) -> None:  # noqa: B027
         """Refuse to be used by a live agent; by default every policy can be."""
 

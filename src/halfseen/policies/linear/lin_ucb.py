@@ -116,3 +116,7 @@ class ImputeZeroLinUCB(LinUCB):
 
     kind: ClassVar[str] = "impute-zero-lin-ucb"
     imputes = True
+
+    def without_imputation(self) -> LinUCB:
+        """Return `LinUCB` with the same parameters."""
+        return LinUCB(**vars(self))

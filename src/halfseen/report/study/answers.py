@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from halfseen.phrases import counted
-from halfseen.policies import (
-    GLMUCB,
-    UCB,
-    UCB1,
-    ImputeMean,
-    ImputeZero,
-    ImputeZeroGLMUCB,
-    ImputeZeroLinUCB,
-    LinUCB,
-    RobustUCB,
-)
 from halfseen.report.study.linear_measures import rarely_seen_best
 from halfseen.report.study.measures import (
     Estimate,
@@ -33,7 +21,6 @@ from halfseen.studies.result import Result
 from halfseen.tables import percent
 from halfseen.theory.along_a_run import bounded_policies
 
-MADE_UP = (ImputeZero, ImputeMean, ImputeZeroLinUCB, ImputeZeroGLMUCB)
 ASSUMPTION = (
     "Every number here assumes that, given the {one}, whether a reward is seen does not depend on"
     " the reward. If, say, unhappy users answer less often, none of them hold."
@@ -171,8 +158,7 @@ def surprise(answer: Answer) -> str | None:
         rare = type(place.policy) in bounded_policies(place.problem) and rarely_seen_best(place)
     else:
         best = place.problem.gaps[place.problem.playable] == 0.0
-        optimistic = isinstance(place.policy, UCB | UCB1 | RobustUCB)
-        rare = optimistic and place.observe[best].max() < float(np.mean(place.observe))
+        rare = place.policy.optimistic and place.observe[best].max() < float(np.mean(place.observe))
     if rare:
         one = "action" if place.linear else "arm"
         return (
@@ -188,12 +174,11 @@ def imputation(result: Result, problem: int) -> list[str]:
     names = list(study.policies)
     sentences = []
     for k, policy in enumerate(study.policies.values()):
-        if not isinstance(policy, MADE_UP):
+        if policy.imputed is None:
             continue
-        zero = not isinstance(policy, ImputeMean)
-        value = "0" if zero else "the arm’s mean so far"
-        start = f"Writing {value} for a missing reward ({names[k]})"
-        honest = _without_making_up(policy)
+        zero = policy.imputed == "0"
+        start = f"Writing {policy.imputed} for a missing reward ({names[k]})"
+        honest = policy.without_imputation()
         others = enumerate(study.policies.values())
         base = next((b for b, other in others if other == honest), None)
         if base is None:
@@ -208,14 +193,6 @@ def imputation(result: Result, problem: int) -> list[str]:
             one = "action" if study.linear else "arm"
             sentences.append(_cost_of_imputing(start, names[base], costs, zero, one))
     return sentences
-
-
-def _without_making_up(policy: Any) -> Any:
-    """Return the policy that differs only in that it leaves missing rewards out."""
-    if isinstance(policy, ImputeZero | ImputeMean):
-        return policy.base
-    honest = GLMUCB if isinstance(policy, ImputeZeroGLMUCB) else LinUCB
-    return honest(**vars(policy))
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.censorship import MultiThreshold
 from halfseen.censorship.directions import projections
-from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
 from halfseen.problems import RandomActions
 from halfseen.report.core.panels import FILL, HINTS, INK, Axes, Figure, Panels, Rows
@@ -263,7 +261,7 @@ def direction_rows(result: Result, problem: int) -> Rows:
     for place in places(result.study, problem):
         if place.position[2] > 0:
             continue
-        found = curve_along(place.censorship)
+        found = place.censorship.curve(POINTS)
         if found is None:
             continue
         names = {"censorship": place.names[1]}
@@ -272,18 +270,6 @@ def direction_rows(result: Result, problem: int) -> Rows:
             rows.append(names | {"kind": "curve"} | numbers)
         rows += [names | row for row in _where_actions_lie(place)]
     return rows
-
-
-def curve_along(censorship: Any) -> tuple[Vector, Vector] | None:
-    """Return places along the direction and the chance of being seen there, if there is one."""
-    if isinstance(censorship, LinkedCensorship):
-        along = np.linspace(-1.0, 1.0, POINTS)
-        return along, censorship.along(along)
-    if isinstance(censorship, MultiThreshold):
-        cuts = np.sin(censorship.thresholds)
-        along = np.concatenate([[-1.0], np.repeat(cuts, 2), [1.0]])
-        return along, np.repeat(np.array(censorship.observe), 2)
-    return None
 
 
 def _where_actions_lie(place: Place) -> Rows:

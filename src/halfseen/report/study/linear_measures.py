@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
 from halfseen.report.study.measures import Estimate, Place, Position, estimate, playable
 from halfseen.studies.result import Result
@@ -60,9 +59,10 @@ def regions(place: Place) -> list[str]:
     """Return the regions counted apart, as intervals of <a, u>; none where there is one only."""
     if place.problem.actions.same_every_round:
         return []
-    if not isinstance(place.censorship, MultiThreshold) or not place.censorship.thresholds:
+    profile = place.censorship.profile(place.problem.dimension)
+    if profile is None or not profile.cuts.size:
         return []
-    cuts = [-1.0, *np.sin(place.censorship.thresholds), 1.0]
+    cuts = [-1.0, *profile.cuts, 1.0]
     return [f"{_signed(low)} to {_signed(high)}" for low, high in pairwise(cuts)]
 
 
@@ -74,8 +74,16 @@ def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str
         rows = place.problem.actions.fixed
         means, seen = place.problem.means(rows), place.censorship.probabilities(rows)
     else:
-        return regions(place), np.array(place.censorship.observe)
+        return regions(place), _within_regions(place)
     return [f"{arm} ({means[arm]:.3g})" for arm in drawn], seen[drawn]
+
+
+def _within_regions(place: Place) -> Vector:
+    """Return the probability of being observed in the middle of each region."""
+    profile = place.censorship.profile(place.problem.dimension)
+    edges = np.array([-1.0, *profile.cuts, 1.0])
+    middle = ((edges[1:] + edges[:-1]) / 2.0).tolist()
+    return np.array([profile.kernel(along, profile.table) for along in middle])
 
 
 def counted_apart(place: Place) -> int:

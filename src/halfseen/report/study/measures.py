@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.phrases import number
-from halfseen.problems import GeneralizedLinearBandit, LinearBandit
 from halfseen.studies.result import Z95, Result
 from halfseen.studies.study import Study
 from halfseen.theory import effective_dimension
@@ -43,12 +42,12 @@ class Place:
     @property
     def linear(self) -> bool:
         """True for a linear or generalized linear bandit."""
-        return isinstance(self.problem, LinearBandit)
+        return bool(self.problem.linear)
 
     @property
     def generalized(self) -> bool:
         """True for a generalized linear bandit."""
-        return isinstance(self.problem, GeneralizedLinearBandit)
+        return bool(self.problem.generalized)
 
     @property
     def observe(self) -> Vector:

@@ -12,7 +12,6 @@ from halfseen.censorship.link_models import LinkedCensorship, Logistic
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.report.core.panels import INK, MUTED, PALETTE, Rows
-from halfseen.report.study.linear_charts import curve_along
 from halfseen.report.theory.framing import (
     HALF,
     HEIGHT,
@@ -37,6 +36,7 @@ from halfseen.theory.linear.reachability import Reachability, two_region_dimensi
 
 BLUE, RED, GREEN, PURPLE, ORANGE = PALETTE[:5]
 POINTS = 241  # points of a curve
+SMOOTH = 81  # of a smooth censorship
 OVER = 1.35  # the top of the dimension's chart, in units of d
 
 
@@ -94,7 +94,7 @@ def censorship_chart(
     ):
         rows: Rows = []
         for name, (model, turned) in drawn.items():
-            found = curve_along(model)
+            found = model.curve(SMOOTH)
             assert found is not None
             along, chance = found
             along = -along if turned else along

@@ -1,0 +1,195 @@
+"""The checks every law of rewards must pass, yours included."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.draws import REWARD, Stream
+from halfseen.engine.specialise import compiled
+from halfseen.errors import InvalidInput
+from halfseen.problems import ArmedBandit, RewardLaw
+from halfseen.testing.contract import (
+    check_constants,
+    check_kind,
+    check_pure,
+    check_signature,
+    compiling,
+)
+
+if TYPE_CHECKING:
+    from halfseen.problems.reward_laws import draw_normal as draw
+
+_DRAWS = 20_000
+_ERRORS = 6.0  # standard errors: a right law fails with probability 2e-9
+_TAIL = 200  # the largest deviations, from which the tail index is estimated
+_LIGHT = 2.6  # tail index from which a variance is taken to exist
+_OTHER_MEANS = (-1.0, 0.0, 2.0)
+
+
+def check_reward_law(
+    law: RewardLaw, *, means: Any = (0.5, 0.25, 1.0), noise: Any = None, seed: int = 5
+) -> None:
+    """Raise AssertionError unless a law of rewards keeps the contract of `RewardLaw`.
+
+    It demands that
+
+    - it is a frozen dataclass with a name, made of code and values;
+    - the kernel `draw` returns a finite number, the same at the same place of the same stream, and
+      writes to nothing;
+    - compiled it draws the same numbers, to the last bit;
+    - draws are independent from one observation, arm, replication and seed to the next;
+    - their mean is that of the arm, also for other means that `check` accepts;
+    - their standard deviation is at most `scale`, and equal to it where the law takes noise and
+      leaves `scale` as it is. Laws whose tails are too heavy for a variance are exempt;
+    - for a law that says `sub_gaussian`, large deviations are no more frequent than
+      2 exp(-t^2 / (2 scale^2)).
+
+    Examples
+    --------
+    >>> from halfseen import StudentT
+    >>> check_reward_law(StudentT(2.5))
+    """
+    check_kind(law, RewardLaw)
+    name = type(law).__name__
+    assert callable(getattr(law, "draw", None)), f"{name}.draw must be a kernel"
+    check_signature(law, "draw", "table, arm, count, stream")
+    bandit = _bandit(law, means, noise)
+    _check_draws(law, bandit, seed)
+    for mean in _OTHER_MEANS:
+        try:
+            other = _bandit(law, [mean], None)
+        except AssertionError:
+            continue
+        row = _drawn(law, _constants(law, other), (seed, 2, 3, REWARD))[0]
+        what = f"`check` accepts a mean of {mean:g}, for which {_DRAWS:,} draws"
+        _check_mean(law, row, other, 0, what)
+
+
+def _bandit(law: RewardLaw, means: Any, noise: Any) -> ArmedBandit:
+    try:
+        return ArmedBandit(means, noise=noise if law.takes_noise else None, reward=law)
+    except InvalidInput as error:
+        raise AssertionError(str(error)) from None
+
+
+def _constants(law: RewardLaw, bandit: ArmedBandit) -> Vector:
+    spread = np.ones(bandit.arms) if bandit.noise is None else np.array(bandit.noise)
+    table = check_constants(law, np.array(bandit.means), spread)
+    assert table.ndim == 2 and len(table) == bandit.arms, (  # noqa: PT018
+        f"{type(law).__name__}.table must return one row of constants per arm: an array of shape"
+        f" ({bandit.arms}, n), not {table.shape}"
+    )
+    return table
+
+
+def _check_draws(law: RewardLaw, bandit: ArmedBandit, seed: int) -> None:
+    name, table, stream = f"{type(law).__name__}.draw", _constants(law, bandit), (seed, 2, 3)
+    for arm in range(bandit.arms):
+        value = check_pure(name, law.draw, table, arm, arm, (*stream, REWARD))
+        assert math.isfinite(value), f"{name} must return a finite number, not {value}"
+    drawn = _drawn(law, table, (*stream, REWARD))
+    for arm, row in enumerate(drawn):
+        _check_mean(law, row, bandit, arm, f"{_DRAWS:,} draws of arm {arm}")
+        _check_scale(law, row, bandit.means[arm], float(bandit.scale[arm]), arm)
+    _check_independence(name, "observation to observation", drawn[:, 1:], drawn[:, :-1])
+    if bandit.arms > 1:
+        _check_independence(name, "arm to arm", drawn[1:], drawn[:-1])
+    for place, what in ((2, "replication to replication"), (0, "seed to seed")):
+        key = [*stream, REWARD]
+        key[place] += 1
+        again = _drawn(law, table, (key[0], key[1], key[2], key[3]))
+        _check_independence(name, what, drawn, again)
+
+
+def _check_mean(law: RewardLaw, row: Vector, bandit: ArmedBandit, arm: int, what: str) -> None:
+    mean = bandit.means[arm]
+    spread = float(row.std()) or float(bandit.scale[arm])  # rare rewards may never be drawn
+    error = _ERRORS * spread / math.sqrt(_DRAWS) + 1e-12 * abs(mean)
+    assert abs(row.mean() - mean) <= error, (
+        f"{type(law).__name__}.draw must have the arm's mean, by which regret is counted: {what}"
+        f" have a mean of {row.mean():.4g}, not {mean:g}"
+    )
+
+
+def _check_scale(law: RewardLaw, row: Vector, mean: float, scale: float, arm: int) -> None:
+    away, name = np.abs(row - mean), type(law).__name__
+    if law.sub_gaussian and scale > 0.0:
+        _check_tails(name, away / scale, arm)
+    if not law.sub_gaussian and tail_index(away) < _LIGHT:
+        return
+    largest = max(float(away.max()), 1e-300)
+    squares = (away / largest) ** 2
+    spread = largest * math.sqrt(float(squares.mean()))
+    kurtosis = float(np.mean(squares**2)) / max(float(squares.mean()) ** 2, 1e-300)
+    error = _ERRORS * spread * math.sqrt(max(kurtosis - 1.0, 0.0) / (4.0 * _DRAWS)) + 1e-12
+    told = f"{_DRAWS:,} draws of arm {arm} have {spread:.4g}, and `scale` says {scale:g}"
+    assert spread <= scale + error, (
+        f"{name}.scale must not be below the standard deviation, which policies are told: {told}"
+    )
+    own = type(law).scale is not RewardLaw.scale
+    assert own or not law.takes_noise or spread >= scale - error, (
+        f"{name}.draw must have the noise as its standard deviation: {told}. Return another one, or"
+        " a bound on it, from a method `scale`"
+    )
+
+
+def _check_tails(name: str, away: Vector, arm: int) -> None:
+    from scipy.stats import binom
+
+    for t in (3.0, 4.0, 5.0, 6.0):
+        bound, seen = 2.0 * math.exp(-0.5 * t * t), int((away > t).sum())
+        assert binom.sf(seen - 1, _DRAWS, min(bound, 1.0)) > 1e-9, (
+            f"{name} must not say sub_gaussian = True: {seen} of {_DRAWS:,} draws of arm {arm} are"
+            f" more than {t:g} scales from the mean, and at most {_DRAWS * bound:.1f} are expected"
+        )
+
+
+def tail_index(away: Vector) -> float:
+    """Return Hill's estimate of the tail index of absolute deviations: moments below it exist."""
+    largest = np.sort(away)[-_TAIL - 1 :]
+    if largest[0] <= 0.0 or largest[0] == largest[-1]:
+        return math.inf
+    return 1.0 / float(np.mean(np.log(largest[1:] / largest[0])))
+
+
+def _check_independence(name: str, what: str, first: Vector, second: Vector) -> None:
+    """Compare ranks, which exist whatever the tails; rows that are nearly constant are left out."""
+    from scipy.stats import rankdata
+
+    for one, other in zip(first, second, strict=True):
+        if min(_changes(one), _changes(other)) < 0.1:
+            continue
+        correlation = float(np.corrcoef(rankdata(one), rankdata(other))[0, 1])
+        assert abs(correlation) <= _ERRORS / math.sqrt(_DRAWS), (
+            f"{name} must draw independently from {what}: their rank correlation is"
+            f" {correlation:.3f}. Draw from halfseen.draws with `stream`, `count` and `arm`"
+        )
+
+
+def _changes(row: Vector) -> float:
+    """Return the share of draws that differ from the commonest one."""
+    _, counts = np.unique(row, return_counts=True)
+    return 1.0 - float(counts.max()) / len(row)
+
+
+def draw_many(table: Vector, stream: Stream, out: Vector) -> None:
+    """Write the first rewards of every arm; ``draw`` is filled in with a law's kernel."""
+    for arm in range(out.shape[0]):
+        for count in range(out.shape[1]):
+            out[arm, count] = draw(table, arm, count, stream)
+
+
+def _drawn(law: RewardLaw, table: Vector, stream: Stream) -> Vector:
+    """Return many draws of every arm, compiled, after comparing some with plain Python."""
+    name = f"{type(law).__name__}.draw"
+    found = np.empty((len(table), _DRAWS))
+    with compiling(law):
+        compiled(draw_many, law.kernels())(table, stream, found)
+    for arm in range(len(table)):
+        plain = [law.draw(table, arm, count, stream) for count in range(50)]
+        assert np.array_equal(found[arm, :50], plain), f"{name}: compiled, it draws other numbers"
+    return found

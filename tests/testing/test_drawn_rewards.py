@@ -1,0 +1,143 @@
+"""Checks of reward laws: right ones pass, wrong ones are told what is wrong."""
+
+import math
+import random
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from halfseen import ArmedBandit, RewardLaw, StudentT
+from halfseen.draws import normal, uniform
+from halfseen.problems import REWARD_LAWS
+from halfseen.testing import check_problem, check_reward_law
+from halfseen.testing.drawn_rewards import tail_index
+
+
+@pytest.mark.parametrize("kind", ["bernoulli", "exponential", "student-t"])
+def test_built_in_laws_pass(kind):
+    check_reward_law(REWARD_LAWS[kind]())
+
+
+def test_laws_without_a_variance_and_rare_rewards_pass():
+    check_reward_law(StudentT(1.5))
+    check_reward_law(StudentT(2.0), seed=1)
+    check_reward_law(REWARD_LAWS["bernoulli"](), means=[1e-6, 0.5])
+    check_reward_law(REWARD_LAWS["gaussian"](), noise=0.0)
+
+
+@pytest.mark.parametrize("index", [1.5, 3.0])
+def test_the_tail_index_is_that_of_a_pareto_law(index):
+    away = np.random.default_rng(1).pareto(index, 20_000) + 1.0
+    assert tail_index(away) == pytest.approx(index, abs=4.0 * index / math.sqrt(200))
+    assert tail_index(np.ones(500)) == math.inf
+
+
+def always_up(table, arm, count, stream):
+    return table[arm, 0] + table[arm, 1]
+
+
+def global_state(table, arm, count, stream):
+    return random.gauss(table[arm, 0], table[arm, 1])
+
+
+def not_compilable(table, arm, count, stream):
+    return float(f"{table[arm, 0]:g}".encode().decode())
+
+
+def nowhere(table, arm, count, stream):
+    return math.nan
+
+
+def three(table, arm, count):
+    return 0.0
+
+
+def narrow(table, arm, count, stream):
+    return table[arm, 0] + 0.5 * table[arm, 1] * normal(stream, count, arm)
+
+
+def laplace(table, arm, count, stream):
+    u = uniform(stream, count, arm) - 0.5
+    size = -math.log1p(-2.0 * abs(u)) / math.sqrt(2.0)
+    return table[arm, 0] + table[arm, 1] * math.copysign(size, u)
+
+
+def every_arm_alike(table, arm, count, stream):
+    return table[arm, 0] + table[arm, 1] * normal(stream, count, 0)
+
+
+def every_seed_alike(table, arm, count, stream):
+    return table[arm, 0] + table[arm, 1] * normal((1, stream[1], stream[2], 4), count, arm)
+
+
+def every_replication_alike(table, arm, count, stream):
+    return table[arm, 0] + table[arm, 1] * normal((stream[0], stream[1], 1, 4), count, arm)
+
+
+def in_pairs(table, arm, count, stream):
+    return table[arm, 0] + table[arm, 1] * normal(stream, count // 2, arm)
+
+
+def past_the_table(table, arm, count, stream):
+    return table[arm, 5]
+
+
+def nothing(table, arm, count, stream):
+    return None
+
+
+def at_most_one(table, arm, count, stream):
+    bit = 1.0 if uniform(stream, count, arm) < 0.5 else -1.0
+    return min(table[arm, 0], 1.0) + table[arm, 1] * bit
+
+
+def wide(table, arm, count, stream):
+    sign = 1.0 if count % 2 == 0 else -1.0
+    return table[arm, 0] + 3.0 * sign * table[arm, 1]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sentence"),
+    [
+        (always_up, "must have the arm's mean, by which regret is counted"),
+        (global_state, "must return the same for the same arguments"),
+        (not_compilable, "must be plain functions that numba can compile"),
+        (nowhere, "must return a number, not NaN"),
+        (three, r"must take 4 arguments, \(table, arm, count, stream\); it takes 3"),
+        (wide, "must not be below the standard deviation"),
+        (narrow, "must have the noise as its standard deviation.* from a method `scale`"),
+        (laplace, "must not say sub_gaussian = True: 61 of 20,000 draws"),
+        (every_arm_alike, "must draw independently from arm to arm"),
+        (every_replication_alike, "must draw independently from replication to replication"),
+        (every_seed_alike, "must draw independently from seed to seed"),
+        (in_pairs, "must draw independently from observation to observation"),
+        (past_the_table, r"raised IndexError: index 5.* table is an array of shape \(3, 2\)"),
+        (nothing, "must return a number, not None"),
+        (at_most_one, "accepts a mean of 2, for which 20,000 draws have a mean of 1.0"),
+    ],
+)
+def test_wrong_laws_are_told_what_is_wrong(kernel, sentence):
+    @dataclass(frozen=True)
+    class Wrong(RewardLaw):
+        kind: ClassVar[str] = "wrong"
+        draw = staticmethod(kernel)
+        sub_gaussian = True
+
+    with pytest.raises(AssertionError, match=sentence):
+        check_reward_law(Wrong())
+
+
+def test_a_problem_with_a_wrong_law_is_told_what_is_wrong():
+    @dataclass(frozen=True)
+    class Upward(RewardLaw):
+        kind: ClassVar[str] = "upward"
+        draw = staticmethod(always_up)
+
+    with pytest.raises(AssertionError, match="must have the arm's mean"):
+        check_problem(ArmedBandit([0.5, 0.2], reward=Upward()))
+    with pytest.raises(AssertionError, match=r"Flat\.table must return one row of constants"):
+        check_reward_law(type("Flat", (Upward,), {"table": lambda *given: np.ones(3)})())
+    with pytest.raises(AssertionError, match="Give an object, Upward"):
+        check_reward_law(Upward)

@@ -1,0 +1,180 @@
+"""Kernels that break their contract: the sentence names the kernel, what it did and the rule."""
+
+import math
+import random
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from halfseen import UCB, ArmedBandit, InvalidInput, LinearPolicy, Policy, Study, Uniform, simulate
+from halfseen.testing import check_linear_policy, check_policy
+
+
+def policy(**parts):
+    """Return a policy made of kernels and attributes."""
+    kernels = {k: staticmethod(v) if callable(v) and k != "table" else v for k, v in parts.items()}
+    content = {"table": lambda self, setting: np.zeros((setting.arms, 1))} | kernels
+    content |= {"kind": "wrong", "__annotations__": {"kind": ClassVar[str]}}
+    return dataclass(frozen=True)(type("Wrong", (Policy,), content))()
+
+
+def linear_policy(**parts):
+    """Return a linear policy made of kernels and attributes."""
+    kernels = {k: staticmethod(v) if callable(v) and k != "table" else v for k, v in parts.items()}
+    content = {"table": lambda self, setting: np.zeros(1)} | kernels
+    content |= {"kind": "wrong", "__annotations__": {"kind": ClassVar[str]}}
+    return dataclass(frozen=True)(type("Wrong", (LinearPolicy,), content))()
+
+
+def greedy(state, arm, clock, stream, table):
+    return state[arm, 1] / (state[arm, 0] + 1.0)
+
+
+def random_index(state, arm, clock, stream, table):
+    return random.random()
+
+
+def formatted(state, arm, clock, stream, table):
+    return float(f"{state[arm, 0]:g}".encode().decode())
+
+
+def hurried(state, arm, clock, stream, table):
+    return greedy(state, arm, clock, stream, table) + math.log(clock)
+
+
+ARMS = [
+    ({"index": lambda state, arm, clock, stream: 0.0}, "index must take 5 arguments, (state, arm,"),
+    (
+        {"index": lambda state, arm, clock, stream, table: state[arm, 5]},
+        "index must work on whatever the loop gives it. It raised IndexError: index 5 is out of"
+        " bounds for axis 1 with size 2, where state is an array of shape (4, 2), arm is 0",
+    ),
+    ({"index": lambda state, arm, clock, stream, table: None}, "must return a number, not None"),
+    ({"index": lambda state, arm, clock, stream, table: "x"}, "must return a number, not 'x'"),
+    ({"index": lambda state, arm, clock, stream, table: state}, "must return a number, not array"),
+    ({"index": lambda state, arm, clock, stream, table: math.nan}, "a number, not NaN"),
+    ({"index": random_index}, "must return the same for the same arguments"),
+    ({"index": formatted}, "must be plain functions that numba can compile"),
+    ({"index": hurried, "waits": True}, "must not depend on the clock where `waits` is True"),
+    ({"index": "best"}, "index must be a function, index(state, arm, clock, stream, table)"),
+    (
+        {"choose": lambda state, plays, playable, clock, stream, table: 1.5},
+        "choose must return the number of an arm, not 1.5",
+    ),
+    (
+        {"choose": lambda state, plays, playable, clock, stream, table: 9},
+        "choose returned 9: arms are numbered from 0 to 3",
+    ),
+    (
+        {"choose": lambda state, plays, playable, clock, stream, table: 0},
+        "choose returned arm 0, which is not playable",
+    ),
+    (
+        {"index": greedy, "learn": lambda state, arm, reward, table: None},
+        "learn must add one to state[arm, 0], the number of observations: it went from 0 to 0",
+    ),
+    (
+        {"index": greedy, "width": lambda state, arm, clock, table: table[arm, 9]},
+        "width must work on whatever the loop gives it. It raised IndexError",
+    ),
+    (
+        {"index": greedy, "fill": lambda state, arm, table: None},
+        "fill must return a number, or NaN to learn nothing, not None",
+    ),
+    ({"index": greedy, "table": lambda *given: None}, "table must return an array of numbers"),
+    ({"index": greedy, "table": lambda *given: np.ones((1, 1))}, "shape (4, n), not (1, 1)"),
+    ({"index": greedy, "table": lambda self, s: s.armz}, "table raised AttributeError"),
+    ({"index": greedy, "statistics": 0}, "statistics must be a whole number of at least 1"),
+]
+
+
+@pytest.mark.parametrize(("parts", "sentence"), ARMS, ids=[sentence for _, sentence in ARMS])
+def test_a_wrong_kernel_of_a_policy_is_named(parts, sentence):
+    with pytest.raises(AssertionError, match=re.escape(sentence)):
+        check_policy(policy(**parts), horizon=10)
+
+
+def test_a_kernel_with_self_is_told_to_be_a_plain_function():
+    @dataclass(frozen=True)
+    class Method(Policy):
+        kind: ClassVar[str] = "method"
+
+        def index(self, state, arm, clock, stream, table):
+            return 0.0
+
+        def table(self, setting):
+            return np.zeros((setting.arms, 1))
+
+    with pytest.raises(AssertionError, match=r"without self.*index = staticmethod\(...\)"):
+        check_policy(Method())
+    with pytest.raises(AssertionError, match="Give an object, Method"):
+        check_policy(Method)
+
+
+def noisy(mean, square, spread, shift, action, clock, stream, table):
+    return mean + random.random()
+
+
+def mean_only(mean, square, spread, shift, action, clock, stream, table):
+    return mean
+
+
+def nowhere(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+    pass
+
+
+LINEAR = [
+    ({"index": noisy}, "must return the same for the same arguments"),
+    ({"index": lambda mean, square, table: mean}, "index must take 8 arguments, (mean, square,"),
+    ({"index": mean_only, "radius": lambda spread, table: -1.0}, "then -1"),
+    ({"index": mean_only, "radius": lambda spread, table: table[7]}, "radius must work on"),
+    ({"index": mean_only, "on_ball": nowhere}, "on_ball must write its action into `out`"),
+    ({"index": mean_only, "table": lambda *given: np.ones((2, 2))}, "a vector of constants"),
+    (
+        {"choose": lambda rows, known, memory, clock, stream, table: rows[0, 0]},
+        "choose must return the number of one of 5 rows, from 0 to 4",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parts", "sentence"), LINEAR, ids=[sentence for _, sentence in LINEAR])
+def test_a_wrong_kernel_of_a_linear_policy_is_named(parts, sentence):
+    with pytest.raises(AssertionError, match=re.escape(sentence)):
+        check_linear_policy(linear_policy(**parts), horizon=10)
+
+
+def test_a_study_with_a_kernel_that_cannot_be_compiled_says_why():
+    short = policy(index=lambda state, arm, clock, stream: 0.0)
+    study = Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), {"ours": short}, horizon=10)
+    with pytest.raises(
+        InvalidInput, match=r"^`arms · uniform · ours` must have kernels that numba"
+    ):
+        simulate(study)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((UCB,), "`Study.policies` must be an object, not a class; got <class .*Write UCB"),
+        (([UCB()],), "Name each of them"),
+        (("ucb",), r"For example UCB\(\)"),
+        ((Uniform(0.5),), "The order is Study"),
+        (({"a": UCB},), r"`Study.policies\['a'\]` must be an object, not a class"),
+        (({},), "`Study.policies` must not be empty"),
+        (
+            (UCB(), 100),
+            r"by name; got 100\. Write Study\(problems, censorships, policies, horizon=",
+        ),
+    ],
+)
+def test_a_study_given_something_else_says_what_to_write(given, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        Study(
+            ArmedBandit([0.6, 0.5]),
+            Uniform(0.5),
+            *given,
+            **({} if len(given) > 1 else {"horizon": 9}),
+        )
