@@ -37,10 +37,11 @@ MAY_IMPORT = {
     "agents": STUDIED | {"theory"},
     "testing": STUDIED | {"agents"},
     "logs": READ | {"memory", "theory"},
+    "values": READ - {"studies"} | {"logs"},
     "integrations": READ | {"logs"},
     "claims": READ | {"theory"},
-    "report": READ | {"claims", "logs", "theory"},
-    "cli": READ | {"claims", "interrupts", "logs", "report", "theory"},
+    "report": READ | {"claims", "logs", "theory", "values"},
+    "cli": READ | {"claims", "interrupts", "logs", "report", "theory", "values"},
     "__main__": {"cli", "interrupts"},
     "__init__": {"errors"},
 }
