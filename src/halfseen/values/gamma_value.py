@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.logs.group_sums import sum_by
 from halfseen.logs.missing_bounds import HUGE, expectile_bounds
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.values.influence import Influence, Sample, normal_interval
@@ -104,7 +105,7 @@ def in_cells(sample: Sample, cell: NDArray[np.int64]) -> Cells:
         names=tuple(map(str, places[starts].tolist())),
         never_seen=(),
         left_out=0,
-        rows=np.bincount(cell, sample.count)[places[starts]],
+        rows=sum_by(cell, sample.count)[places[starts]],
         seen=np.add.reduceat(counts, starts).astype(np.int64),
         starts=starts,
         values=values,
@@ -136,7 +137,7 @@ def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
     """
     low, high = cells.missing_mean(gamma)
     sample, cell = cells.sample, cells.cell
-    lacking = np.bincount(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
+    lacking = sum_by(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
     found = []
     for lower in (True, False):
         smallest = (lacking >= 0.0) if lower else (lacking < 0.0)
@@ -154,12 +155,12 @@ def _influence(
     away = sample.reward - mean[cell]
     heavy = np.where(away > 0.0, tilt[cell], 1.0)
     number = np.where(sample.seen, sample.count, 0.0)
-    seen = np.bincount(cell, number, cells.cells)
+    seen = sum_by(cell, number, cells.cells)
     slopes = np.zeros(len(cell))
     usable = np.isfinite(tilt[cell]) & (tilt[cell] > 0.0) & sample.seen
     # psi is (R - e) heavy over the mean of heavy among the seen, and that mean times `seen`
     # is the sum.
-    total = np.bincount(cell, np.where(usable, number * heavy, 0.0), cells.cells)
+    total = sum_by(cell, np.where(usable, number * heavy, 0.0), cells.cells)
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(seen > 0.0, lacking / total, 0.0)[cell] * heavy
     slopes[usable] = scaled[usable]
@@ -187,7 +188,7 @@ def tipping(cells: Cells, weight: Vector) -> float:
     def ends(gamma: float) -> tuple[float, float]:
         low, high = cells.missing_mean(gamma)
         sample, cell = cells.sample, cells.cell
-        lacking = np.bincount(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
+        lacking = sum_by(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
         known = sample.count @ (np.where(sample.seen, sample.reward, 0.0) * weight)
         up, down = np.maximum(lacking, 0.0), np.minimum(lacking, 0.0)
         return float(known + up @ low + down @ high), float(known + up @ high + down @ low)

@@ -137,7 +137,8 @@ def influence(
     DRos          :math:`q_\pi` + (K W/(W² + K)) O (R - q)
     ============= ==============================================================================
 
-    The standard deviation of DM says nothing about the error of q: it gets no interval.
+    The standard deviation of DM says nothing about the error of q, nor does that of DR with
+    smaller weights: neither gets a normal interval.
 
     Examples
     --------

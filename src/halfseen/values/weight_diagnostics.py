@@ -73,10 +73,9 @@ class Diagnostics:
         """Whether the log can evaluate the policy, in a sentence."""
         if self.troubles:
             return "This log is a poor judge of the policy: " + _lower(self.troubles[0])
-        share = "" if math.isnan(self.largest_share) else f", none over {self.largest_share:.2%}"
         return (
-            f"The log can evaluate the policy: its weights are worth {self.effective_rows:,.0f}"
-            f" decisions{share} of the whole."
+            f"The log can evaluate the policy: it is worth {self.effective_rows:,.0f} decisions of"
+            f" the policy itself, and none has over {self.largest_share:.2%} of the weight."
         )
 
     def to_dict(self) -> dict[str, Any]:
