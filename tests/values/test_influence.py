@@ -109,6 +109,22 @@ def test_equal_to_open_bandit_pipeline_itself_where_it_installs():
         assert value == pytest.approx(estimator.estimate_policy_value(**shared), abs=1e-12)
 
 
+def test_equal_to_the_sample_selection_model_of_doubleml():
+    # DoubleMLSSM 0.11.4, missing-at-random, learners that return these nuisances; its standard
+    # error divides by n.
+    kept = log.ARM < 2
+    x, arm, reward = log.X[kept], log.ARM[kept], log.REWARD[kept]
+    rows, chance = sample(reward), np.where(x == 0, 0.375, 2 / 3)
+
+    def always(k):
+        w = (arm == k) / np.where(arm == 1, chance, 1 - chance)
+        return Weighting(w / log.SEEN[x, arm], log.Q[x, arm], log.Q[x, k])
+
+    found = influence("DR", rows, always(1)) - influence("DR", rows, always(0))
+    assert found.estimate(rows) == pytest.approx(0.195138888888889, abs=1e-14)
+    assert found.error(rows) * np.sqrt(7 / 8) == pytest.approx(0.327267489883144, abs=1e-14)
+
+
 def test_groups_of_equal_decisions_say_what_their_rows_say():
     rng = np.random.default_rng(0)
     kind = rng.integers(0, 5, 400)

@@ -123,49 +123,58 @@ def value(
     (1.0, 0.25)
     """
     asked = {name: given for name, given in locals().items() if name != "log"}
-    if estimator is not None:
-        estimator = checks.one_of("estimator", estimator, ESTIMATORS)
-    threshold = checks.number("threshold", threshold, above=0.0, fix="Use 10.")
-    interval = checks.one_of("interval", interval, ("normal", "bootstrap"))
-    resamples = checks.whole("resamples", resamples, at_least=20, fix="Use 1000.")
-    seed = checks.seed("seed", seed)
-    level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
-    extra = columns_of(target, compare) + (() if observe_column is None else (observe_column,))
+    settings = _checked_settings(asked)
+    named = {"target": target, "compare": compare, "observe_column": observe_column}
     source = open_log(log, table=table, encoding=encoding, decimal=decimal, in_order=bool(features))
-    for field, name in (
-        ("target", target),
-        ("compare", compare),
-        ("observe_column", observe_column),
-    ):
+    for field, name in named.items():
         if isinstance(name, str) and name != LOGGING:
             source.column(field, name)
-    columns = Columns(
-        action,
-        reward,
-        observed,
-        time,
-        propensity=propensity,
-        context=context,
-        features=(*dict.fromkeys(extra), *features),
-    )
+    extra = columns_of(*named.values())
+    described: dict[str, Any] = {"context": context, "features": (*extra, *features)}
+    columns = Columns(action, reward, observed, time, propensity=propensity, **described)
     source, notes = prepared(source, columns, window, now, empty_means)
     decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
-    groups = _read(decisions, tuple(dict.fromkeys(extra)))
-    model = _model(groups, observe, observe_column, outcome, time is not None)
+    found = _evaluated(_read(decisions, extra), asked, settings)
+    origin: dict[str, Any] = {
+        "log": decisions.log.name,
+        "left_out": decisions.left_out,
+        "asked": asked,
+    }
+    return replace(found, notes=(*notes, *found.notes), **origin)
+
+
+def _checked_settings(asked: Mapping[str, Any]) -> dict[str, Any]:
+    if asked["estimator"] is not None:
+        checks.one_of("estimator", asked["estimator"], ESTIMATORS)
+    return {
+        "estimator": asked["estimator"],
+        "threshold": checks.number("threshold", asked["threshold"], above=0.0, fix="Use 10."),
+        "interval": checks.one_of("interval", asked["interval"], ("normal", "bootstrap")),
+        "resamples": checks.whole("resamples", asked["resamples"], at_least=20, fix="Use 1000."),
+        "seed": checks.seed("seed", asked["seed"]),
+        "level": checks.number("level", asked["level"], above=0.0, below=1.0, fix="Use 0.95."),
+    }
+
+
+def _evaluated(
+    groups: LogGroups, asked: Mapping[str, Any], settings: Mapping[str, Any]
+) -> PolicyValue:
+    model = _model(
+        groups, asked["observe"], asked["observe_column"], asked["outcome"], bool(asked["time"])
+    )
     fit = model.fit(groups)
-    policies = [policy_on(groups, "target", target, fit.propensity)]
-    if compare is not None:
-        policies.append(policy_on(groups, "compare", compare, fit.propensity))
+    policies = [policy_on(groups, "target", asked["target"], fit.propensity)]
+    if asked["compare"] is not None:
+        policies.append(policy_on(groups, "compare", asked["compare"], fit.propensity))
     warnings = _checked(groups, policies, model, fit)
-    found = _Evaluation(groups, model, fit, policies, threshold, level)
-    options = {"resamples": resamples, "seed": seed} if interval == "bootstrap" else {}
+    found = _Evaluation(groups, model, fit, policies, settings["threshold"], settings["level"])
+    options = {}
+    if settings["interval"] == "bootstrap":
+        options = {name: settings[name] for name in ("resamples", "seed")}
     return replace(
-        found.result(estimator, options),
-        log=decisions.log.name,
-        notes=(*notes, *found.notes(options)),
+        found.result(settings["estimator"], options),
+        notes=tuple(found.notes(options)),
         warnings=(*warnings, *found.diagnostics.troubles),
-        left_out=decisions.left_out,
-        asked=asked,
     )
 
 

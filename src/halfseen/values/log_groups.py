@@ -107,7 +107,8 @@ def read_groups(decisions: Decisions, extra: Sequence[str]) -> LogGroups:
         value = "reward" if exact else reward_cells.bin_sql(log, f"{rows} AND seen")
         keys += [f"{value} AS bin", "count(*) AS count", "avg(reward) AS reward"]
         keys += ["coalesce(var_pop(reward), 0.0) AS within"]
-        inner, order = f"(SELECT {', '.join(keys)} FROM {rows} GROUP BY ALL)", ""
+        inner = f"(SELECT {', '.join(keys)} FROM {rows} GROUP BY ALL)"
+        order = f" ORDER BY arm, context, {', '.join(['seen', 'bin', *numbers])}"
     found = log.query(
         "SELECT dense_rank() OVER (ORDER BY action) - 1 AS arm,"
         " dense_rank() OVER (ORDER BY context NULLS LAST) - 1 AS context,"
