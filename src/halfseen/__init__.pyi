@@ -107,5 +107,7 @@ from halfseen.studies.summarize import summarize as summarize
 from halfseen.studies.sweep import Sweep as Sweep
 from halfseen.studies.sweep import sweep as sweep
 from halfseen.tables import Table as Table
+from halfseen.values.evaluate import value as value
+from halfseen.values.policy_value import PolicyValue as PolicyValue
 
 __version__: str

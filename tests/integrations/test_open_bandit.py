@@ -14,11 +14,14 @@ ROWS = {
 }
 
 
+OFFERS = {"action": "offer", "reward": "sold", "propensity": "chance"}
+
+
 def test_there_and_back():
     columns = {"action": "offer", "reward": "sold", "propensity": "chance"}
     feedback = to_open_bandit(ROWS, **columns, features=["age"])
     assert (feedback["n_rounds"], feedback["n_actions"]) == (4, 3)
-    known = "action action_context context n_actions n_rounds position pscore reward"
+    known = "action action_context context n_actions n_rounds observed position pscore reward"
     assert sorted(feedback) == known.split()
     order = np.argsort(feedback["context"][:, 0])
     assert feedback["action"][order].tolist() == [1, 0, 0, 2]
@@ -84,6 +87,62 @@ def test_seen_rows_alone_give_the_value_where_propensities_depend_on_a_context()
     assert weighted_value(feedback, policy) == pytest.approx(truth, abs=1e-12)
 
 
+def doubly_robust(feedback, policy, q):
+    """Return the direct method and the doubly robust value as Open Bandit Pipeline computes them.
+
+    `policy` and `q` hold one column per arm.
+    """
+    rows = np.arange(feedback["n_rounds"])
+    weight = policy[rows, feedback["action"]] / feedback["pscore"]
+    direct = (policy * q).sum(axis=1)
+    robust = direct + weight * (feedback["reward"] - q[rows, feedback["action"]])
+    return direct.mean(), robust.mean()
+
+
+def test_weighted_rows_give_every_estimator_the_contexts_of_all_decisions():
+    # p depends on the context: that of the seen rows is not that of all decisions.
+    rate = {("0", 0): 0.1, ("1", 0): 0.9, ("0", 1): 0.8, ("1", 1): 0.2}
+    mean = {("0", 0): 0.6, ("1", 0): 0.4, ("0", 1): 0.1, ("1", 1): 0.9}
+    cells = [(arm, 1000, p, mean[arm, x], 0.5, float(x)) for (arm, x), p in rate.items()]
+    rows = table(cells) | {"seen": [p for p in rate.values() for _ in range(1000)]}
+    options = {"features": ["x"], "observe": "seen"}
+    truth = 0.5 * (0.5 * 0.6 + 0.5 * 0.4) + 0.5 * (0.1 * 0.1 + 0.9 * 0.9)
+    wanted = np.array([[0.5, 0.5], [0.1, 0.9]])
+    right = np.array([[0.6, 0.4], [0.1, 0.9]])
+
+    whole = to_open_bandit(rows, **COLUMNS, weighted=True, **options)
+    place = whole["context"][:, 0].astype(int)
+    policy = wanted[place]
+    assert whole["n_rounds"] == 4000
+    assert whole["observed"].sum() == 2000
+    assert whole["reward"][~whole["observed"]].tolist() == [0.0] * 2000
+    logged = policy[np.arange(4000), whole["action"]]
+    assert weighted_value(whole, logged) == pytest.approx(truth, abs=1e-12)
+    assert doubly_robust(whole, policy, right[place]) == pytest.approx([truth] * 2, abs=1e-12)
+    wrong = np.full((4000, 2), 0.3)  # a regression that has learned nothing
+    assert doubly_robust(whole, policy, wrong)[1] == pytest.approx(truth, abs=1e-12)
+
+    some = to_open_bandit(rows, **COLUMNS, seen_only=True, **options)
+    there = some["context"][:, 0].astype(int)
+    logged = wanted[there][np.arange(2000), some["action"]]
+    assert weighted_value(some, logged) == pytest.approx(truth, abs=1e-12)
+
+
+def test_weighted_rows_come_back_with_missing_rewards_missing():
+    feedback = to_open_bandit(ROWS | {"sold": [1.0, None, 0.0, 2.0]}, **OFFERS, weighted=True)
+    assert feedback["pscore"] == pytest.approx([0.2, np.inf, 0.5 * 0.5, 0.3])
+    for name in ("reward", "propensity"):
+        assert np.isnan(from_open_bandit(feedback)[name]).tolist() == [False, True, False, False]
+
+
+def test_weights_that_cannot_be_are_refused():
+    with pytest.raises(InvalidInput, match="cannot come with `seen_only`"):
+        to_open_bandit(ROWS, **OFFERS, seen_only=True, weighted=True)
+    rows = ROWS | {"p": [0.5, None, 0.0, 1.2]}
+    with pytest.raises(InvalidInput, match="2 other cells in column p"):
+        to_open_bandit(rows, **OFFERS, weighted=True, observe="p")
+
+
 def test_arms_never_seen_and_arms_without_a_given_rate_are_refused():
     rows = {"a": ["x", "y"], "r": [1.0, None]}
     with pytest.raises(InvalidInput, match="none of y"):
@@ -115,6 +174,15 @@ def test_open_bandit_pipeline_itself_takes_and_gives_it():
     third = arm == 2
     rate = np.mean(~np.isnan(reward[third]))
     assert value == pytest.approx(np.nansum(np.where(third, 3 * reward, 0.0)) / rate / 400)
+
+    whole = to_open_bandit(rows, action="a", reward="r", propensity="p", weighted=True)
+    always, guess = np.zeros((2, 400, 3, 1))
+    always[:, 2], guess[:, :, 0] = 1.0, 0.4
+    both = ope.OffPolicyEvaluation(whole, [ope.InverseProbabilityWeighting(), ope.DoublyRobust()])
+    found = both.estimate_policy_values(action_dist=always, estimated_rewards_by_reg_model=guess)
+    assert found["ipw"] == pytest.approx(value)
+    weight = 3 * (third & ~np.isnan(reward)) / rate
+    assert found["dr"] == pytest.approx(np.mean(0.4 + weight * (np.nan_to_num(reward) - 0.4)))
 
     theirs = dataset.SyntheticBanditDataset(n_actions=4, dim_context=2, random_state=1)
     drawn = theirs.obtain_batch_bandit_feedback(n_rounds=500)

@@ -72,6 +72,31 @@ def check_propensities(decisions: Decisions, seen_only: bool) -> None:
         )
 
 
+def check_every_arm_seen(decisions: Decisions) -> None:
+    """Raise if an arm has no reward at all."""
+    counts = decisions.counts
+    never = [counts.names[i] for i in np.flatnonzero(counts.seen == 0)]
+    if never:
+        raise InvalidInput(
+            "log",
+            "must hold a reward of every arm, or policies that play the others get no value",
+            f"none of {listed(never)}",
+            "Leave those arms out of the log.",
+        )
+
+
+def check_row_rates(column: str, rates: Vector) -> None:
+    """Raise if a column of probabilities of being seen holds others, where rewards were seen."""
+    wrong = int(np.sum(~((rates >= checks.SMALLEST_OBSERVE) & (rates <= 1.0))))
+    if wrong:
+        raise InvalidInput(
+            "observe",
+            "must be above 0 and at most 1 wherever a reward was seen",
+            f"{wrong:,} other cells in column {column}",
+            "Fill them in, or leave those rows out.",
+        )
+
+
 def parts(decisions: Decisions) -> Iterator[Part]:
     """Yield the decisions that name an arm, in the order of the log."""
     counts, columns = decisions.counts, decisions.columns

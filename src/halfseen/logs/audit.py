@@ -16,6 +16,7 @@ from halfseen.checks import Vector
 from halfseen.logs.advice import Advice
 from halfseen.logs.audit_export import MOST_ARMS, rates_table, shown_rates
 from halfseen.logs.columns import Columns
+from halfseen.logs.context_means import ContextMeans
 from halfseen.logs.counts import Counts
 from halfseen.logs.dimension import Dimension
 from halfseen.logs.direction_fit import DirectionFit
@@ -72,6 +73,8 @@ class Audit(Advice):
         Confidence level of every interval.
     designed
         True if arms were drawn without looking at rewards and the log is looked at once.
+    context_means
+        Means of arms if the context tells what the missing rewards are; None without contexts.
     left_out
         Rows that ``where``, ``since``, ``until`` and ``drop_arms`` left out.
     asked
@@ -94,6 +97,7 @@ class Audit(Advice):
     level: float
     designed: bool = False
     left_out: LeftOut | None = None
+    context_means: ContextMeans | None = None
     asked: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -171,6 +175,8 @@ class Audit(Advice):
         parts.append(checks_in_words(self.checks))
         parts += ["\n".join(f"Note: {note}" for note in self.notes)] if self.notes else []
         parts += [" ".join(told)] if (told := best_in_words(self)) else []
+        if self.context_means is not None and not self.voided:
+            parts += [" ".join(self.context_means.findings)] if self.context_means.findings else []
         along = f"Along the features{' (void)' * self.voided}:\n{self.direction}"
         parts += [] if self.direction is None else [along]
         return "\n\n".join([*parts, ASSUMPTION])

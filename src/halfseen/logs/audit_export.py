@@ -68,6 +68,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         "best_arm": None if found.best is None else found.best.to_dict(),
         "worth_most": None if found.worth_most is None else found.worth_most.to_dict(),
         "missing_differ": None if found.rewards is None else bounds_as_dict(found.rewards, most),
+        "context_means": None if found.context_means is None else found.context_means.to_dict(),
         "direction": None if found.direction is None else found.direction.to_dict(),
         "assumption": ASSUMPTION,
     }

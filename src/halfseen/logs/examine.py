@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from halfseen.logs.columns import Columns, is_dated
+from halfseen.logs.context_means import read_context_means
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.dimension import estimate_dimension
 from halfseen.logs.direction import fit_log
@@ -81,6 +82,7 @@ def examine(
         "notes": (*notes, *findings.notes),
         "rewards": rewards,
         "direction": fit_log(decisions),
+        "context_means": None if maturity is not None else read_context_means(decisions),
         "level": level,
         "left_out": decisions.left_out,
     }

@@ -66,7 +66,7 @@ def read_cells(log: Log, rows: str, *, exact: bool) -> RewardCells:
         Whether every distinct value is a cell; else it is one of 1,000 equal intervals between the
         0.1% and the 99.9% quantile of the first rewards.
     """
-    place = "reward" if exact else _bin_sql(log, rows)
+    place = "reward" if exact else bin_sql(log, rows)
     found = log.query(
         "SELECT dense_rank() OVER (ORDER BY action) - 1 AS arm, value, count, within FROM"
         f" (SELECT action, {place} AS place, avg(reward) AS value, count(*) AS count,"
@@ -77,7 +77,8 @@ def read_cells(log: Log, rows: str, *, exact: bool) -> RewardCells:
     return RewardCells(np.asarray(found["arm"]).astype(np.int64), *columns)
 
 
-def _bin_sql(log: Log, rows: str) -> str:
+def bin_sql(log: Log, rows: str) -> str:
+    """Return SQL for the interval of a reward, among those that the first rewards of rows span."""
     ends = log.query(
         "SELECT unnest(quantile_cont(reward, [0.001, 0.999])) AS ends FROM"
         f" (SELECT reward FROM {rows} LIMIT {HEAD})"

@@ -26,16 +26,9 @@ def command_line(found: Audit, folder: Path, more: dict[str, Any]) -> str:
     more
         Further options of the command, such as ``traffic``.
     """
-    log = quote(found.log)
-    if found.log.startswith("the "):
-        log = "LOG"
-    elif found.log == "standard input":
-        log = "-"
-    elif "/" not in found.log and found.log in ("postgresql", "postgres", "mysql", "https", "s3"):
-        log = f"{found.log}://..."
     asked = found.asked or vars(found.columns)
     options = {k: v for k, v in asked.items() if k not in ONLY_IN_PYTHON} | more
-    words = [f"halfseen audit {log}"]
+    words = [f"halfseen audit {log_in_command(found.log)}"]
     for name, value in options.items():
         flag = f"--{name.replace('_', '-')}"
         if value is True:
@@ -44,3 +37,18 @@ def command_line(found: Audit, folder: Path, more: dict[str, Any]) -> str:
             several = isinstance(value, list | tuple)
             words.append(f"{flag} {quote(','.join(map(str, value)) if several else str(value))}")
     return " ".join([*words, f"--out {quote(str(folder))}"])
+
+
+def log_in_command(log: str) -> str:
+    """Return a log's name as a command takes it.
+
+    >>> log_in_command("my log.csv"), log_in_command("the dict"), log_in_command("postgresql")
+    ("'my log.csv'", 'LOG', 'postgresql://...')
+    """
+    if log.startswith("the "):
+        return "LOG"
+    if log == "standard input":
+        return "-"
+    if "/" not in log and log in ("postgresql", "postgres", "mysql", "https", "s3"):
+        return f"{log}://..."
+    return quote(log)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS, rates_table
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
 from halfseen.report.audit.command_line import command_line
+from halfseen.report.audit.context_means_part import context_means_part
 from halfseen.report.audit.warnings_section import delays_section, void_section, warnings_section
 from halfseen.report.core.document import NO_SCRIPT, charts_of, document, figure_place, section
 from halfseen.report.core.drawing import attempt, with_images
@@ -267,6 +268,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
             class_="note",
         ),
         table(names, rows, words=(0, 1, 2, 3, 4, 5), label="Bounds"),
+        *context_means_part(found),
     )
 
 

@@ -1,0 +1,223 @@
+"""The command that evaluates a policy on a log."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from halfseen.cli import Json, app, check_folder
+from halfseen.cli.log_arguments import row_options
+from halfseen.cli.logs import (
+    Action,
+    Decimal,
+    DropArms,
+    EmptyMeans,
+    Encoding,
+    Log,
+    Now,
+    Observed,
+    Since,
+    TableName,
+    Time,
+    Until,
+    Where,
+    Within,
+)
+from halfseen.cli.streams import answer_first, print_text
+from halfseen.errors import InvalidInput, StorageError
+
+FILE_COLUMNS = ("context", "arm", "probability")
+
+
+@app.command()
+def value(
+    log: Log,
+    *,
+    action: Action,
+    reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
+    always: Annotated[str | None, typer.Option(help="The policy plays this arm only.")] = None,
+    mix: Annotated[
+        str | None, typer.Option(help="The policy's probabilities by arm, as a=0.7,b=0.3.")
+    ] = None,
+    target_column: Annotated[
+        str | None, typer.Option(help="Column: the policy's probability of the logged arm.")
+    ] = None,
+    target_file: Annotated[
+        Path | None, typer.Option(help="CSV of context, arm, probability: the policy by context.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="Compare with another policy, as a=0.5,b=0.5; else the logging policy."),
+    ] = None,
+    against_file: Annotated[
+        Path | None, typer.Option(help="CSV of context, arm, probability: the other policy.")
+    ] = None,
+    observed: Observed = None,
+    propensity: Annotated[
+        str | None, typer.Option(help="Column: how likely was this arm chosen?")
+    ] = None,
+    context: Annotated[str | None, typer.Option(help="Column: which group is it?")] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Columns of numbers decisions looked at, as x,y,z.")
+    ] = None,
+    observe: Annotated[
+        str | None,
+        typer.Option(help="Probability of being seen by: cells, arms, logistic or trees."),
+    ] = None,
+    observe_column: Annotated[
+        str | None, typer.Option(help="Column: the known probability of being seen.")
+    ] = None,
+    outcome: Annotated[
+        str | None, typer.Option(help="Expected reward by: cells, arms, linear or trees.")
+    ] = None,
+    estimator: Annotated[
+        str | None, typer.Option(help="DR, SNDR, IPW, SNIPW, DM, switch-DR, DRos, clipped IPW/DR.")
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(help="Largest weight of the clipped estimators.")
+    ] = 10.0,
+    interval: Annotated[str, typer.Option(help="normal or bootstrap.")] = "normal",
+    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    time: Time = None,
+    window: Within = None,
+    now: Now = None,
+    empty_means: EmptyMeans = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    drop_arms: DropArms = None,
+    table: TableName = None,
+    encoding: Encoding = None,
+    decimal: Decimal = ".",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for a report; nothing is written without it.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tell whether another policy would have earned more, from a log of decisions."""
+    from halfseen.studies.storage import is_marked
+    from halfseen.values.evaluate import value as run
+    from halfseen.values.policy_value import VALUE_FILE
+
+    target = chosen_target(always, mix, target_column, target_file)
+    other = {"against": against, "against-file": against_file}
+    if all(other.values()):
+        raise InvalidInput("--against-file", "cannot come with --against", against, "Give one.")
+    if out is not None:
+        check_folder(out)
+        is_marked(out, VALUE_FILE)  # before a long log is read
+    options: dict[str, Any] = {} if against is None else {"compare": mixture("--against", against)}
+    if against_file is not None:
+        options["compare"] = read_policy("--against-file", against_file)
+    found = run(
+        log,
+        target=target,
+        action=action,
+        reward=reward,
+        observed=observed,
+        propensity=propensity,
+        context=context,
+        features=() if features is None else features.split(","),
+        observe=observe,
+        observe_column=observe_column,
+        outcome=outcome,
+        estimator=estimator,
+        threshold=threshold,
+        interval=interval,
+        level=level,
+        time=time,
+        window=window,
+        now=now,
+        empty_means=empty_means,
+        table=table,
+        encoding=encoding,
+        decimal=decimal,
+        **row_options(where, since, until, drop_arms),
+        **options,
+    )
+    page = answer_first(
+        lambda: print_text(f"{found}\n"),
+        lambda page: found.to_dict() | {"report": None if page is None else str(page)},
+        as_json,
+        lambda: None if out is None else found.report(out),
+    )
+    if page is not None and not as_json:
+        print(f"Report: {page}")
+
+
+def chosen_target(
+    always: str | None, mix: str | None, column: str | None, file: Path | None
+) -> Any:
+    """Return the policy that one of the options names."""
+    given = {"--always": always, "--mix": mix, "--target-column": column, "--target-file": file}
+    named = [name for name, choice in given.items() if choice is not None]
+    if len(named) != 1:
+        raise InvalidInput(
+            "--always, --mix, --target-column or --target-file",
+            "must be given once, to say which policy to evaluate",
+            ", ".join(named) or None,
+            "Write for example --always ARM.",
+        )
+    if always is not None:
+        return {always: 1.0}
+    if mix is not None:
+        return mixture("--mix", mix)
+    return column if file is None else read_policy("--target-file", file)
+
+
+def mixture(field: str, text: str) -> dict[str, float]:
+    """Read probabilities by arm; a name with a comma stands in quotes.
+
+    >>> mixture("--mix", 'a=0.7,"x,y=0.3"')
+    {'a': 0.7, 'x,y': 0.3}
+    """
+    found: dict[str, float] = {}
+    for part in next(csv.reader([text]), []):
+        arm, sign, number = part.rpartition("=")
+        try:
+            chance = float(number)
+        except ValueError:
+            sign = ""
+        if not sign or arm in found:
+            raise InvalidInput(
+                field,
+                "must name each arm once with its probability",
+                text,
+                "Write for example a=0.7,b=0.3.",
+            )
+        found[arm] = chance
+    return found
+
+
+def read_policy(field: str, path: Path) -> dict[str, dict[str, float]]:
+    """Read a policy by context from a CSV file of context, arm and probability."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageError(f"Cannot read {path}: {error}.") from None
+    table: dict[str, dict[str, float]] = {}
+    for line, row in enumerate(rows, start=2):
+        context, arm, number = (row.get(name) for name in FILE_COLUMNS)
+        try:
+            chance = float(number or "")
+        except ValueError:
+            chance = -1.0
+        if context is None or arm is None or not 0.0 <= chance <= 1.0:
+            raise InvalidInput(
+                field,
+                f"must be a CSV file of {', '.join(FILE_COLUMNS)}",
+                f"line {line} of {path.name}: {','.join(str(v) for v in row.values())}",
+                "Correct that line, or the names in the first.",
+            )
+        if arm in table.setdefault(context, {}):
+            raise InvalidInput(
+                field, "must name each arm of a context once", f"{arm} in {context}", "Keep one."
+            )
+        table[context][arm] = chance
+    if not table:
+        raise InvalidInput(field, "must hold rows", path.name, f"Add {', '.join(FILE_COLUMNS)}.")
+    return table

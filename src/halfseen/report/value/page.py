@@ -1,0 +1,193 @@
+"""The page of a policy's value: warnings, the answer, charts, tables, how to reproduce it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from halfseen.report.audit.charts import short
+from halfseen.report.audit.command_line import log_in_command
+from halfseen.report.core.document import NO_SCRIPT, charts_of, document, figure_place, section
+from halfseen.report.core.drawing import with_images
+from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.panels import Figure
+from halfseen.report.value.value_charts import value_figures
+from halfseen.studies.storage import is_marked, write_text
+from halfseen.tables import Table, show
+from halfseen.values.policy_value import ASSUMPTION, VALUE_FILE
+
+if TYPE_CHECKING:
+    from halfseen.values.policy_value import PolicyValue
+
+TITLE = "Is the new policy better?"
+ONLY_IN_PYTHON = ("resamples", "seed")
+DEFAULTS: tuple[Any, ...] = (None, (), [], "", ".", False)
+UNCHANGED = {"threshold": 10.0, "interval": "normal", "level": 0.95}
+
+
+def write_value(found: PolicyValue, folder: Path) -> Path:
+    """Write the page, its charts as SVG and PNG, and its numbers as JSON.
+
+    The folder must be new or empty, or hold another value: that one is replaced.
+    """
+    is_marked(folder, VALUE_FILE)
+    write_text(folder / VALUE_FILE, json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
+    planned = value_figures(found)
+    everything = with_images([f for row in planned.values() for f in row], folder / "charts")
+    each = iter(everything)
+    drawn = {part: [next(each) for _ in row] for part, row in planned.items()}
+    path = folder / "report.html"
+    write_text(path, document(TITLE, body(found, drawn, folder), charts_of(everything)))
+    return path
+
+
+def body(found: PolicyValue, drawn: dict[str, list[Figure]], folder: Path) -> list[Html]:
+    """Return the parts of the page."""
+    sections = {
+        "policies": ("The policies", policies_section(found, drawn["policies"])),
+        "weights": ("Can this log tell?", weights_section(found)),
+        "differ": ("If missing rewards differ", differ_section(found, drawn["differ"])),
+        "estimates": ("Every estimator", estimates_section(found, drawn["estimates"])),
+        "how": ("How it was computed", how_section(found, folder)),
+    }
+    links = [tag("a", title, href=f"#{name}") for name, (title, part) in sections.items() if part]
+    header = tag(
+        "header",
+        tag("p", f"On {short(found.log)}: {found.rows:,} decisions", class_="eyebrow"),
+        tag("h1", TITLE),
+        *(tag("p", said, class_="caution") for said in found.warnings),
+        *(tag("p", said, class_="lead") for said in found.answers),
+        *([] if found.left_out is None else [tag("p", str(found.left_out), class_="note")]),
+        tag("nav", *links, aria_label="Sections"),
+    )
+    parts = [part for _, part in sections.values() if part]
+    return [header, tag("main", NO_SCRIPT, *parts)]
+
+
+def policies_section(found: PolicyValue, drawn: list[Figure]) -> Html:
+    """Return the two policies and their difference."""
+    return section(
+        "policies",
+        "The policies",
+        _table(found.policies, "Policies"),
+        *(figure_place(figure) for figure in drawn),
+        tag("p", ASSUMPTION, class_="caution"),
+    )
+
+
+def weights_section(found: PolicyValue) -> Html:
+    """Return the diagnostics, each with what it should be."""
+    checked = found.diagnostics
+    k = "–" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
+    rows = [
+        ("mean weight", f"{checked.mean_weight:.4g}", f"1; it is {checked.z:.2f} errors away"),
+        ("effective decisions", f"{checked.effective_rows:,.0f}", "30 or more"),
+        ("… if nothing were missing", f"{checked.effective_rows_actions:,.0f}", ""),
+        ("largest share of one decision", f"{checked.largest_share:.2%}", "10% or less"),
+        ("smallest propensity", f"{checked.smallest_propensity:.3g}", "0.05 or more"),
+        ("Pareto k of the weights", k, "0.7 or less; – if few weights differ"),
+    ]
+    return section(
+        "weights",
+        "Can this log tell?",
+        tag("p", checked.verdict),
+        table(("weights", "found", "should be"), rows, words=(0, 2), label="Diagnostics"),
+    )
+
+
+def differ_section(found: PolicyValue, drawn: list[Figure]) -> Html | None:
+    """Return what is left if missing rewards differ from seen ones."""
+    if found.seen == found.rows:
+        return None
+    turning = [tag("p", found.turning)] if found.turning else []
+    return section(
+        "differ",
+        "If missing rewards differ from seen ones",
+        *turning,
+        *(figure_place(figure) for figure in drawn),
+        _table(found.sensitivity, "Bounds"),
+        tag(
+            "p",
+            "Bounds weight rewards by propensities only, so at 1 they need not equal the estimate"
+            " above. “Any way”: missing rewards can be anything between the extremes seen.",
+            class_="note",
+        ),
+    )
+
+
+def estimates_section(found: PolicyValue, drawn: list[Figure]) -> Html:
+    """Return the value by every estimator."""
+    certain = []
+    if found.certain is not None:
+        text = (
+            f"At least {show(found.certain)} at {found.level:.0%} for any number of decisions"
+            " (clipped IPW, inequality of Maurer and Pontil): safe, and costly."
+        )
+        certain.append(tag("p", text))
+    return section(
+        "estimates",
+        "Every estimator",
+        *(figure_place(figure) for figure in drawn),
+        _table(found.estimates, "Estimates"),
+        *certain,
+    )
+
+
+def how_section(found: PolicyValue, folder: Path) -> Html:
+    """Return what the numbers are and the command that gives them."""
+    return section(
+        "how",
+        "How it was computed",
+        tag(
+            "p",
+            "Each decision counts with the policy’s probability of its arm over the logging"
+            " propensity, and where its reward was seen with one over the probability of being"
+            " seen. The doubly robust estimate (DR) adds these weighted errors of a regression to"
+            " what the regression expects of the policy: it is right if either is.",
+        ),
+        *(tag("p", note, class_="note") for note in found.notes),
+        tag("p", "The command that makes this page:"),
+        tag("pre", tag("code", command_of(found, folder))),
+    )
+
+
+def command_of(found: PolicyValue, folder: Path) -> str:
+    """Return the command that makes the same page; what only Python can say is in capitals."""
+    words = [f"halfseen value {log_in_command(found.log)}"]
+    for name, given in found.asked.items():
+        if name == "target":
+            words.append(_policy(given, "always", "mix", "target"))
+        elif name == "compare":
+            if given != "logging":
+                words.append(_policy(given, "against", "against", "against"))
+        elif name not in ONLY_IN_PYTHON and given not in DEFAULTS and UNCHANGED.get(name) != given:
+            several = isinstance(given, list | tuple)
+            text = ",".join(map(str, given)) if several else str(given)
+            words.append(f"--{name.replace('_', '-')} {quote(text)}")
+    return " ".join([*words, f"--out {quote(str(folder))}"])
+
+
+def _policy(given: Any, always: str, mix: str, file: str) -> str:
+    if isinstance(given, str):
+        return f"--{file}-column {quote(given)}"
+    if isinstance(given, Mapping) and not any(isinstance(v, Mapping) for v in given.values()):
+        if len(given) == 1 and always != mix:
+            return f"--{always} {quote(str(next(iter(given))))}"
+        return f"--{mix} {quote(','.join(f'{arm}={p:g}' for arm, p in given.items()))}"
+    return f"--{file}-file POLICY.csv"
+
+
+def _table(found: Table, label: str) -> Html:
+    rows = [
+        tuple("–" if v is None else _number(v) if isinstance(v, float) else v for v in row)
+        for row in found.rows
+    ]
+    return table(found.columns, rows, label=label)
+
+
+def _number(value: float) -> str:
+    return show(value).replace("-", "−") if math.isfinite(value) else "–"

@@ -1,0 +1,153 @@
+"""The charts of a policy's value."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from halfseen.report.audit.charts import short
+from halfseen.report.core.drawing import attempt
+from halfseen.report.core.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
+from halfseen.report.core.scales import axis
+
+if TYPE_CHECKING:
+    from halfseen.values.policy_value import PolicyValue
+
+STEP = 30
+FURTHEST = 20.0  # the largest Gamma drawn
+STEPS = 31
+LEAST_DOMAIN = 1e-9
+
+
+def value_figures(found: PolicyValue) -> dict[str, list[Figure]]:
+    """Return the charts of each section of the page."""
+    name = short(found.log)
+    figures = {
+        "policies": attempt(
+            "value-policies", "What each is worth", lambda: [policies_chart(found, name)]
+        ),
+        "estimates": attempt(
+            "value-estimates", "Estimates", lambda: [estimates_chart(found, name)]
+        ),
+        "differ": [],
+    }
+    if found.seen < found.rows:
+        figures["differ"] = attempt(
+            "value-differ", "How far they may differ", lambda: [differ_chart(found, name)]
+        )
+    return figures
+
+
+def policies_chart(found: PolicyValue, name: str) -> Figure:
+    """Return the policies' values with their intervals."""
+    shown = [one for one in (found.target, found.compared) if one is not None]
+    note = (
+        f"Reward per decision by {found.estimator}, with its {found.level:.0%} interval. Both rest"
+        " on the same decisions: their difference is known better than each."
+    )
+    if found.compared is None:
+        note = f"Reward per decision by {found.estimator}, with its {found.level:.0%} interval."
+    return _points("value-policies", ("What each is worth", note, name), _rows(shown))
+
+
+def estimates_chart(found: PolicyValue, name: str) -> Figure:
+    """Return the policy's value by every estimator."""
+    note = (
+        f"The policy’s value by every estimator, with normal {found.level:.0%} intervals. One"
+        " without an interval rests on its regression, whose error it does not know. Estimators"
+        " that disagree warn of wrong propensities or probabilities of being seen."
+    )
+    return _points("value-estimates", ("Estimates", note, name), _rows(found.alternatives))
+
+
+def _rows(estimates: object) -> Rows:
+    rows: Rows = []
+    for one in estimates:  # type: ignore[attr-defined]
+        row = {"panel": "all", "name": one.name, "value": one.value}
+        if one.low <= one.high:
+            row |= {"low": one.low, "high": one.high}
+        rows.append(row)
+    return rows
+
+
+def _points(key: str, titles: tuple[str, str, str], rows: Rows) -> Figure:
+    import altair as alt
+
+    y = alt.Y("name:N", sort=[r["name"] for r in rows], title=None, axis=alt.Axis(labelLimit=190))
+    ends = [
+        end for r in rows for end in (r["value"], r.get("low"), r.get("high")) if end is not None
+    ]
+    room = max(0.08 * (max(ends) - min(ends)), LEAST_DOMAIN)
+    scale = alt.Scale(domain=[min(ends) - room, max(ends) + room], zero=False, nice=False)
+    x = {"title": "reward per decision", "axis": axis(), "scale": scale}
+    hints = [
+        alt.Tooltip("name:N", title="of"),
+        *(alt.Tooltip(f"{k}:Q", format=".4~g") for k in ("value", "low", "high")),
+    ]
+    base = alt.Chart().encode(y=y)
+    layers = [
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=3, color=FILL)
+        .encode(x=alt.X("low:Q", **x), x2="high:Q"),
+        base.mark_point(filled=True, size=80, color=PALETTE[0], opacity=1).encode(
+            x=alt.X("value:Q", **x), tooltip=hints
+        ),
+    ]
+    return faceted(key, titles, layers, rows, key, {"step": STEP})
+
+
+def differ_chart(found: PolicyValue, name: str) -> Figure:
+    """Return the band of the difference, or of the value, against Gamma."""
+    import altair as alt
+
+    apart = found.difference is not None
+    turn = found.tipping_gamma or math.inf
+    last = FURTHEST if not 4.0 < turn < math.inf else min(5.0 * turn, 1e4)
+    rows: Rows = []
+    for gamma in np.geomspace(1.0, last, STEPS).tolist():
+        one = found.bounds(gamma, difference=apart)
+        low, high = one.interval(found.level)
+        numbers = {"low": one.low, "high": one.high, "outer_low": low, "outer_high": high}
+        rows.append({"panel": "all", "gamma": gamma} | numbers)
+    ticks = [t for t in (1, 1.5, 2, 3, 5, 10, 20, 50, 100, 1000, 10000) if t <= last]
+    x = alt.X(
+        "gamma:Q",
+        title="how many times the odds of being seen differ",
+        scale=alt.Scale(type="log", domain=[1.0, last], nice=False),
+        axis=axis(ticks),
+    )
+    title = "difference per decision" if apart else "reward per decision"
+    y = {"title": title, "axis": axis(), "scale": alt.Scale(zero=False)}
+    hints = [
+        *(alt.Tooltip(f"{k}:Q", format=".3~g") for k in ("gamma", "low", "high")),
+        alt.Tooltip("outer_low:Q", format=".3~g", title="with sampling error, low"),
+        alt.Tooltip("outer_high:Q", format=".3~g", title="high"),
+    ]
+    base = alt.Chart().encode(x=x)
+    blue = PALETTE[0]
+    layers = [
+        base.mark_area(opacity=0.1, color=blue).encode(
+            y=alt.Y("outer_low:Q", **y), y2="outer_high:Q"
+        ),
+        base.mark_area(opacity=0.25, color=blue).encode(
+            y=alt.Y("low:Q", **y), y2="high:Q", tooltip=hints
+        ),
+    ]
+    if apart:
+        layers.append(alt.Chart().mark_rule(color=MUTED).encode(y=alt.datum(0.0)))
+    turning = apart and 1.0 < turn <= last
+    if turning:
+        layers.append(
+            alt.Chart().mark_rule(strokeDash=[4, 3], color=MUTED).encode(x=alt.datum(turn))
+        )
+    note = (
+        f"What the {'difference' if apart else 'value'} can be if the odds of being seen differ at"
+        " most so many times between any two rewards of an arm in a context. Pale: with its"
+        f" {found.level:.0%} sampling error. At 1, missing rewards are like seen ones."
+        + (" Dashed: from here on the other policy may be better." if turning else "")
+    )
+    return faceted(
+        "value-differ", ("How far they may differ", note, name), layers, rows, "value-differ"
+    )

@@ -1,0 +1,355 @@
+"""Would another policy have earned more? Its value from a log with missing rewards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.errors import InvalidInput
+from halfseen.logs.columns import Columns
+from halfseen.logs.counts import Decisions, read_decisions
+from halfseen.logs.log_options import prepared
+from halfseen.logs.row_filter import as_filter
+from halfseen.logs.source import open_log
+from halfseen.values.gamma_value import in_cells, tipping
+from halfseen.values.influence import (
+    CLIPPED,
+    ESTIMATORS,
+    Influence,
+    Sample,
+    empirical_bernstein,
+    influence,
+    normal_interval,
+)
+from halfseen.values.log_groups import LogGroups, read_groups
+from halfseen.values.nuisances import (
+    OBSERVE,
+    OUTCOME,
+    NuisanceModel,
+    Nuisances,
+    known_column,
+    known_rates,
+)
+from halfseen.values.overlap import check_overlap, check_propensities
+from halfseen.values.policy_value import Estimate, PolicyValue
+from halfseen.values.resampling import action_weight, bootstrap, weighting
+from halfseen.values.target_policy import LOGGING, PolicyOnLog, Target, columns_of, policy_on
+from halfseen.values.weight_diagnostics import diagnose
+
+WEIGHTED_ONLY = ("IPW", "SNIPW", "clipped IPW")  # need no probabilities of arms not logged
+
+
+def value(
+    log: Any,
+    *,
+    target: Target,
+    action: str,
+    reward: str,
+    compare: Target | None = LOGGING,
+    observed: str | None = None,
+    propensity: str | None = None,
+    context: str | None = None,
+    features: Sequence[str] = (),
+    observe: str | Mapping[str, float] | None = None,
+    observe_column: str | None = None,
+    outcome: str | None = None,
+    estimator: str | None = None,
+    threshold: float = 10.0,
+    interval: str = "normal",
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    time: str | None = None,
+    window: float | None = None,
+    now: Any = None,
+    empty_means: float | None = None,
+    where: str | None = None,
+    since: Any = None,
+    until: Any = None,
+    drop_arms: Sequence[str] = (),
+    table: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+) -> PolicyValue:
+    """Estimate what a policy would have earned, from a log in which rewards are missing.
+
+    Parameters
+    ----------
+    log, action, reward, observed, time, window, now, empty_means, where, since, until, drop_arms
+        As in `halfseen.audit`; so are table, encoding and decimal.
+    target
+        The policy: probabilities by arm, as ``{"a": 0.7, "b": 0.3}``, or by context and arm, a
+        column of its probability of the logged arm, or a function that takes the columns
+        ``context`` and `features` as arrays and returns one array of probabilities per arm.
+    compare
+        The policy to compare it with; by default the one that made the log. None for none.
+    propensity
+        The column of logging probabilities; left out, shares of arms in each context stand in.
+    context, features
+        What decisions looked at: a column of groups, and columns of numbers.
+    observe
+        How the probability of being seen is found: ``"cells"`` (arm and context), ``"arms"``,
+        ``"logistic"`` or ``"trees"`` (cross-fitted on the features; they need scikit-learn), or
+        known, by arm. By default logistic where there are features, else cells.
+    observe_column
+        A column of known probabilities of being seen.
+    outcome
+        How expected rewards are: ``"cells"``, ``"arms"``, ``"linear"`` or ``"trees"``.
+    estimator
+        One of ``halfseen.values.influence.ESTIMATORS``; DR where the policy's probabilities of all
+        arms are known, else SNIPW.
+    threshold
+        Largest weight of the clipped estimators.
+    interval
+        ``"normal"``, or ``"bootstrap"`` with so many `resamples` from `seed`.
+    level
+        Confidence level.
+
+    Notes
+    -----
+    Invalid if, given arm and context or features, whether a reward is seen depends on its value;
+    `PolicyValue.bounds` says how far it may.
+
+    Examples
+    --------
+    >>> rows = {"arm": list("aabb") * 50, "paid": [1, None, 0, 1] * 50}
+    >>> found = value(rows, target={"a": 1}, action="arm", reward="paid")
+    >>> found.value, found.difference.value
+    (1.0, 0.25)
+    """
+    asked = {name: given for name, given in locals().items() if name != "log"}
+    settings = _checked_settings(asked)
+    named = {"target": target, "compare": compare, "observe_column": observe_column}
+    source = open_log(log, table=table, encoding=encoding, decimal=decimal, in_order=bool(features))
+    for field, name in named.items():
+        if isinstance(name, str) and name != LOGGING:
+            source.column(field, name)
+    extra = columns_of(*named.values())
+    described: dict[str, Any] = {"context": context, "features": (*extra, *features)}
+    columns = Columns(action, reward, observed, time, propensity=propensity, **described)
+    source, notes = prepared(source, columns, window, now, empty_means)
+    decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
+    found = _evaluated(_read(decisions, extra), asked, settings)
+    origin: dict[str, Any] = {
+        "log": decisions.log.name,
+        "left_out": decisions.left_out,
+        "asked": asked,
+    }
+    return replace(found, notes=(*notes, *found.notes), **origin)
+
+
+def _checked_settings(asked: Mapping[str, Any]) -> dict[str, Any]:
+    if asked["estimator"] is not None:
+        checks.one_of("estimator", asked["estimator"], ESTIMATORS)
+    return {
+        "estimator": asked["estimator"],
+        "threshold": checks.number("threshold", asked["threshold"], above=0.0, fix="Use 10."),
+        "interval": checks.one_of("interval", asked["interval"], ("normal", "bootstrap")),
+        "resamples": checks.whole("resamples", asked["resamples"], at_least=20, fix="Use 1000."),
+        "seed": checks.seed("seed", asked["seed"]),
+        "level": checks.number("level", asked["level"], above=0.0, below=1.0, fix="Use 0.95."),
+    }
+
+
+def _evaluated(
+    groups: LogGroups, asked: Mapping[str, Any], settings: Mapping[str, Any]
+) -> PolicyValue:
+    model = _model(
+        groups, asked["observe"], asked["observe_column"], asked["outcome"], bool(asked["time"])
+    )
+    fit = model.fit(groups)
+    policies = [policy_on(groups, "target", asked["target"], fit.propensity)]
+    if asked["compare"] is not None:
+        policies.append(policy_on(groups, "compare", asked["compare"], fit.propensity))
+    warnings = _checked(groups, policies, model, fit)
+    found = _Evaluation(groups, model, fit, policies, settings["threshold"], settings["level"])
+    options = {}
+    if settings["interval"] == "bootstrap":
+        options = {name: settings[name] for name in ("resamples", "seed")}
+    return replace(
+        found.result(settings["estimator"], options),
+        notes=tuple(found.notes(options)),
+        warnings=(*warnings, *found.diagnostics.troubles),
+    )
+
+
+def _read(decisions: Decisions, extra: tuple[str, ...]) -> LogGroups:
+    if not decisions.counts.seen.any():
+        raise InvalidInput(
+            "reward",
+            "must hold at least one reward, or no policy has a value",
+            f"none in {int(decisions.counts.rows.sum()):,} rows",
+            "Name the column of rewards.",
+        )
+    if decisions.counts.rows.sum() < 2:
+        raise InvalidInput("log", "must hold at least two decisions", 1, "Give a longer log.")
+    return read_groups(decisions, extra)
+
+
+def _model(
+    log: LogGroups, observe: Any, column: str | None, outcome: str | None, by_time: bool
+) -> NuisanceModel:
+    known = None
+    if column is not None:
+        if observe is not None:
+            raise InvalidInput("observe", "cannot come with `observe_column`", observe, "Give one.")
+        known = known_column(log, column)
+    if isinstance(observe, Mapping):
+        known, observe = known_rates(log, {str(k): p for k, p in observe.items()}), None
+    observe = observe or ("logistic" if log.by_row else "cells")
+    outcome = outcome or ("linear" if log.by_row else "cells")
+    for field, given, choices in (("observe", observe, OBSERVE), ("outcome", outcome, OUTCOME)):
+        checks.one_of(field, given, choices)
+        if not log.by_row and given not in ("cells", "arms"):
+            raise InvalidInput(field, "needs `features`", given, "Name columns, or use cells.")
+    return NuisanceModel(observe, outcome, known, by_time)
+
+
+def _checked(
+    log: LogGroups, policies: Sequence[PolicyOnLog], model: NuisanceModel, fit: Nuisances
+) -> list[str]:
+    """Raise where the log says nothing about a policy; return what to beware of."""
+    warnings: list[str] = []
+    for field, policy in zip(("target", "compare"), policies, strict=False):
+        check_propensities(log, field, policy)
+        warnings += check_overlap(log, field, policy, model)
+    if log.propensity is None:
+        share = "shares of the arms in each context" if len(log.contexts) > 1 else "arms' shares"
+        warnings.append(
+            f"There are no propensities: the {share} stand in for them. That is right only if"
+            " decisions looked at nothing else."
+        )
+    if fit.cut:
+        warnings.append(
+            f"{fit.cut:,} decisions have an estimated probability of being seen below 0.01; it was"
+            " raised to that."
+        )
+    return list(dict.fromkeys(warnings))
+
+
+class _Evaluation:
+    """The estimates of one or two policies on a log."""
+
+    def __init__(
+        self,
+        log: LogGroups,
+        model: NuisanceModel,
+        fit: Nuisances,
+        policies: Sequence[PolicyOnLog],
+        threshold: float,
+        level: float,
+    ) -> None:
+        self.log, self.model, self.policies = log, model, policies
+        self.threshold, self.level = threshold, level
+        self.weightings = [weighting(log, fit, policy) for policy in policies]
+        self.weights = [action_weight(fit, policy) for policy in policies]
+        first = self.weightings[0]
+        self.diagnostics = diagnose(log.sample, first.weight, self.weights[0], fit.propensity)
+
+    @property
+    def available(self) -> list[str]:
+        """The estimators that these policies allow."""
+        partial = any(np.isnan(w.expected).any() for w in self.weightings)
+        return [name for name in ESTIMATORS if not partial or name in WEIGHTED_ONLY]
+
+    def influence(self, estimator: str, policy: int) -> Influence:
+        return influence(estimator, self.log.sample, self.weightings[policy], self.threshold)
+
+    def _rests_on_regression(self, estimator: str) -> bool:
+        """Return whether the regression's error, which no influence value holds, enters."""
+        if estimator in ("clipped DR", "switch-DR"):
+            weights = (w.weight[self.log.sample.seen].max() for w in self.weightings)
+            return max(weights) > self.threshold
+        return estimator in ("DM", "DRos")
+
+    def estimate(self, name: str, found: Influence, estimator: str) -> Estimate:
+        sample = self.log.sample
+        mean = found.estimate(sample)
+        if self._rests_on_regression(estimator):
+            return Estimate(name, mean, math.nan, math.nan, math.nan)
+        error = found.error(sample)
+        return Estimate(name, mean, error, *normal_interval(mean, error, self.level))
+
+    def result(self, estimator: str | None, options: dict[str, int]) -> PolicyValue:
+        """Return everything that does not depend on how the log was read."""
+        if estimator is not None and estimator not in self.available:
+            raise InvalidInput(
+                "estimator",
+                "needs the policy's probabilities of all arms, which its column does not tell",
+                estimator,
+                f"Use {' or '.join(WEIGHTED_ONLY[:2])}, or give probabilities by arm or context.",
+            )
+        chosen = estimator or ("DR" if "DR" in self.available else "SNIPW")
+        values = [self.influence(chosen, k) for k in range(len(self.policies))]
+        main = [
+            self.estimate(policy.name, found, chosen)
+            for policy, found in zip(self.policies, values, strict=True)
+        ]
+        if len(values) > 1:
+            main.append(self.estimate("difference", values[0] - values[1], chosen))
+        if options and (self.model.refits or not self._rests_on_regression(chosen)):
+            main = self._bootstrapped(main, chosen, options)
+        all_of = {name: self.influence(name, 0) for name in self.available}
+        sample, cells = self.log.sample, in_cells(self.log.sample, self.log.cell)
+        apart = self.weights[0] - self.weights[1] if len(values) > 1 else None
+        return PolicyValue(
+            estimator=chosen,
+            level=self.level,
+            interval="bootstrap" if options else "normal",
+            threshold=self.threshold,
+            target=main[0],
+            compared=main[1] if len(main) > 1 else None,
+            difference=main[2] if len(main) > 1 else None,
+            alternatives=tuple(self.estimate(name, found, name) for name, found in all_of.items()),
+            certain=self._certain(sample, all_of["clipped IPW"]),
+            diagnostics=self.diagnostics,
+            tipping_gamma=None if apart is None else tipping(cells, apart),
+            rows=int(sample.size),
+            seen=int(sample.count @ sample.seen),
+            cells=cells,
+            weights=(self.weights[0], apart),
+        )
+
+    def _bootstrapped(
+        self, main: list[Estimate], estimator: str, options: dict[str, int]
+    ) -> list[Estimate]:
+        drawn = bootstrap(self.log, self.model, self.policies, estimator, self.threshold, **options)
+        if len(main) > 1:
+            drawn = np.column_stack([drawn, drawn[:, 0] - drawn[:, 1]])
+        tail = (1.0 - self.level) / 2.0
+        low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+        error = drawn.std(axis=0, ddof=1)
+        return [
+            replace(one, standard_error=float(s), low=float(a), high=float(b))
+            for one, s, a, b in zip(main, error, low, high, strict=True)
+        ]
+
+    def _certain(self, sample: Sample, clipped: Influence) -> float | None:
+        rewards = sample.reward[sample.seen]
+        if rewards.min() < 0.0:
+            return None
+        mean, variance = clipped.estimate(sample), clipped.variance(sample)
+        width = self.threshold * float(rewards.max())
+        return empirical_bernstein(mean, variance, sample.size, width, 1.0 - self.level)
+
+    def notes(self, options: dict[str, int]) -> list[str]:
+        """Return what is true but changes little."""
+        said = []
+        if options and not self.model.refits:
+            said.append("The bootstrap keeps the regressions fixed: it leaves their error out.")
+        if self.log.by_row:
+            said.append(
+                "The bounds for missing rewards that differ look at arms and contexts only."
+            )
+        partial = [name for name in ESTIMATORS if name not in self.available]
+        if partial:
+            said.append(
+                "The policy is known for logged arms only: estimators that need the others"
+                f" ({', '.join(n for n in partial if n not in CLIPPED)}) are left out."
+            )
+        return said

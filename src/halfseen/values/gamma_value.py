@@ -1,0 +1,207 @@
+r"""What a policy's value can be if missing rewards differ from the ones seen.
+
+The Gamma model of `halfseen.logs.missing_bounds`, cell by cell (context and arm). It needs no
+probability of being seen: the missing rewards of a cell have a mean between two expectiles of the
+rewards seen there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+from halfseen.logs.group_sums import sum_by
+from halfseen.logs.missing_bounds import HUGE, expectile_bounds
+from halfseen.logs.seen_rewards import SeenRewards
+from halfseen.values.influence import Influence, Sample, normal_interval
+
+
+@dataclass(frozen=True)
+class GammaBounds:
+    """Bounds of a value, or of a difference of values.
+
+    Attributes
+    ----------
+    gamma
+        How many times the odds of being seen differ at most between two rewards of a cell;
+        infinite if missing rewards can be anything between the least and the largest seen.
+    low, high
+        The smallest and the largest value the model allows.
+    low_error, high_error
+        Their standard errors.
+    """
+
+    gamma: float
+    low: float
+    high: float
+    low_error: float
+    high_error: float
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return the lower end of `low` and the upper end of `high`."""
+        return (
+            normal_interval(self.low, self.low_error, level)[0],
+            normal_interval(self.high, self.high_error, level)[1],
+        )
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Which cell each group of decisions belongs to, and the rewards seen in each.
+
+    Attributes
+    ----------
+    sample
+        The decisions.
+    cell
+        The number of each group's cell.
+    known
+        The cells with rewards.
+    rewards
+        Their rewards.
+    """
+
+    sample: Sample
+    cell: NDArray[np.int64]
+    known: NDArray[np.int64]
+    rewards: SeenRewards
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return int(self.cell.max()) + 1
+
+    def missing_mean(self, gamma: float) -> tuple[Vector, Vector]:
+        """Return the bounds of the mean of each cell's missing rewards.
+
+        Where no reward was seen they are the ends of all rewards seen.
+        """
+        low, high = np.full(self.cells, self.rewards.least), np.full(self.cells, self.rewards.most)
+        if not math.isinf(gamma):
+            low[self.known], high[self.known] = expectile_bounds(self.rewards, gamma)
+        return low, high
+
+
+def in_cells(sample: Sample, cell: NDArray[np.int64]) -> Cells:
+    """Sort the rewards of some decisions by cell and value.
+
+    Parameters
+    ----------
+    sample
+        The decisions, with at least one reward.
+    cell
+        The number of each group's cell.
+    """
+    seen = np.flatnonzero(sample.seen & (sample.count > 0.0))
+    order = seen[np.lexsort((sample.reward[seen], cell[seen]))]
+    places = cell[order]
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    counts, values = sample.count[order], sample.reward[order]
+    rewards = SeenRewards(
+        names=tuple(map(str, places[starts].tolist())),
+        never_seen=(),
+        left_out=0,
+        rows=sum_by(cell, sample.count)[places[starts]],
+        seen=np.add.reduceat(counts, starts).astype(np.int64),
+        starts=starts,
+        values=values,
+        counts=counts,
+        within=sample.within[order],
+        least=float(values.min()),
+        most=float(values.max()),
+    )
+    return Cells(sample, cell, places[starts], rewards)
+
+
+def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
+    r"""Bound the value of a policy, or a difference of two, at one Gamma.
+
+    .. math:: \phi = w [O R + (1 - O) e] + O \frac{\sum_{missing} w}{n_{seen}} \psi(R)
+
+    with the expectile e of the cell and psi of `halfseen.logs.missing_bounds.mean_bounds`. For a
+    difference w is the difference of the weights, and where a cell's missing weigh less than 0
+    its largest value has their smallest mean.
+
+    Parameters
+    ----------
+    cells
+        The decisions in cells.
+    weight
+        w of each group: probability under the policy over propensity.
+    gamma
+        How many times the odds of being seen differ at most; infinite for any missing reward.
+    """
+    low, high = cells.missing_mean(gamma)
+    sample, cell = cells.sample, cells.cell
+    lacking = sum_by(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
+    found = []
+    for lower in (True, False):
+        smallest = (lacking >= 0.0) if lower else (lacking < 0.0)
+        mean = np.where(smallest, low, high)
+        tilt = np.where(smallest, 1.0 / gamma, gamma)
+        values = _influence(cells, weight, lacking, mean, tilt)
+        found.append((values.estimate(sample), values.error(sample)))
+    return GammaBounds(gamma, found[0][0], found[1][0], found[0][1], found[1][1])
+
+
+def _influence(
+    cells: Cells, weight: Vector, lacking: Vector, mean: Vector, tilt: Vector
+) -> Influence:
+    sample, cell = cells.sample, cells.cell
+    away = sample.reward - mean[cell]
+    heavy = np.where(away > 0.0, tilt[cell], 1.0)
+    number = np.where(sample.seen, sample.count, 0.0)
+    seen = sum_by(cell, number, cells.cells)
+    slopes = np.zeros(len(cell))
+    usable = np.isfinite(tilt[cell]) & (tilt[cell] > 0.0) & sample.seen
+    # psi is (R - e) heavy over the mean of heavy among the seen, and that mean times `seen`
+    # is the sum.
+    total = sum_by(cell, np.where(usable, number * heavy, 0.0), cells.cells)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = np.where(seen > 0.0, lacking / total, 0.0)[cell] * heavy
+    slopes[usable] = scaled[usable]
+    values = weight * np.where(sample.seen, sample.reward, mean[cell]) + slopes * away
+    return Influence(values, np.where(sample.seen, weight, 0.0) + slopes)
+
+
+def tipping(cells: Cells, weight: Vector) -> float:
+    """Return the smallest Gamma at which a difference of values may be 0.
+
+    Parameters
+    ----------
+    cells
+        The decisions in cells.
+    weight
+        The difference of the weights w of two policies.
+
+    Returns
+    -------
+    float
+        1 if the values are equal where missing rewards are like the seen ones, infinite if the
+        order of the values holds whatever the missing rewards are.
+    """
+
+    def ends(gamma: float) -> tuple[float, float]:
+        low, high = cells.missing_mean(gamma)
+        sample, cell = cells.sample, cells.cell
+        lacking = sum_by(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
+        known = sample.count @ (np.where(sample.seen, sample.reward, 0.0) * weight)
+        up, down = np.maximum(lacking, 0.0), np.minimum(lacking, 0.0)
+        return float(known + up @ low + down @ high), float(known + up @ high + down @ low)
+
+    def open_at(gamma: float) -> bool:
+        low, high = ends(gamma)
+        return low <= 0.0 <= high
+
+    if open_at(1.0):
+        return 1.0
+    if not open_at(HUGE):
+        return math.inf
+    low, high = 0.0, math.log(HUGE)
+    while high - low > 1e-15 * high and (middle := (low + high) / 2.0) not in (low, high):
+        low, high = (low, middle) if open_at(math.exp(middle)) else (middle, high)
+    return math.exp(high)

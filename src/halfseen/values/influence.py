@@ -1,0 +1,251 @@
+r"""Estimators of a policy's value from a log, as one influence value per decision.
+
+Decision: context x, arm a, propensity :math:`\pi_0(a|x)`, O = 1 if the reward R was seen. With
+:math:`w = \pi(a|x)/\pi_0(a|x)`, the probability p(x, a) of being seen and W = w/p, every
+estimate is the mean of a value per decision, and its standard error the standard deviation of
+these over the root of their number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from halfseen.checks import Vector
+
+CLIPPED = ("clipped IPW", "clipped DR", "switch-DR", "DRos")  # estimators with a threshold
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Decisions in groups that agree in everything but the exact reward.
+
+    Attributes
+    ----------
+    count
+        Decisions in each group; 1 if every decision is a group of its own.
+    seen
+        Whether their rewards were seen.
+    reward
+        The mean of their rewards; 0 where none was seen, which no estimator uses.
+    within
+        The variance of their rewards.
+    """
+
+    count: Vector
+    seen: NDArray[np.bool_]
+    reward: Vector
+    within: Vector
+
+    @property
+    def size(self) -> float:
+        """The number of decisions."""
+        return float(self.count.sum())
+
+    def mean(self, values: Vector) -> float:
+        """Return the mean over decisions of a value per group."""
+        return float(self.count @ values) / self.size
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """A policy on the decisions of a log.
+
+    Attributes
+    ----------
+    weight
+        W: its probability of the logged arm over propensity and probability of being seen.
+    fitted
+        The regression's q(x, a) for the logged arm.
+    expected
+        The mean of q(x, .) under the policy.
+    """
+
+    weight: Vector
+    fitted: Vector
+    expected: Vector
+
+
+@dataclass(frozen=True)
+class Influence:
+    """The value of each decision, an affine function of its reward.
+
+    Attributes
+    ----------
+    values
+        Per group, at its mean reward.
+    slopes
+        The derivative in the reward.
+    """
+
+    values: Vector
+    slopes: Vector
+
+    def __sub__(self, other: Influence) -> Influence:
+        return Influence(self.values - other.values, self.slopes - other.slopes)
+
+    def estimate(self, sample: Sample) -> float:
+        """Return the mean over decisions."""
+        return sample.mean(self.values)
+
+    def variance(self, sample: Sample) -> float:
+        """Return the variance of one decision's value, with n - 1 degrees of freedom."""
+        n = sample.size
+        if n < 2.0:
+            return math.nan
+        away = self.values - self.estimate(sample)
+        squares = sample.count @ (away**2 + self.slopes**2 * sample.within)
+        return float(squares) / (n - 1.0)
+
+    def error(self, sample: Sample) -> float:
+        """Return the standard error of the mean."""
+        return math.sqrt(self.variance(sample) / sample.size)
+
+
+def influence(
+    estimator: str, sample: Sample, policy: Weighting, threshold: float = math.inf
+) -> Influence:
+    r"""Return the value of each decision under an estimator.
+
+    Parameters
+    ----------
+    estimator
+        One of `ESTIMATORS`.
+    sample
+        The decisions.
+    policy
+        The policy to evaluate.
+    threshold
+        K of the clipped estimators, of switch-DR and of DRos; it acts on W, not on w.
+
+    Notes
+    -----
+    With c = W O and :math:`q_\pi` = `Weighting.expected`:
+
+    ============= ==============================================================================
+    DM            :math:`q_\pi`
+    IPW           c R; clipped: min(W, K) O R
+    SNIPW         v + c (R - v)/mean(c), v = sum(c R)/sum(c)
+    DR            :math:`q_\pi` + c (R - q); clipped: min(W, K) for W
+    SNDR          :math:`q_\pi` + u + c (R - q - u)/mean(c), u = sum(c (R - q))/sum(c)
+    switch-DR     :math:`q_\pi` + c 1{W <= K} (R - q)
+    DRos          :math:`q_\pi` + (K W/(W² + K)) O (R - q)
+    ============= ==============================================================================
+
+    The standard deviation of DM says nothing about the error of q, nor does that of DR with
+    smaller weights: neither gets a normal interval.
+
+    Examples
+    --------
+    >>> one = np.ones(2)
+    >>> sample = Sample(one, np.array([True, False]), np.array([1.0, 0.0]), 0 * one)
+    >>> policy = Weighting(weight=2 * one, fitted=0.5 * one, expected=0.5 * one)
+    >>> influence("DR", sample, policy).values.tolist()
+    [1.5, 0.5]
+    """
+    return ESTIMATORS[estimator](sample, policy, threshold)
+
+
+def _direct(sample: Sample, policy: Weighting, threshold: float) -> Influence:
+    return Influence(policy.expected, np.zeros_like(policy.expected))
+
+
+def _weighted(sample: Sample, policy: Weighting, threshold: float) -> Influence:
+    c = np.where(sample.seen, np.minimum(policy.weight, threshold), 0.0)
+    return Influence(c * sample.reward, c)
+
+
+def _self_normalized(sample: Sample, policy: Weighting, threshold: float) -> Influence:
+    c = np.where(sample.seen, policy.weight, 0.0)
+    mean = sample.mean(c)
+    if mean == 0.0:
+        return Influence(np.full(len(c), math.nan), c)
+    v = sample.mean(c * sample.reward) / mean
+    return Influence(v + c * (sample.reward - v) / mean, c / mean)
+
+
+def _robust(sample: Sample, policy: Weighting, weight: Vector) -> Influence:
+    c = np.where(sample.seen, weight, 0.0)
+    return Influence(policy.expected + c * (sample.reward - policy.fitted), c)
+
+
+def _doubly_robust(sample: Sample, policy: Weighting, threshold: float) -> Influence:
+    return _robust(sample, policy, np.minimum(policy.weight, threshold))
+
+
+def _self_normalized_robust(sample: Sample, policy: Weighting, threshold: float) -> Influence:
+    c = np.where(sample.seen, policy.weight, 0.0)
+    mean = sample.mean(c)
+    if mean == 0.0:
+        return Influence(np.full(len(c), math.nan), c)
+    residual = sample.reward - policy.fitted
+    u = sample.mean(c * residual) / mean
+    return Influence(policy.expected + u + c * (residual - u) / mean, c / mean)
+
+
+def _switch(sample: Sample, policy: Weighting, threshold: float) -> Influence:
+    return _robust(sample, policy, np.where(policy.weight <= threshold, policy.weight, 0.0))
+
+
+def _shrunken(sample: Sample, policy: Weighting, threshold: float) -> Influence:
+    weight = policy.weight
+    if math.isinf(threshold):
+        return _robust(sample, policy, weight)
+    return _robust(sample, policy, threshold * weight / (weight**2 + threshold))
+
+
+def _unclipped(
+    rule: Callable[[Sample, Weighting, float], Influence],
+) -> Callable[[Sample, Weighting, float], Influence]:
+    return lambda sample, policy, threshold: rule(sample, policy, math.inf)
+
+
+ESTIMATORS: dict[str, Callable[[Sample, Weighting, float], Influence]] = {
+    "DR": _unclipped(_doubly_robust),
+    "SNDR": _self_normalized_robust,
+    "IPW": _unclipped(_weighted),
+    "SNIPW": _self_normalized,
+    "DM": _direct,
+    "clipped IPW": _weighted,
+    "clipped DR": _doubly_robust,
+    "switch-DR": _switch,
+    "DRos": _shrunken,
+}
+
+
+def normal_interval(estimate: float, error: float, level: float) -> tuple[float, float]:
+    """Return the interval of a normal approximation.
+
+    >>> [round(end, 2) for end in normal_interval(0.5, 0.1, 0.95)]
+    [0.3, 0.7]
+    """
+    half = float(ndtri(0.5 + level / 2.0)) * error
+    return estimate - half, estimate + half
+
+
+def empirical_bernstein(mean: float, variance: float, n: float, width: float, miss: float) -> float:
+    r"""Return the lower bound of Maurer and Pontil (2009) of a mean.
+
+    .. math:: \bar\phi - \sqrt{2 V \log(2/\delta)/n} - 7 b \log(2/\delta)/(3(n-1))
+
+    Parameters
+    ----------
+    mean, variance, n
+        Of the values, their variance with n - 1 degrees of freedom.
+    width
+        b, the range of a value: K max R for clipped IPW of rewards of at least 0.
+    miss
+        The probability with which the bound may fail.
+
+    Examples
+    --------
+    >>> round(empirical_bernstein(0.5, 0.25, 10_000, 1.0, 0.05), 4)
+    0.4856
+    """
+    scale = math.log(2.0 / miss)
+    return mean - math.sqrt(2.0 * variance * scale / n) - 7.0 * width * scale / (3.0 * (n - 1.0))

@@ -1,0 +1,206 @@
+"""What a value needs besides rewards: propensities, probabilities of being seen, a regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.tables import listed
+from halfseen.values.log_groups import LogGroups
+
+CUT = 0.01  # smallest estimated probability of being seen
+FOLDS = 5
+OBSERVE = ("cells", "arms", "logistic", "trees")
+OUTCOME = ("cells", "arms", "linear", "trees")
+LEAST_ROWS = 10  # of an arm in a fold, to fit a regression rather than a mean
+
+
+@dataclass(frozen=True)
+class Nuisances:
+    """Fitted to a log.
+
+    Attributes
+    ----------
+    propensity
+        Of each group's arm.
+    observe
+        The probability that each group's reward is seen.
+    outcome
+        Expected reward of every arm, at each place of the log.
+    cut
+        Decisions whose estimated probability of being seen was raised to 0.01.
+    """
+
+    propensity: Vector
+    observe: Vector
+    outcome: Vector
+    cut: int
+
+
+@dataclass(frozen=True)
+class NuisanceModel:
+    """How to fit them.
+
+    Attributes
+    ----------
+    observe
+        One of `OBSERVE`; unused if it is known.
+    outcome
+        One of `OUTCOME`.
+    known
+        Known probabilities of being seen, per group; None to estimate them.
+    by_time
+        Whether folds are blocks of time.
+    """
+
+    observe: str
+    outcome: str
+    known: Vector | None = None
+    by_time: bool = False
+
+    @property
+    def refits(self) -> bool:
+        """Whether fitting is cheap enough for every bootstrap resample."""
+        cheap = ("cells", "arms")
+        return self.outcome in cheap and (self.known is not None or self.observe in cheap)
+
+    def fit(self, log: LogGroups, count: Vector | None = None) -> Nuisances:
+        """Fit to a log, or to a resample of it given by other counts."""
+        count = log.sample.count if count is None else count
+        seen = np.where(log.sample.seen, count, 0.0)
+        rows_in, seen_in = log.by_cell(count), log.by_cell(seen)
+        propensity = log.propensity
+        if propensity is None:
+            propensity = _share(rows_in, rows_in.sum(axis=1, keepdims=True))[log.context, log.arm]
+        if self.known is not None:
+            p = self.known
+        elif self.observe == "cells":
+            p = _share(seen_in, rows_in)[log.context, log.arm]
+        elif self.observe == "arms":
+            p = _share(seen_in.sum(axis=0), rows_in.sum(axis=0))[log.arm]
+        else:
+            p = observation_by_features(log, self.observe, self.by_time)
+        low = p < CUT if self.known is None else np.zeros(len(p), dtype=bool)
+        q = self._outcome(log, seen, seen_in)
+        return Nuisances(propensity, np.where(low, CUT, p), q, int(count[low].sum()))
+
+    def _outcome(self, log: LogGroups, seen: Vector, seen_in: Vector) -> Vector:
+        if self.outcome in ("linear", "trees"):
+            return outcome_by_features(log, self.outcome, self.by_time)
+        total = log.by_cell(seen * log.sample.reward)
+        per_arm = _share(total.sum(axis=0), seen_in.sum(axis=0))
+        if self.outcome == "arms":
+            table = np.tile(per_arm, (len(log.contexts), 1))
+        else:
+            table = np.where(seen_in > 0.0, _share(total, seen_in), per_arm)
+        return np.asarray(table[log.context] if log.by_row else table)
+
+
+def _share(part: Vector, whole: Vector) -> Vector:
+    return np.asarray(part / np.where(whole > 0.0, whole, 1.0))
+
+
+def known_rates(log: LogGroups, observe: Mapping[str, float]) -> Vector:
+    """Return known probabilities of being seen by arm, for each group."""
+    lacking = [name for name in log.arms if name not in observe]
+    strange = sorted(map(str, set(observe) - set(log.arms)))
+    if lacking or strange:
+        raise InvalidInput(
+            "observe",
+            f"must name the arms of the log ({listed(list(log.arms))})",
+            listed(list(map(str, observe))),
+            f"Add {listed(lacking)}." if lacking else f"Leave out {listed(strange)}.",
+        )
+    rates = [checks.observation_probability(f"observe[{a}]", observe[a]) for a in log.arms]
+    return np.array(rates)[log.arm]
+
+
+def known_column(log: LogGroups, column: str) -> Vector:
+    """Return known probabilities of being seen from a column, for each group."""
+    p = log.extra[column]
+    wrong = ~((p >= checks.SMALLEST_OBSERVE) & (p <= 1.0)) & log.sample.seen
+    if wrong.any():
+        raise InvalidInput(
+            "observe_column",
+            "must be above 0 and at most 1 wherever a reward was seen",
+            f"{int(log.sample.count[wrong].sum()):,} other cells in column {column}",
+            "Fill them in, or leave those rows out.",
+        )
+    return np.where(np.isfinite(p) & (p > 0.0), p, 1.0)
+
+
+def observation_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
+    """Return cross-fitted probabilities of being seen: a regression per arm on the features."""
+    design, seen = _design(log), log.sample.seen
+    p = np.empty(len(seen))
+    for fold in _folds(len(seen), by_time):
+        for arm in range(len(log.arms)):
+            inside = log.arm == arm
+            train, test = inside & ~fold, inside & fold
+            both = seen[train]
+            if len(both) < LEAST_ROWS or both.all() or not both.any():
+                p[test] = both.mean() if len(both) else seen[inside].mean()
+            elif test.any():
+                model = _model(f"classify {kind}").fit(design[train], both)
+                p[test] = model.predict_proba(design[test])[:, 1]
+    return p
+
+
+def outcome_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
+    """Return cross-fitted expected rewards of every arm: a regression per arm on seen rows."""
+    design, sample = _design(log), log.sample
+    q = np.empty((len(log.arm), len(log.arms)))
+    for fold in _folds(len(log.arm), by_time):
+        for arm in range(len(log.arms)):
+            inside = (log.arm == arm) & sample.seen
+            train = inside & ~fold
+            rewards = sample.reward[train if train.any() else inside]
+            if train.sum() < max(LEAST_ROWS, design.shape[1] + 2):
+                q[fold, arm] = rewards.mean() if len(rewards) else 0.0
+            else:
+                model = _model(f"regress {kind}").fit(design[train], rewards)
+                q[fold, arm] = model.predict(design[fold])
+    return q
+
+
+def _design(log: LogGroups) -> Vector:
+    """Return the features, and an indicator for each context but the first."""
+    dummies = np.arange(1, len(log.contexts)) == log.context[:, None]
+    return np.column_stack([log.features, dummies.astype(float)])
+
+
+def _folds(rows: int, by_time: bool) -> list[NDArray[np.bool_]]:
+    place = np.arange(rows)
+    number = place * FOLDS // max(rows, 1) if by_time else place % FOLDS
+    return [number == fold for fold in range(FOLDS)]
+
+
+def _model(kind: str) -> Any:
+    try:
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+        from sklearn.linear_model import LinearRegression, LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+    except ImportError:
+        raise InvalidInput(
+            "observe and outcome",
+            "by features need scikit-learn",
+            kind.split()[1],
+            "Run: pip install 'halfseen[sklearn]', or use cells.",
+        )
+    makers: dict[str, Any] = {
+        "classify logistic": lambda: make_pipeline(
+            StandardScaler(), LogisticRegression(C=1e4, max_iter=1000)
+        ),
+        "classify trees": lambda: HistGradientBoostingClassifier(random_state=0),
+        "regress linear": LinearRegression,
+        "regress trees": lambda: HistGradientBoostingRegressor(random_state=0),
+    }
+    return makers[kind]()

@@ -1,0 +1,319 @@
+"""The value of a policy: estimates, difference, diagnostics, bounds, and a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.logs.audit_export import plain
+from halfseen.logs.missing_bounds import SHOWN
+from halfseen.logs.row_filter import LeftOut
+from halfseen.phrases import number
+from halfseen.tables import Table, show, table
+from halfseen.values.gamma_value import Cells, GammaBounds, gamma_bounds
+from halfseen.values.weight_diagnostics import Diagnostics
+
+SCHEMA_VERSION = 1
+VALUE_FILE = "value.json"  # marks a folder as that of a value
+ASSUMPTION = (
+    "All of this assumes that, given the arm and the context, whether a reward is seen does not"
+    " depend on the reward. The bounds say what is left if it does."
+)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate with its standard error and interval; NaN where there is none.
+
+    Attributes
+    ----------
+    name
+        Of the policy or the estimator.
+    value, standard_error, low, high
+        The numbers.
+    """
+
+    name: str
+    value: float
+    standard_error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class PolicyValue:
+    """What a policy would have earned per decision.
+
+    Attributes
+    ----------
+    estimator, level, interval, threshold
+        How it was estimated.
+    target, compared, difference
+        The policy, the one it is compared with and their paired difference; None if there is none.
+    alternatives
+        The policy's value by every estimator, with normal intervals.
+    certain
+        Lower bound by Maurer and Pontil's inequality on clipped IPW, which holds for every sample
+        size if propensities are known; None if rewards can be negative.
+    diagnostics
+        What the weights say.
+    tipping_gamma
+        The smallest Gamma at which the difference may be 0.
+    rows, seen
+        Decisions, and rewards seen.
+    log, warnings, notes, left_out, asked
+        Where it comes from, and what to beware of.
+    """
+
+    estimator: str
+    level: float
+    interval: str
+    threshold: float
+    target: Estimate
+    compared: Estimate | None
+    difference: Estimate | None
+    alternatives: tuple[Estimate, ...]
+    certain: float | None
+    diagnostics: Diagnostics
+    tipping_gamma: float | None
+    rows: int
+    seen: int
+    cells: Cells = field(repr=False)
+    weights: tuple[Vector, Vector | None] = field(repr=False)
+    log: str = ""
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
+    asked: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def value(self) -> float:
+        """The policy's value per decision."""
+        return self.target.value
+
+    @property
+    def standard_error(self) -> float:
+        """Its standard error."""
+        return self.target.standard_error
+
+    @property
+    def low(self) -> float:
+        """Lower end of its interval."""
+        return self.target.low
+
+    @property
+    def high(self) -> float:
+        """Upper end of its interval."""
+        return self.target.high
+
+    def bounds(self, gamma: float = 2.0, *, difference: bool = False) -> GammaBounds:
+        """Bound the value, or the difference, if missing rewards differ from the seen ones.
+
+        Parameters
+        ----------
+        gamma
+            How many times the odds of being seen differ at most between two rewards of an arm in
+            a context; infinite if missing rewards can be anything between the extremes seen.
+        difference
+            Whether to bound the difference of the two policies instead.
+        """
+        if gamma != math.inf:
+            gamma = checks.number("gamma", gamma, at_least=1.0, fix="Use 2, or infinity.")
+        weight = self.weights[1] if difference else self.weights[0]
+        if weight is None:
+            raise InvalidInput(
+                "difference", "needs a policy to compare with", None, "Give `compare`."
+            )
+        return gamma_bounds(self.cells, weight, gamma)
+
+    @cached_property
+    def estimates(self) -> Table:
+        """The value by every estimator."""
+        return table([_row("estimator", one, self.level) for one in self.alternatives])
+
+    @cached_property
+    def policies(self) -> Table:
+        """The policies and their difference, by the chosen estimator."""
+        both = (self.target, self.compared, self.difference)
+        return table([_row("policy", one, self.level) for one in both if one is not None])
+
+    @cached_property
+    def sensitivity(self) -> Table:
+        """The bounds at a few Gammas and in the worst case."""
+        records = []
+        for gamma in (1.0, *SHOWN, math.inf):
+            one = self.bounds(gamma)
+            row: dict[str, Any] = {
+                "odds differ": "any way" if math.isinf(gamma) else f"{gamma:g} times",
+                "value at least": one.low,
+                "at most": one.high,
+            }
+            if self.difference is not None:
+                apart = self.bounds(gamma, difference=True)
+                row |= {"difference at least": apart.low, "difference at most": apart.high}
+            records.append(row)
+        return table(records)
+
+    @property
+    def verdict(self) -> str:
+        """Which policy is better, or that the log cannot tell, in sentences."""
+        if self.diagnostics.troubles:
+            return self.diagnostics.verdict
+        if self.difference is None or self.compared is None:
+            return self.diagnostics.verdict
+        apart, level = self.difference, f"{100 * self.level:g}%"
+        ends = f"{level} interval {number(apart.low)} to {number(apart.high)}"
+        other = self.compared.name
+        if not apart.low <= apart.high:
+            return f"{self.estimator} has no interval, so it cannot tell which policy is better."
+        if apart.low > 0.0 or apart.high < 0.0:
+            word, sign = ("more", apart.value) if apart.low > 0.0 else ("less", -apart.value)
+            said = f"It earns {number(sign)} a decision {word} than {other} ({ends})."
+            return f"{said} {self.turning}"
+        return f"The log cannot tell whether it earns more than {other} (difference {ends})."
+
+    @property
+    def turning(self) -> str:
+        """How far missing rewards may differ before the order of the policies is open."""
+        gamma = self.tipping_gamma
+        if gamma is None or self.seen == self.rows:
+            return ""
+        if math.isinf(gamma):
+            return "That order holds whatever the missing rewards are."
+        return (
+            f"The order is open once the odds of being seen differ {number(gamma)}-fold between"
+            " rewards of an arm in a context."
+        )
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answer in sentences."""
+        share = 100.0 * self.seen / self.rows
+        first = (
+            f"{self.target.name[:1].upper()}{self.target.name[1:]} is worth {number(self.value)}"
+        )
+        if self.low <= self.high:
+            first += f" a decision ({100 * self.level:g}% interval {number(self.low)} to"
+            first += f" {number(self.high)})"
+        first += f", by {self.estimator} from {self.rows:,} decisions of which {share:.3g}% are"
+        return f"{first} seen.", self.verdict
+
+    def summary(self) -> str:
+        """Return warnings, the answer, the tables and the diagnostics as text."""
+        parts = [f"Warning: {said}" for said in self.warnings]
+        parts += ["\n".join(self.answers)]
+        parts += [] if self.left_out is None else [str(self.left_out)]
+        parts += [str(self.policies), str(self.estimates)]
+        if self.certain is not None:
+            parts.append(
+                f"Certain at {100 * self.level:g}% whatever the law of rewards up to the largest"
+                f" seen (clipped IPW, Maurer-Pontil): at least {show(self.certain)}."
+            )
+        parts.append(f"If missing rewards differ from seen ones:\n{self.sensitivity}")
+        checked = self.diagnostics
+        k = "not fitted" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
+        parts.append(
+            f"Weights: mean {checked.mean_weight:.4g} (z {checked.z:.2f}), effective decisions"
+            f" {checked.effective_rows:,.4g} ({checked.effective_rows_actions:,.4g} if nothing were"
+            f" missing), largest share {checked.largest_share:.2%}, smallest propensity"
+            f" {checked.smallest_propensity:.3g}, Pareto k {k}."
+        )
+        parts += [f"Note: {note}" for note in self.notes]
+        return "\n\n".join([*parts, ASSUMPTION])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        said = [f"Warning: {text}" for text in self.warnings] + list(self.answers)
+        words = "".join(f"<p>{escape(text)}</p>" for text in said)
+        tables = (self.policies, self.estimates, self.sensitivity)
+        return words + "".join(one._repr_html_() for one in tables)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; what is infinite or unknown becomes None."""
+        content: dict[str, Any] = plain(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "log": self.log,
+                "options": {name: _written(given) for name, given in self.asked.items()},
+                "rows": self.rows,
+                "seen": self.seen,
+                "left_out": None if self.left_out is None else self.left_out.to_dict(),
+                "answers": list(self.answers),
+                "verdict": self.verdict,
+                "warnings": list(self.warnings),
+                "notes": list(self.notes),
+                "estimator": self.estimator,
+                "level": self.level,
+                "interval": self.interval,
+                "threshold": self.threshold,
+                "value": asdict(self.target),
+                "compared": None if self.compared is None else asdict(self.compared),
+                "difference": None if self.difference is None else asdict(self.difference),
+                "estimates": [asdict(one) for one in self.alternatives],
+                "certain": self.certain,
+                "diagnostics": self.diagnostics.to_dict(),
+                "bounds": [self._both(gamma) for gamma in (1.0, *SHOWN, math.inf)],
+                "tipping_gamma": self.tipping_gamma,
+            }
+        )
+        return content
+
+    def _both(self, gamma: float) -> dict[str, Any]:
+        found = {"gamma": gamma, "worst_case": math.isinf(gamma), "value": self._bound(gamma)}
+        if self.difference is not None:
+            found["difference"] = self._bound(gamma, difference=True)
+        return found
+
+    def _bound(self, gamma: float, **which: bool) -> dict[str, Any]:
+        one = self.bounds(gamma, **which)
+        low, high = one.interval(self.level)
+        return {k: v for k, v in asdict(one).items() if k != "gamma"} | {
+            "interval_low": low,
+            "interval_high": high,
+        }
+
+    def report(self, folder: Path | str) -> Path:
+        """Write a page to open in a browser, its charts, and the numbers as files.
+
+        Parameters
+        ----------
+        folder
+            Where to write ``report.html``, ``value.json`` and ``charts``: new, empty, or another
+            value's, which is replaced.
+        """
+        from halfseen.report.value.page import write_value
+
+        return write_value(self, Path(folder))
+
+
+def _row(title: str, one: Estimate, level: float) -> dict[str, Any]:
+    numbers = {
+        "value": one.value,
+        "standard error": one.standard_error,
+        f"{100 * level:g}% low": one.low,
+        "high": one.high,
+    }
+    return {title: one.name} | {
+        name: None if math.isnan(number) else number for name, number in numbers.items()
+    }
+
+
+def _written(given: Any) -> Any:
+    """Return an option as JSON can hold it; of a function its name."""
+    if isinstance(given, Mapping):
+        return {str(name): _written(entry) for name, entry in given.items()}
+    if isinstance(given, list | tuple):
+        return [_written(entry) for entry in given]
+    if given is None or isinstance(given, bool | int | float | str):
+        return given
+    return getattr(given, "__name__", str(given))

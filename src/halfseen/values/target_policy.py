@@ -1,0 +1,222 @@
+"""What a policy would have done on the decisions of a log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput, did_you_mean
+from halfseen.tables import brief, listed
+from halfseen.values.log_groups import LogGroups
+
+LOGGING = "logging"  # names the policy that made the log
+SLACK = 1e-6  # by which probabilities may miss 1
+Target = str | Mapping[str, Any] | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class PolicyOnLog:
+    """A policy's probabilities on a log.
+
+    Attributes
+    ----------
+    name
+        What to call it.
+    logged
+        Its probability of each group's own arm.
+    table
+        Its probability of every arm at each place of the log; None if only that of logged arms is
+        known. Sums below 1 leave the rest to arms that were not logged there.
+    is_logging
+        Whether it is the policy that made the log: its weights are 1.
+    """
+
+    name: str
+    logged: Vector
+    table: Vector | None
+    is_logging: bool = False
+
+
+def columns_of(*targets: Any) -> tuple[str, ...]:
+    """Return the columns that policies are read from."""
+    named = [t for t in targets if isinstance(t, str) and t != LOGGING]
+    return tuple(dict.fromkeys(named))
+
+
+def policy_on(log: LogGroups, field: str, target: Any, propensity: Vector) -> PolicyOnLog:
+    """Return a policy's probabilities on a log.
+
+    Parameters
+    ----------
+    log
+        The decisions.
+    field
+        What messages call it.
+    target
+        A column of probabilities of the logged arm, ``"logging"``, probabilities by arm or by
+        context and arm, or a function of columns.
+    propensity
+        Logging propensities, given or estimated.
+    """
+    if isinstance(target, str):
+        if target == LOGGING:
+            table = _constant_table(log, propensity)
+            whole = table is not None and bool(np.all(np.abs(table.sum(axis=1) - 1.0) <= SLACK))
+            logged = np.where(np.isfinite(propensity), propensity, 1.0)
+            return PolicyOnLog("the logging policy", logged, table if whole else None, True)
+        return _from_column(log, field, target)
+    if callable(target):
+        table = _from_function(log, field, target)
+        name = getattr(target, "__name__", "the function")
+        return _looked_up(log, "the function" if name == "<lambda>" else name, table)
+    if isinstance(target, Mapping) and target:
+        nested = [isinstance(value, Mapping) for value in target.values()]
+        if all(nested):
+            return _looked_up(log, "the table of contexts", _by_context(log, field, target))
+        if not any(nested):
+            row = _by_arm(log, field, target)
+            table = np.tile(row, (len(log.place) if log.by_row else len(log.contexts), 1))
+            return _looked_up(log, mixture_name(target), table)
+    raise InvalidInput(
+        field,
+        "must be a column, probabilities by arm or by context and arm, or a function",
+        target,
+        'Write for example {"a": 0.7, "b": 0.3}.',
+    )
+
+
+def mixture_name(target: Mapping[str, Any]) -> str:
+    """Name a policy given by its probabilities of arms.
+
+    >>> mixture_name({"a": 1}), mixture_name({"a": 0.7, "b": 0.3})
+    ('always a', '70% a, 30% b')
+    """
+    played = {arm: float(p) for arm, p in target.items() if float(p) > 0.0}
+    if len(played) == 1:
+        return f"always {brief(str(next(iter(played))), 40)}"
+    return listed([f"{100.0 * p:.4g}% {brief(str(arm), 30)}" for arm, p in played.items()])
+
+
+def _looked_up(log: LogGroups, name: str, table: Vector) -> PolicyOnLog:
+    return PolicyOnLog(name, table[log.place, log.arm], table)
+
+
+def _by_arm(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector:
+    row, place = np.zeros(len(log.arms)), {name: i for i, name in enumerate(log.arms)}
+    for arm, given in target.items():
+        chance = checks.number(f"{field}[{arm}]", given, at_least=0.0, at_most=1.0)
+        name = str(arm)
+        if name in place:
+            row[place[name]] = chance
+        elif chance > 0.0:
+            raise InvalidInput(
+                field,
+                f"must play arms that the log has ({listed(list(log.arms))}); nothing is known of"
+                " others",
+                name,
+                did_you_mean(name, log.arms, "Play another arm."),
+            )
+    _check_sums(field, row[None], ("all rows",), "each arm")
+    return row
+
+
+def _by_context(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector:
+    given = {str(context): row for context, row in target.items()}
+    lacking = [name for name in log.contexts if name not in given]
+    if lacking:
+        raise InvalidInput(
+            field,
+            "must name every context of the log",
+            f"none for {listed(lacking)}",
+            "Add them, or name the column of contexts that the table is about.",
+        )
+    table = np.stack([_by_arm(log, f"{field}[{name}]", given[name]) for name in log.contexts])
+    return table[log.context] if log.by_row else table
+
+
+def _from_function(log: LogGroups, field: str, rule: Callable[..., Any]) -> Vector:
+    names = np.array(log.contexts, dtype=object)
+    if log.by_row:
+        columns = dict(zip(log.names, log.features.T, strict=True)) | {
+            "context": names[log.context]
+        }
+    else:
+        columns = {"context": names}
+    shape = len(columns["context"]), len(log.arms)
+    answer = rule(columns)
+    if isinstance(answer, Mapping):
+        empty = np.zeros(shape[0])
+        unknown = [str(arm) for arm in answer if str(arm) not in log.arms]
+        if unknown:
+            raise InvalidInput(
+                field, "must give arms of the log", listed(unknown), "Correct their names."
+            )
+        by_name = {str(arm): given for arm, given in answer.items()}
+        answer = [np.broadcast_to(by_name.get(arm, empty), shape[:1]) for arm in log.arms]
+        answer = np.transpose(answer)
+    try:
+        table = np.asarray(answer, dtype=float)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.shape != shape:
+        raise InvalidInput(
+            field,
+            f"must return {shape[0]:,} rows of probabilities, one per arm ({shape[1]})",
+            f"shape {table.shape}",
+            "Return a dictionary of one array per arm, or an array of that shape.",
+        )
+    if not np.all((table >= 0.0) & (table <= 1.0 + SLACK)):
+        raise InvalidInput(field, "must return probabilities", float(np.nanmin(table)), "Check it.")
+    _check_sums(field, table, log.contexts if not log.by_row else (), "each row")
+    return table
+
+
+def _from_column(log: LogGroups, field: str, column: str) -> PolicyOnLog:
+    logged = log.extra[column]
+    wrong = ~((logged >= 0.0) & (logged <= 1.0))
+    if wrong.any():
+        raise InvalidInput(
+            field,
+            "must hold the policy's probability of the logged arm, from 0 to 1, in every row",
+            f"{int(log.sample.count[wrong].sum()):,} other cells in column {column}",
+            "Fill them in, or leave those rows out.",
+        )
+    table = _constant_table(log, logged)
+    if table is not None:
+        sums = table.sum(axis=1)
+        over = np.flatnonzero(sums > 1.0 + SLACK)
+        if len(over):
+            _check_sums(field, table[over], [log.contexts[i] for i in over], f"column {column}")
+    return PolicyOnLog(f"column {brief(column, 40)}", logged, table)
+
+
+def _constant_table(log: LogGroups, logged: Vector) -> Vector | None:
+    """Return a column as a table of contexts and arms, if it depends on nothing else."""
+    if log.by_row or not np.all(np.isfinite(logged)):
+        return None
+    number = log.by_cell(np.ones(len(logged)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        table = np.where(number > 0.0, log.by_cell(logged) / number, 0.0)
+    away = np.abs(logged - table[log.context, log.arm])
+    return table if bool(np.all(away <= SLACK)) else None
+
+
+def _check_sums(field: str, table: Vector, names: Any, what: str) -> None:
+    sums = table.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1.0) > SLACK)
+    if len(wrong):
+        i = int(wrong[0])
+        where = f" in {names[i]}" if len(names) > 1 else ""
+        total = f"{sums[i]:.6g}" if math.isfinite(sums[i]) else str(sums[i])
+        raise InvalidInput(
+            field,
+            "must hold probabilities that sum to 1",
+            f"a sum of {total} over {what}{where}",
+            "Give every arm that may be played.",
+        )

@@ -1,0 +1,94 @@
+"""The command that evaluates a policy."""
+
+import csv
+import json
+
+import pytest
+
+from halfseen.cli import main
+
+COLUMNS = ["--action", "arm", "--reward", "paid"]
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Return a log in which arm a is seen rarely and pays most."""
+    path = tmp_path / "log.csv"
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["arm", "group", "paid", "chance", "pi"])
+        for arm, seen, ones, pi in (("a", 40, 24, 0.7), ("b", 180, 72, 0.3)):
+            for i in range(200):
+                paid = "" if i >= seen else int(i < ones)
+                rows.writerow([arm, "uv"[i % 2], paid, 0.5, pi])
+    return path
+
+
+def run(capsys, monkeypatch, *arguments):
+    """Run the command; return its exit code and what it printed."""
+    monkeypatch.setattr("sys.argv", ["halfseen", "value", *map(str, arguments)])
+    code = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code or 0
+    found = capsys.readouterr()
+    return code, found.out, found.err
+
+
+@pytest.mark.parametrize(
+    "policy", [["--mix", "a=0.7,b=0.3"], ["--target-column", "pi"], ["--target-file", "p.csv"]]
+)
+def test_value_prints_the_answer(log, capsys, monkeypatch, policy):
+    monkeypatch.chdir(log.parent)
+    (log.parent / "p.csv").write_text(
+        "context,arm,probability\nu,a,0.7\nu,b,0.3\nv,a,.7\nv,b,.3\n", encoding="utf-8"
+    )
+    more = ["--context", "group"] if "p.csv" in policy else []
+    arguments = [log, *COLUMNS, *policy, "--propensity", "chance", *more, "--json"]
+    code, out, _ = run(capsys, monkeypatch, *arguments)
+    assert code == 0
+    found = json.loads(out)
+    assert found["value"]["value"] == pytest.approx(0.54)
+    assert found["difference"]["value"] == pytest.approx(0.04)
+    code, out, _ = run(capsys, monkeypatch, *arguments[:-1])
+    assert code == 0
+    assert "is worth 0.54 a decision (95% interval" in out
+
+
+def test_value_writes_a_page(log, capsys, monkeypatch, tmp_path):
+    folder = tmp_path / "out"
+    code, _, _ = run(capsys, monkeypatch, log, *COLUMNS, "--always", "a", "--out", folder)
+    assert code == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    warned, answered = page.index("There are no propensities"), page.index("Always a is worth")
+    assert warned < answered  # warnings stand above numbers
+    assert "--always a --action arm --reward paid" in page
+    assert json.loads((folder / "value.json").read_text(encoding="utf-8"))["rows"] == 400
+    assert sorted(p.name for p in (folder / "charts").glob("*.svg")) == [
+        "value-differ.svg",
+        "value-estimates.svg",
+        "value-policies.svg",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "must be given once, to say which policy to evaluate"),
+        (["--always", "a", "--mix", "a=1"], "must be given once"),
+        (["--mix", "a=0.7,b"], "must name each arm once with its probability"),
+        (["--mix", "a=0.7,b=0.2"], "a sum of 0.9"),
+        (["--always", "c"], "must play arms that the log has"),
+        (["--always", "a", "--propensity", "paid"], "where it is 0, missing or no probability"),
+        (["--target-file", "nowhere.csv"], "Cannot read nowhere.csv"),
+        (["--target-file", "log.csv"], "must be a CSV file of context, arm, probability"),
+        (["--always", "a", "--against", "b=1", "--against-file", "p.csv"], "cannot come with"),
+    ],
+)
+def test_value_ends_with_2_and_a_sentence(log, capsys, monkeypatch, arguments, said):
+    monkeypatch.chdir(log.parent)
+    code, out, err = run(capsys, monkeypatch, log, *COLUMNS, *arguments, "--out", "new")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not (log.parent / "new").exists()

@@ -1,0 +1,93 @@
+"""Coverage of 95% intervals in many logs."""
+
+import numpy as np
+import pytest
+
+from halfseen.values.gamma_value import gamma_bounds, in_cells
+from halfseen.values.influence import Sample, Weighting, influence, normal_interval
+
+ROWS, LOGS = 1000, 500
+BOUND = 3.0 * np.sqrt(0.05 * 0.95 / LOGS)  # three errors of a coverage of 95%
+ESTIMATORS = ("DM", "IPW", "SNIPW", "DR", "SNDR")
+
+
+def logistic_fit(x, y, steps=8):
+    """Return the coefficients of a logistic regression, by Newton's method."""
+    beta = np.zeros(x.shape[1])
+    for _ in range(steps):
+        p = 1 / (1 + np.exp(-x @ beta))
+        beta += np.linalg.solve((x.T * (p * (1 - p))) @ x + 1e-6 * np.eye(len(beta)), x.T @ (y - p))
+    return beta
+
+
+def covered(rng, p_right, q_right):
+    """Return whether each estimator's interval holds the truth, .5, in one log.
+
+    Rewards and being seen depend on a normal feature; a wrong model leaves it out.
+    """
+    x, arm = rng.normal(size=ROWS), rng.integers(0, 2, ROWS)
+    reward = 0.5 + 0.5 * x + 0.5 * rng.normal(size=ROWS) + 0.2 * (arm - 1)
+    seen = rng.random(ROWS) < 1 / (1 + np.exp(-0.5 - x))
+    one = np.ones(ROWS)
+    by_p, by_q = (np.column_stack([one, x] if right else [one]) for right in (p_right, q_right))
+    p, fitted, expected = np.empty(ROWS), np.empty(ROWS), np.empty(ROWS)
+    for fold in (np.arange(ROWS) % 2 == 0, np.arange(ROWS) % 2 == 1):
+        beta = logistic_fit(by_p[~fold], seen[~fold].astype(float))
+        p[fold] = np.maximum(1 / (1 + np.exp(-by_p[fold] @ beta)), 0.01)
+        for k in (0, 1):
+            rows = ~fold & seen & (arm == k)
+            fit = np.linalg.lstsq(by_q[rows], reward[rows], rcond=None)[0]
+            mine = fold & (arm == k)
+            fitted[mine] = by_q[mine] @ fit
+            if k == 1:
+                expected[fold] = by_q[fold] @ fit
+    rows = Sample(one, seen, np.where(seen, reward, 0.0), 0 * one)
+    policy = Weighting(2.0 * arm / p, fitted, expected)  # always arm 1, logged with 1/2
+    held = []
+    for name in ESTIMATORS:
+        found = influence(name, rows, policy)
+        low, high = normal_interval(found.estimate(rows), found.error(rows), 0.95)
+        held.append(low <= 0.5 <= high)
+    return held
+
+
+def coverage(p_right, q_right):
+    rng = np.random.default_rng([p_right, q_right])
+    shares = np.mean([covered(rng, p_right, q_right) for _ in range(LOGS)], axis=0)
+    return dict(zip(ESTIMATORS, shares.tolist(), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("p_right", "q_right"), [(1, 1), (1, 0), (0, 1)])
+def test_doubly_robust_intervals_cover_if_either_model_is_right(p_right, q_right):
+    found = coverage(p_right, q_right)
+    for name in ("DR", "SNDR"):
+        assert found[name] >= 0.95 - BOUND
+    if p_right:
+        assert found["IPW"] >= 0.95 - BOUND
+        assert found["SNIPW"] >= 0.95 - BOUND
+    else:
+        assert found["SNIPW"] < 0.6
+    assert found["DM"] < 0.7  # its spread says nothing about the regression
+
+
+@pytest.mark.slow
+def test_no_interval_covers_if_both_models_are_wrong():
+    found = coverage(0, 0)
+    assert max(found.values()) < 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("gamma", "least", "most"), [(1, 0, 0.02), (2, 0, 0.5), (3, 0.94, 1)])
+def test_gamma_intervals_cover_from_the_true_gamma_on(gamma, least, most):
+    rng = np.random.default_rng(gamma)
+    held = []
+    for _ in range(300):
+        reward = (rng.random(2000) < 0.5).astype(float)
+        odds = np.where(reward > 0, 1.5, 0.5)  # of being seen: an odds ratio of 3
+        seen = rng.random(2000) < odds / (1 + odds)
+        rows = Sample(np.ones(2000), seen, reward * seen, np.zeros(2000))
+        bounds = gamma_bounds(in_cells(rows, np.zeros(2000, dtype=int)), np.ones(2000), gamma)
+        low, high = bounds.interval(0.95)
+        held.append(low <= 0.5 <= high)
+    assert least <= np.mean(held) <= most

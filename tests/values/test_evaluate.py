@@ -1,0 +1,268 @@
+"""The value of a policy from a log: numbers, targets and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+from halfseen import InvalidInput, value
+from values import golden_log as log
+from values.golden_log import EXACT
+
+COLUMNS = {"action": "arm", "reward": "paid"}
+
+
+def golden_rows(**more):
+    """Return the twelve decisions as columns."""
+    return {
+        "arm": [f"a{k}" for k in log.ARM],
+        "group": [f"x{k}" for k in log.X],
+        "paid": log.REWARD,
+        "chance": log.LOGGING[log.X, log.ARM],
+        "pi": log.TARGET[log.X, log.ARM],
+        "p": log.SEEN[log.X, log.ARM],
+    } | more
+
+
+def by_context(table):
+    return {f"x{x}": {f"a{a}": table[x, a] for a in range(3)} for x in range(2)}
+
+
+GOLDEN = COLUMNS | {"propensity": "chance", "context": "group"}
+
+
+def estimates(found):
+    return {one.name: one for one in found.alternatives}
+
+
+@pytest.mark.parametrize("target", [by_context(log.TARGET), "pi"])
+def test_twelve_decisions_with_known_probabilities_of_being_seen(target):
+    found = value(golden_rows(), target=target, observe_column="p", **GOLDEN)
+    by = estimates(found)
+    assert by["IPW"].value == pytest.approx(0.303406084656, abs=EXACT)
+    assert by["IPW"].standard_error == pytest.approx(0.204881539996, abs=EXACT)
+    assert by["SNIPW"].value == pytest.approx(0.508592017738, abs=EXACT)
+    assert by["SNIPW"].standard_error == pytest.approx(0.230819061797, abs=EXACT)
+    assert found.diagnostics.effective_rows == pytest.approx(4.66389028218, abs=1e-10)
+
+
+def test_twelve_decisions_seen_at_the_rates_of_their_arms():
+    found = value(golden_rows(), target=by_context(log.TARGET), observe="arms", **GOLDEN)
+    assert estimates(found)["IPW"].value == pytest.approx(0.278009259259, abs=EXACT)
+    assert estimates(found)["IPW"].standard_error == pytest.approx(0.165300396810, abs=EXACT)
+    assert estimates(found)["SNIPW"].value == pytest.approx(0.456306990881, abs=EXACT)
+
+
+def test_bounds_in_cells_of_arms_need_no_probability_of_being_seen():
+    found = value(golden_rows(), target="pi", **COLUMNS, propensity="chance")
+    bound = found.bounds(2.0)
+    assert (bound.low, bound.high) == pytest.approx([0.401944444444, 0.516319444444], abs=EXACT)
+    assert found.estimator == "SNIPW"  # the column depends on more than the arm
+    with pytest.raises(InvalidInput, match="needs the policy's probabilities of all arms"):
+        value(golden_rows(), target="pi", **COLUMNS, propensity="chance", estimator="DR")
+
+
+def half_seen(rows=1000):
+    """Return the log of the seen .2/.9: means .6/.4, exact counts."""
+    columns = {"arm": [], "paid": []}
+    for arm, rate, mean in (("a", 0.2, 0.6), ("b", 0.9, 0.4)):
+        seen, ones = round(rows * rate), round(rows * rate * mean)
+        columns["arm"] += [arm] * rows
+        columns["paid"] += [1.0] * ones + [0.0] * (seen - ones) + [None] * (rows - seen)
+    return columns
+
+
+MIX = {"a": 0.7, "b": 0.3}
+
+
+@pytest.mark.parametrize("estimator", ["DR", "SNDR", "IPW", "SNIPW", "DM"])
+def test_missing_rewards_do_not_bias_the_value(estimator):
+    rows = half_seen()
+    found = value(rows, target=MIX, estimator=estimator, **COLUMNS)
+    assert found.value == pytest.approx(0.54, abs=1e-12)
+    seen = {
+        name: [v for v, r in zip(rows[name], rows["paid"], strict=True) if r is not None]
+        for name in rows
+    }
+    weight = np.where(np.array(seen["arm"]) == "a", 1.4, 0.6)
+    assert np.mean(weight * seen["paid"]) == pytest.approx(0.192 / 0.55)  # without them
+
+
+def test_the_difference_from_the_logging_policy_is_paired():
+    found = value(half_seen(), target=MIX, **COLUMNS)
+    assert found.compared.value == pytest.approx(0.5)
+    assert found.difference.value == pytest.approx(0.04)
+    assert found.difference.standard_error < found.standard_error
+    same = value(half_seen(), target={"a": 0.5, "b": 0.5}, **COLUMNS)
+    assert same.difference.value == pytest.approx(0.0, abs=1e-12)
+    assert same.difference.standard_error == pytest.approx(0.0, abs=1e-12)
+    alone = value(half_seen(), target=MIX, compare=None, **COLUMNS)
+    assert alone.difference is None
+    assert alone.tipping_gamma is None
+    both = value(half_seen(), target={"a": 1}, compare={"b": 1}, **COLUMNS)
+    assert both.difference.value == pytest.approx(0.2)
+    assert both.verdict.startswith("It earns 0.2 a decision more than always b")
+
+
+def test_efficient_variance_of_uniform_logging_is_the_effective_dimension():
+    # sigma² sum 1/p over d constant policies: the audit's number is the price of evaluation.
+    rows = {"arm": [], "paid": []}
+    for arm, p in (("a", 0.25), ("b", 0.5), ("c", 1.0)):
+        seen = round(4000 * p)
+        rows["arm"] += [arm] * 4000
+        rows["paid"] += [1.0, -1.0] * (seen // 2) + [None] * (4000 - seen)
+    each = [value(rows, target={arm: 1}, **COLUMNS).standard_error ** 2 for arm in "abc"]
+    assert np.mean(each) * 12_000 == pytest.approx(4 + 2 + 1, rel=1e-3)
+
+
+def test_a_function_of_rows_a_table_and_a_column_say_the_same():
+    rng = np.random.default_rng(4)
+    n = 800
+    group, arm = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    pi = np.array([[0.2, 0.8], [0.6, 0.4]])
+    rows = {
+        "arm": arm,
+        "g": np.array(["u", "v"])[group],
+        "x": group + 0.0,
+        "paid": np.where(rng.random(n) < 0.7, rng.normal(size=n) + group * arm, np.nan),
+        "pi": pi[group, arm],
+    }
+    table = {"u": {"0": 0.2, "1": 0.8}, "v": {"0": 0.6, "1": 0.4}}
+
+    def rule(columns):
+        first = np.where(columns["context"] == "u", 0.2, 0.6)
+        return {"0": first, "1": 1.0 - first}
+
+    options = COLUMNS | {"context": "g"}
+    found = [value(rows, target=target, **options) for target in (table, rule, "pi")]
+    assert [one.estimator for one in found] == ["DR"] * 3
+    for one in found[1:]:
+        assert one.value == pytest.approx(found[0].value, abs=1e-12)
+        assert one.standard_error == pytest.approx(found[0].standard_error, abs=1e-12)
+    by_row = value(
+        rows,
+        target=lambda columns: {"0": 0.2 + 0.4 * columns["x"], "1": 0.8 - 0.4 * columns["x"]},
+        features=["x"],
+        observe="cells",
+        outcome="cells",
+        **options,
+    )
+    assert by_row.value == pytest.approx(found[0].value, abs=1e-12)
+    assert by_row.standard_error == pytest.approx(found[0].standard_error, abs=1e-12)
+
+
+def drawn(n, seed):
+    """Return a log whose rewards and whose chance of being seen depend on a feature."""
+    rng = np.random.default_rng(seed)
+    x, arm = rng.normal(size=n), rng.integers(0, 2, n)
+    reward = 0.5 + 0.3 * x * arm + 0.2 * rng.normal(size=n)
+    seen = rng.random(n) < 1 / (1 + np.exp(-0.3 - 1.2 * x))
+    return {"arm": arm, "x": x, "paid": np.where(seen, reward, np.nan), "c": np.full(n, 0.5)}
+
+
+@pytest.mark.parametrize(("observe", "outcome"), [("logistic", "linear"), ("trees", "trees")])
+def test_regressions_on_features_remove_the_bias_of_seen_rows(observe, outcome):
+    rows = drawn(3000, 5)
+    options = COLUMNS | {"propensity": "c", "features": ["x"]}
+    found = value(rows, target={"1": 1}, observe=observe, outcome=outcome, **options)
+    assert found.low < 0.5 < found.high
+    naive = value(rows, target={"1": 1}, **COLUMNS, propensity="c")
+    assert naive.low > 0.55  # seen rows have larger x
+    assert "look at arms and contexts only" in " ".join(found.notes)
+
+
+def test_bootstrap_and_normal_intervals_agree_on_many_rows():
+    one = value(half_seen(), target=MIX, **COLUMNS)
+    two = value(half_seen(), target=MIX, interval="bootstrap", resamples=400, seed=1, **COLUMNS)
+    assert two.value == one.value
+    assert two.standard_error == pytest.approx(one.standard_error, rel=0.15)
+    assert (two.low, two.high) == pytest.approx([one.low, one.high], abs=0.015)
+    again = value(half_seen(), target=MIX, interval="bootstrap", resamples=400, seed=1, **COLUMNS)
+    assert again.low == two.low
+
+
+def test_estimators_that_rest_on_their_regression_have_no_normal_interval():
+    found = value(half_seen(), target=MIX, threshold=2.0, **COLUMNS)
+    by = estimates(found)
+    for name in ("DM", "DRos", "clipped DR", "switch-DR"):
+        assert math.isnan(by[name].standard_error)
+    wide = value(half_seen(), target=MIX, threshold=100.0, **COLUMNS)
+    assert estimates(wide)["clipped DR"].low == estimates(wide)["DR"].low
+
+
+def test_long_logs_of_real_rewards_are_counted_in_intervals(monkeypatch):
+    rows = drawn(4000, 6)
+    whole = value(rows, target={"1": 1}, **COLUMNS)
+    monkeypatch.setattr("halfseen.logs.reward_cells.EXACT", 100)
+    binned = value(rows, target={"1": 1}, **COLUMNS)
+    assert binned.value == pytest.approx(whole.value, abs=1e-12)
+    assert binned.standard_error == pytest.approx(whole.standard_error, rel=1e-12)
+    assert binned.bounds(2.0).high == pytest.approx(whole.bounds(2.0).high, abs=1e-3)
+
+
+def test_estimated_propensities_are_said():
+    assert "no propensities" in value(half_seen(), target=MIX, **COLUMNS).warnings[0]
+    rows = half_seen() | {"c": [0.5] * 2000}
+    assert value(rows, target=MIX, **COLUMNS, propensity="c").warnings == ()
+
+
+BAD = [
+    ({"target": {"a": 0.7, "b": 0.2}}, r"sum to 1; got 'a sum of 0.9 over each arm'"),
+    ({"target": {"a": 0.5, "z": 0.5}}, r"must play arms that the log has \(a, b\)"),
+    ({"target": {"a": -0.1, "b": 1.1}}, r"`target\[a\]` must be a finite number"),
+    ({"target": {}}, "must be a column, probabilities by arm"),
+    ({"target": "nowhere"}, "`target` must be a column of the log"),
+    ({"target": {"x": {"a": 1}}}, "must name every context of the log"),
+    ({"target": lambda columns: [[1.0]]}, "must return 1 rows of probabilities, one per arm"),
+    ({"target": MIX, "estimator": "Dr"}, "Did you mean 'DR'"),
+    ({"target": MIX, "observe": "trees"}, "`observe` needs `features`"),
+    ({"target": MIX, "observe": {"a": 0.2}}, "Add b."),
+    ({"target": MIX, "propensity": "c"}, r"1,000 rows where it is 0, missing or no probability"),
+    ({"target": MIX, "observe_column": "c"}, r"900 other cells in column c"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), BAD)
+def test_what_cannot_be_evaluated_is_said_in_a_sentence(options, said):
+    rows = half_seen() | {"c": [0.5] * 1000 + [0.0] * 1000}
+    with pytest.raises(InvalidInput, match=said):
+        value(rows, **COLUMNS, **options)
+
+
+def test_a_propensity_of_0_matters_only_where_the_policy_plays():
+    rows = half_seen() | {"c": [0.5] * 1000 + [0.0] * 1000}
+    found = value(rows, target={"a": 1}, compare=None, propensity="c", **COLUMNS)
+    assert found.value == pytest.approx(0.6)
+
+
+def test_where_nothing_was_seen_the_bound_that_still_holds_is_given():
+    rows = {
+        "arm": ["a"] * 40 + ["b"] * 20 + ["a"] * 20,
+        "g": ["u"] * 60 + ["v"] * 20,
+        "paid": [1.0, 0.0] * 20 + [1.0] * 20 + [0.0, None] * 10,
+    }
+    options = COLUMNS | {"context": "g"}
+    with pytest.raises(InvalidInput, match=r"got 'arm b in v \(never played\)'") as error:
+        value(rows, target=MIX, **options)
+    # u: .7 * .5 + .3 = .65 of 3/4; v: .7 * 0 of 1/4, and .3 of 1/4 between 0 and 1
+    assert "between 0.4875 and 0.5625, whatever the rest pays between 0 and 1" in str(error.value)
+    rows["arm"][-5:], rows["paid"][-5:] = ["b"] * 5, [None] * 5
+    with pytest.raises(InvalidInput, match=r"b in v \(no reward seen\).*observe=\"arms\""):
+        value(rows, target=MIX, **options)
+    found = value(rows, target=MIX, observe="arms", **options)
+    assert any("No reward was seen of b in v" in said for said in found.warnings)
+    with pytest.raises(InvalidInput, match="at least one reward"):
+        value({"arm": ["a", "b"], "paid": [None, None]}, target=MIX, **COLUMNS)
+
+
+def test_plain_values_and_html_of_a_result():
+    found = value(half_seen(), target=MIX, **COLUMNS)
+    plain = found.to_dict()
+    assert plain["value"]["value"] == found.value
+    assert plain["bounds"][-1]["worst_case"] is True
+    assert plain["bounds"][-1]["gamma"] is None
+    assert plain["options"]["target"] == MIX
+    assert found.summary() == str(found)
+    assert "<table" in found._repr_html_()
+    with pytest.raises(InvalidInput, match="needs a policy to compare with"):
+        value(half_seen(), target=MIX, compare=None, **COLUMNS).bounds(2.0, difference=True)

@@ -1,0 +1,85 @@
+"""Bounds of values under the Gamma model."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from halfseen.values.gamma_value import gamma_bounds, in_cells, tipping
+from halfseen.values.influence import Sample
+from values import golden_log as log
+from values.golden_log import EXACT, sample
+
+W = log.TARGET[log.X, log.ARM] / log.LOGGING[log.X, log.ARM]
+
+
+def test_bounds_of_twelve_decisions_in_cells_of_arms():
+    cells = in_cells(sample(), log.ARM)
+    same = gamma_bounds(cells, W, 1.0)
+    assert (same.low, same.high) == pytest.approx([0.458854166667] * 2, abs=EXACT)
+    found = gamma_bounds(cells, W, 2.0)
+    assert (found.low, found.high) == pytest.approx([0.401944444444, 0.516319444444], abs=EXACT)
+    errors = found.low_error, found.high_error
+    assert errors == pytest.approx([0.210077601874, 0.262148481887], abs=EXACT)
+
+
+def test_any_missing_reward_lies_between_the_extremes_seen():
+    cells = in_cells(sample(), log.ARM)
+    found = gamma_bounds(cells, W, math.inf)
+    missing = np.isnan(log.REWARD)
+    known = np.nansum(W * log.REWARD) / 12
+    assert found.low == pytest.approx(known)
+    assert found.high == pytest.approx(known + W[missing].sum() / 12)
+
+
+def test_no_reweighting_of_the_seen_rewards_gives_a_difference_outside_the_bounds():
+    rng = np.random.default_rng(3)
+    cell = np.repeat([0, 1, 2], 6)
+    seen = np.tile([True, True, True, True, False, False], 3)
+    reward = np.where(seen, rng.random(18).round(2), 0.0)
+    rows = Sample(np.ones(18), seen, reward, np.zeros(18))
+    weight = np.repeat([1.4, -0.8, 0.5], 6)
+    means = []
+    for k in range(3):
+        values = reward[(cell == k) & seen]
+        tilts = itertools.product((1.0, 3.0), repeat=4)
+        means.append([np.average(values, weights=tilt) for tilt in tilts])
+    known = (weight * reward).sum()
+    totals = [
+        (known + 2 * (1.4 * a - 0.8 * b + 0.5 * c)) / 18 for a, b, c in itertools.product(*means)
+    ]
+    found = gamma_bounds(in_cells(rows, cell), weight, 3.0)
+    assert (found.low, found.high) == pytest.approx([min(totals), max(totals)], abs=1e-12)
+
+
+def test_tipping_gamma_of_two_arms_is_that_of_the_audit():
+    # 30 ones of 50 seen of 100 pulls, against 20 of 50 of 80: 2.53846153846 by bisection.
+    count = np.array([30.0, 20.0, 50.0, 20.0, 30.0, 30.0])
+    seen = np.array([True, True, False] * 2)
+    reward = np.array([1.0, 0.0, 0.0] * 2)
+    rows = Sample(count, seen, reward, np.zeros(6))
+    cell = np.array([0, 0, 0, 1, 1, 1])
+    weight = np.where(cell == 0, 1.8, -180 / 80)
+    cells = in_cells(rows, cell)
+    assert tipping(cells, weight) == pytest.approx(2.53846153846, abs=1e-11)
+    assert tipping(cells, -weight) == pytest.approx(2.53846153846, abs=1e-11)
+    at = gamma_bounds(cells, weight, tipping(cells, weight))
+    assert at.low == pytest.approx(0.0, abs=1e-12)
+    assert tipping(cells, 0 * weight) == 1.0
+
+
+def test_standard_errors_of_bounds_are_those_of_many_logs():
+    rng = np.random.default_rng(1)
+    ends = []
+    for _ in range(400):
+        arm = rng.random(1000) < 0.4
+        reward = (rng.random(1000) < np.where(arm, 0.6, 0.3)).astype(float)
+        seen = rng.random(1000) < np.where(reward > 0, 0.7, 0.5)
+        rows = Sample(np.ones(1000), seen, reward * seen, np.zeros(1000))
+        weight = np.where(arm, 0.8 / 0.4, 0.2 / 0.6)
+        found = gamma_bounds(in_cells(rows, arm.astype(np.int64)), weight, 2.0)
+        ends.append((found.low, found.high, found.low_error, found.high_error))
+    low, high, low_error, high_error = np.array(ends).T
+    assert low_error.mean() == pytest.approx(low.std(), rel=0.12)  # 400 logs: 3.5% per error
+    assert high_error.mean() == pytest.approx(high.std(), rel=0.12)
