@@ -24,6 +24,7 @@ LONGEST = (
     "engine/test_engines_agree.py",
 )
 os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
+os.environ["HALFSEEN_COMPILE_AHEAD"] = "0"  # the cores are busy with other tests
 
 # How long an example takes says more about a busy machine than about the code.
 settings.register_profile(

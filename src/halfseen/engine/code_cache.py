@@ -118,6 +118,24 @@ def _remove(path: Path) -> None:
             path.unlink()
 
 
+def _digest(what: Any) -> str:
+    return hashlib.sha256(repr(what).encode()).hexdigest()[:24]
+
+
+def stems_kept() -> set[str]:
+    """Return how the names of all entries begin."""
+    return {path.name.partition("-")[0] for _, _, path in _files(cache_folder())}
+
+
+def can_write() -> bool:
+    """Return whether entries can be written to the cache folder."""
+    folder = cache_folder()
+    if folder is None:
+        return False
+    there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
 _told: set[str] = set()
 
 
@@ -234,11 +252,14 @@ class CodeCache(_Cache):  # type: ignore[misc]
         """Return the compiled function of which that was written."""
         return CompileResult._rebuild(target_context, *reduced)
 
-    def _name(self, sig: Any, codegen: Any) -> str:
+    def stem(self, codegen: Any) -> str:
+        """Return how the names of a function's entries begin, whatever the argument types."""
         versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__)
         tag = sys.implementation.cache_tag
-        parts = (self._fingerprint, repr(sig), versions, tag, codegen.magic_tuple())
-        return hashlib.sha256(repr(parts).encode()).hexdigest()[:40] + ENTRY
+        return _digest((self._fingerprint, versions, tag, codegen.magic_tuple()))
+
+    def _name(self, sig: Any, codegen: Any) -> str:
+        return f"{self.stem(codegen)}-{_digest(sig)}{ENTRY}"
 
     def enable(self) -> None:
         """Use the disk."""

@@ -9,7 +9,7 @@ lock is released during the call.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class NativeCall:
         kinds, and to raise what the function raises.
     """
 
-    def __init__(self, dispatcher: Any, wrapped: Callable[..., Any]) -> None:
+    def __init__(self, dispatcher: Any, wrapped: Any) -> None:
         self._dispatcher = dispatcher
         self._wrapped = wrapped
         self._native: dict[tuple[Any, ...], Any] = {}
@@ -48,6 +48,17 @@ class NativeCall:
     def overloads(self) -> Any:
         """The compiled code by the types of the arguments."""
         return self._dispatcher.overloads
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether the compiled code can be kept on disk."""
+        return self._dispatcher._cache.cache_path is not None
+
+    @property
+    def stems(self) -> list[str]:
+        """How the names of its entries on disk begin, without and with a wrapper."""
+        both = (self._dispatcher, self._wrapped)
+        return [each._cache.stem(each.targetctx.codegen()) for each in both]
 
     def __call__(self, *arguments: Any) -> None:
         """Call the function."""

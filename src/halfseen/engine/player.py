@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from halfseen.engine.arguments import ChangingWorld, Track, World
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.specialise import compiled
 
 AnyCell = Cell | LinearCell
 
@@ -28,7 +29,7 @@ def player(
     loops return, and what they were playing is left unfinished. Replications with actions of their
     own are played one by one, so that one replication's actions at a time are held in memory.
     """
-    loop = fit(cell.loop, cell.policy.kernels(), **cell.open_names)
+    loop = cell_loop(cell, fit)
     given = cell.world() if world is None else world
 
     def play(first: int, last: int, track: Track, start: int = 0) -> None:
@@ -44,6 +45,18 @@ def player(
 
     if isinstance(cell, LinearCell) and cell.own_actions:
         draw = cell.fit_draw(fit)
+    return play
+
+
+def cell_loop(cell: AnyCell, fit: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
+    """Return a cell's loop, `fitted` or `compiled`."""
+    return fit(cell.loop, cell.policy.kernels(), **cell.open_names)
+
+
+def ready(cell: AnyCell) -> Callable[..., None]:
+    """Return what plays a cell, its loop compiled for the types of its arguments."""
+    play = player(cell, compiled)
+    play(0, 0, blank_track(cell, 1))
     return play
 
 

@@ -7,7 +7,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,6 +49,7 @@ ENGINES: dict[str, Engine] = {"cpu": cpu, "cuda": cuda, "reference": reference}
 NAMES = ("cpu", "cuda", "dask", "reference", "auto")
 MANY_REPLICATIONS, MANY_ROUNDS = 10_000, 10**11  # a GPU is worth its compile time from this size on
 Progress = Callable[[int, int, str], None]
+Settling = AbstractContextManager[Callable[[AnyCell], None]]  # to be called before a cell is played
 
 
 def simulate(
@@ -152,14 +153,16 @@ def _fill(
     if engine == "dask":
         _on_cluster(result, to_play, folder, scheduler, threads, report, finish)
         return
-    for position, cell, digest in to_play:
-        report(0, position)
-        started = time.perf_counter()
-        track = result.track(position, cell)
-        name = cell_name(study, position)
-        with watching(partial(compiling, position)), _compilable(name, cell):
-            used = run(cell, track, report=partial(report, position=position), workers=threads)
-        finish(digest, track, used)
+    with compiled_ahead(engine, threads, [cell for _, cell, _ in to_play]) as settle:
+        for position, cell, digest in to_play:
+            report(0, position)
+            started = time.perf_counter()
+            track = result.track(position, cell)
+            name = cell_name(study, position)
+            with watching(partial(compiling, position)), _compilable(name, cell):
+                settle(cell)
+                used = run(cell, track, report=partial(report, position=position), workers=threads)
+            finish(digest, track, used)
 
 
 @contextmanager
@@ -255,6 +258,15 @@ def chosen_engine(
     if engine == "cuda":
         cuda.check(cell for _, cell in study.cells())
     return engine, run
+
+
+def compiled_ahead(engine: str, threads: int, cells: list[AnyCell]) -> Settling:
+    """Compile loops that are not in the cache in other processes, on the cpu engine."""
+    if engine != "cpu":
+        return nullcontext(lambda cell: None)
+    from halfseen.engine.compile_ahead import compiling_ahead  # imports numba
+
+    return compiling_ahead(cells, threads)
 
 
 def thread_count(workers: int | None, scheduler: str | None) -> int:

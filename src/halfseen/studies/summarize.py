@@ -27,7 +27,15 @@ from halfseen.errors import InvalidInput, StorageError
 from halfseen.studies.folder import not_all_there, optional_folder, stored_study
 from halfseen.studies.partial_summary import Draft, draft_of
 from halfseen.studies.result import Z95
-from halfseen.studies.simulate import Progress, cell_name, chosen_engine, thread_count, versions
+from halfseen.studies.simulate import (
+    Progress,
+    Settling,
+    cell_name,
+    chosen_engine,
+    compiled_ahead,
+    thread_count,
+    versions,
+)
 from halfseen.studies.storage import SUMMARIES, read_cell, write_cell
 from halfseen.studies.study import AnyCell, Position, Study
 from halfseen.tables import Table, table
@@ -151,7 +159,8 @@ def summarize(
         folder = None if reserved is None else reserved / SUMMARIES
         on_cluster = (scheduler, threads) if engine == "dask" else None
         play = partial(_play, part, room)
-        _fill(found, fingerprints.cells, engine, folder, play, on_cluster, progress)
+        ahead = partial(compiled_ahead, engine, threads)
+        _fill(found, fingerprints.cells, engine, folder, play, on_cluster, ahead, progress)
     return found
 
 
@@ -162,6 +171,7 @@ def _fill(
     folder: Path | None,
     play: Callable[..., None],
     on_cluster: tuple[str | None, int] | None,
+    ahead: Callable[[list[AnyCell]], Settling],
     progress: Progress | None,
 ) -> None:
     """Read what a folder holds of a summary and play the rest."""
@@ -204,18 +214,20 @@ def _fill(
             drafts.append((position, draft_of(cell, digests[position], folder)))
     jobs = []
     try:
-        for position, draft in drafts:
-            noted = partial(report, position=position)
-            noted(draft.fold.count)
-            lacks = cluster.lacking(study.replications, draft.fold.moments)
-            if on_cluster is not None and lacks:
-                close = partial(finish, position, draft)
-                keep = partial(_keep, draft, noted)
-                jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
-                continue
-            with watching(partial(compiling, position)):
-                play(draft, lacks, noted)
-            finish(position, draft)
+        with ahead([draft.cell for _, draft in drafts]) as settle:
+            for position, draft in drafts:
+                noted = partial(report, position=position)
+                noted(draft.fold.count)
+                lacks = cluster.lacking(study.replications, draft.fold.moments)
+                if on_cluster is not None and lacks:
+                    close = partial(finish, position, draft)
+                    keep = partial(_keep, draft, noted)
+                    jobs.append(cluster.Job(draft.cell, lacks, keep, close, reduce=True))
+                    continue
+                with watching(partial(compiling, position)):
+                    settle(draft.cell)
+                    play(draft, lacks, noted)
+                finish(position, draft)
         if on_cluster is not None:
             cluster.run_all(jobs, *on_cluster)
     except BaseException:

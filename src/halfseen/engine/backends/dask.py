@@ -26,9 +26,8 @@ from uuid import uuid4
 from halfseen.engine.arguments import Track
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
-from halfseen.engine.player import blank_track, player
+from halfseen.engine.player import blank_track, ready
 from halfseen.engine.reduce import Part, Span
-from halfseen.engine.specialise import compiled
 from halfseen.errors import HalfseenError, InvalidInput
 
 CHUNK_SECONDS = 2.0
@@ -232,7 +231,7 @@ def _published(client: Any, cell: Cell | LinearCell) -> str:
     """Give a cell to the scheduler, where workers find it by the name returned."""
     import cloudpickle
 
-    _ready(cell)  # compiles once for all workers that share this disk
+    ready(cell)  # compiles once for all workers that share this disk
     name = uuid4().hex
     client.set_metadata([SHELF, name], [cloudpickle.dumps(cell), packages()])
     return name
@@ -267,13 +266,7 @@ def _loaded(name: str) -> tuple[Cell | LinearCell, Callable[..., None]]:
                 " Install the same versions everywhere, then run again."
             )
     cell = cloudpickle.loads(pickled)
-    return cell, _ready(cell)
-
-
-def _ready(cell: Cell | LinearCell) -> Callable[..., None]:
-    play = player(cell, compiled)
-    play(0, 0, blank_track(cell, 1))
-    return play
+    return cell, ready(cell)
 
 
 def _slots(client: Any) -> int:

@@ -1,0 +1,220 @@
+"""Compile the loops of a study's later cells in other processes while the first cell plays.
+
+Numba compiles one function at a time in a process. Each process here is a plain ``python -c`` that
+is sent cells by pickle, compiles their loops into the cache of compiled code and ends when there
+are no more, or when this process ends. It never runs the user's main script; what only that script
+defines is compiled by the process that plays it, as is whatever a process here fails to compile.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any
+
+from halfseen.engine.backends.cpu import cores
+from halfseen.engine.code_cache import can_write, stems_kept
+from halfseen.engine.crew import LOOK, Crew
+from halfseen.engine.native_call import NativeCall
+from halfseen.engine.player import AnyCell, cell_loop, ready
+from halfseen.engine.specialise import announce, compiled
+
+VARIABLE = "HALFSEEN_COMPILE_AHEAD"
+MOST_PROCESSES = 8  # of about 0.2 GB each
+MOST_BYTES = 2**26  # of a cell that is sent to another process
+PATIENCE = 120.0  # seconds to wait for code that another process compiles
+DONE = b"halfseen compiled\n"
+WORKER = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer);"
+    " from halfseen.engine.compile_ahead import work; work()"
+)
+
+
+@dataclass(eq=False)
+class Job:
+    """A cell whose loop is to be compiled."""
+
+    cell: AnyCell
+    content: bytes
+    ended: Event = field(default_factory=Event)
+
+
+@contextmanager
+def compiling_ahead(cells: Sequence[AnyCell], threads: int) -> Iterator[Callable[[AnyCell], None]]:
+    """Compile loops of cells that are about to be played in this order.
+
+    Gives a function to call before a cell is played: it waits for code that another process is
+    compiling, and compiles other cells in the meantime.
+    """
+    most = min(threads - 1, spare_cores(), _most_processes())
+    jobs = _jobs(cells) if most > 0 and len(cells) > 1 and can_write() else {}
+    if not jobs:
+        yield lambda cell: None
+        return
+    pool = Pool()
+    try:
+        pool.start(list(jobs.values()), most)
+        yield lambda cell: pool.settle(jobs.get(cell_loop(cell, compiled)))
+    finally:
+        pool.close()
+
+
+def spare_cores() -> int:
+    """Return how many cores are idle beside the one this process uses."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return min(cores() - 1, round(cores() - load))
+
+
+def _most_processes() -> int:
+    """Return how many processes may be started: 0 where they cannot help."""
+    told = os.environ.get(VARIABLE, "").strip()
+    if told.isdecimal():
+        return int(told)
+    # An application that embeds Python would start itself again.
+    is_python = os.path.basename(sys.executable or "").lower().startswith(("python", "pypy"))
+    return MOST_PROCESSES if is_python and not getattr(sys, "frozen", False) else 0
+
+
+def _jobs(cells: Sequence[AnyCell]) -> dict[Any, Job]:
+    """Return the cells to compile by their loops, one cell a loop, without the first cell's."""
+    loops: dict[Any, AnyCell] = {}
+    for cell in cells:
+        loops.setdefault(cell_loop(cell, compiled), cell)
+    loops.pop(cell_loop(cells[0], compiled))
+    kept = stems_kept()
+    found = {}
+    for loop, cell in loops.items():
+        if isinstance(loop, NativeCall) and loop.may_be_kept and not kept & set(loop.stems):
+            with suppress(Exception):  # what pickle raises is up to the user's classes
+                content = pickle.dumps(cell)
+                if len(content) <= MOST_BYTES and b"__main__" not in content:
+                    found[loop] = Job(cell, content)
+    return found
+
+
+class Pool:
+    """Processes that compile jobs, the first ones first."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Job] = deque()
+        self._lock = Lock()
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._threads: list[Thread] = []
+
+    def start(self, jobs: list[Job], most: int) -> None:
+        """Start as many processes as there are jobs, at most some number or what can be started."""
+        self._waiting.extend(jobs)
+        with suppress(OSError):
+            while len(self._processes) < min(most, len(jobs)):
+                self._processes.append(_process())
+        for process in self._processes:
+            self._threads.append(Thread(target=self._feed, args=(process,), daemon=True))
+            self._threads[-1].start()
+
+    def _feed(self, process: subprocess.Popen[bytes]) -> None:
+        """Send jobs to a process, one when it has finished the one before."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        job: Job | None = None
+        with suppress(OSError), process.stdin:  # closed, the process ends
+            pickle.dump(sys.path, process.stdin)
+            while (job := self._take(0)) is not None:
+                pickle.dump(job.content, process.stdin)
+                process.stdin.flush()
+                if DONE not in iter(process.stdout.readline, b""):
+                    break
+                job.ended.set()
+        if job is not None:
+            job.ended.set()
+
+    def _take(self, place: int) -> Job | None:
+        """Return the next job, or with -1 the last one, that nobody has taken."""
+        with self._lock:
+            if not self._waiting:
+                return None
+            job = self._waiting[place]
+            del self._waiting[place]
+            return job
+
+    def settle(self, job: Job | None) -> None:
+        """Return when a job is done, or left to the caller."""
+        if job is None:
+            return
+        with self._lock:
+            if job in self._waiting:
+                self._waiting.remove(job)
+                job.ended.set()
+        deadline = time.monotonic() + PATIENCE
+        while not job.ended.is_set() and time.monotonic() < deadline:
+            announce()
+            other = self._take(-1)
+            if other is not None:
+                _compile_here(other.cell)
+                other.ended.set()
+            else:
+                job.ended.wait(LOOK)
+
+    def close(self) -> None:
+        """End the processes, in the middle of a job too."""
+        with self._lock:
+            self._waiting.clear()
+        for process in self._processes:
+            process.kill()
+        for thread in self._threads:
+            thread.join()
+        for process in self._processes:
+            with process:  # closes its pipes and waits for it
+                pass
+
+
+def _process() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", WORKER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _compile_here(cell: AnyCell) -> None:
+    """Compile a cell's loop in a thread; what is wrong with it is said when it is played."""
+    crew = Crew(1)
+    try:
+        crew.submit(partial(ready, cell))
+        with suppress(Exception):
+            crew.result()
+    finally:
+        crew.close()
+
+
+def work() -> None:
+    """Compile the cells that arrive on stdin, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)  # what imported modules print
+    arrived: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_listen, args=(arrived,), daemon=True).start()
+    while True:
+        with suppress(Exception):  # the process that plays the cell tries again and says why
+            ready(pickle.loads(arrived.get()))
+        answers.write(DONE)
+
+
+def _listen(arrived: SimpleQueue[bytes]) -> None:
+    """Pass on what arrives; end this process, whatever it is doing, when nothing more can."""
+    with suppress(Exception):
+        while True:
+            arrived.put(pickle.load(sys.stdin.buffer))
+    os._exit(0)
