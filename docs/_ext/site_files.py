@@ -23,10 +23,16 @@ SUMMARY = "Bandits when feedback goes missing: simulate them, bound them, audit 
 def first_sentence(document: nodes.document) -> str:
     """Return the first sentence of a page that is not its title."""
     for paragraph in document.findall(nodes.paragraph):
-        text = " ".join(paragraph.astext().split())
-        if text:
+        text = plain(paragraph)
+        if text and isinstance(paragraph.parent, nodes.section):  # not in a table or a list
             return text.partition(". ")[0].rstrip(".:") + "."
     return ""
+
+
+def plain(node: nodes.Node) -> str:
+    """Return the text of a node without HTML written in it."""
+    pieces = (t.astext() for t in node.findall(nodes.Text) if not isinstance(t.parent, nodes.raw))
+    return " ".join(" ".join(pieces).split())
 
 
 def index(app: Sphinx) -> str:
@@ -41,7 +47,7 @@ def index(app: Sphinx) -> str:
             ):
                 title = env.titles[name].astext()
                 about = first_sentence(env.get_doctree(name))
-                lines.append(f"- [{title}]({name}.html): {about}")
+                lines.append(f"- [{title}]({name}.html)" + (f": {about}" if about else ""))
     return "\n".join(lines) + "\n"
 
 
@@ -51,9 +57,7 @@ def write(app: Sphinx, error: Exception | None) -> None:
         return
     out = Path(app.outdir)
     (out / "llms.txt").write_text(index(app), encoding="utf-8")
-    texts = {
-        name: " ".join(app.env.get_doctree(name).astext().split()) for name in app.env.found_docs
-    }
+    texts = {name: plain(app.env.get_doctree(name)) for name in app.env.found_docs}
     script = "window.pageTexts = " + json.dumps(texts, ensure_ascii=False) + ";\n"
     (out / "_static" / "page_texts.js").write_text(script, encoding="utf-8")
 
