@@ -20,6 +20,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python tests/report/browsers.py
 	$(PYTEST) -m "not slow and not postgres and not mysql" $(SPREAD)
 
 test-slow: $(VENV)/.installed-test

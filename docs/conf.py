@@ -3,6 +3,7 @@
 import re
 import sys
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from docutils import nodes
@@ -19,10 +20,15 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
     "mathml",
     "gallery",
+    "notebooks",
+    "site_files",
 ]
-source_suffix = {".md": "markdown", ".py": "gallery"}
+source_suffix = {".md": "markdown", ".py": "gallery", ".ipynb": "notebook"}
+autodoc_mock_imports = [name for name in ("gymnasium", "sklearn") if find_spec(name) is None]
+viewcode_line_numbers = True
 exclude_patterns = ["_build", "_ext", "conf.py"]
 nitpicky = True
 # Names in single backticks become links where there is something to link to, code elsewhere.
@@ -46,10 +52,11 @@ napoleon_use_ivar = True
 toc_object_entries = False
 
 html_theme = "furo"
-html_title = "halfseen"
+html_title = f"halfseen {release}"
 # The maths font: without one, browsers draw roots and brackets too short.
 html_static_path = ["_static", str(files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf")]
 html_css_files = ["site.css"]
+html_js_files = ["search_offline.js"]
 html_math_renderer = "mathml"
 html_show_sphinx = False
 html_show_copyright = False

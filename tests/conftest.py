@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from report.browsers import NONE_FOUND
+from report.browsers import NONE_FOUND, find_browser, may_skip
 
 # They take the longest and come first, so that no process is left with one of them at the end.
 LONGEST = (
@@ -46,6 +46,22 @@ def own_kinds():
     for registry, content in kept:
         registry.clear()
         registry.update(content)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Return a browser without a network, whatever its name; away from CI there may be none."""
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
+    program = find_browser()
+    if program is None and may_skip():
+        pytest.skip(NONE_FOUND)
+    assert program, NONE_FOUND
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=flags)
+        yield chromium
+        chromium.close()
 
 
 def pytest_collection_modifyitems(items):

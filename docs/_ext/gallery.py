@@ -8,6 +8,7 @@ read, so that a script that fails fails the build.
 from __future__ import annotations
 
 import ast
+import re
 import runpy
 import warnings
 from contextlib import chdir
@@ -17,6 +18,7 @@ from typing import Any
 
 from docutils import nodes
 from myst_parser.parsers.sphinx_ import MystParser
+from notebooks import opening
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -53,7 +55,7 @@ def page(source: str, name: str) -> str:
             "",
             text.strip(),
             "",
-            f'<img class="picture" src="../{PICTURES}/{name}.svg" alt="{escape(title[2:])}">',
+            f'<img class="picture" src="../{PICTURES}/{name}.svg" alt="{escape(shown(words))}">',
             "",
             "```python",
             code,
@@ -76,21 +78,33 @@ class ScriptParser(MystParser):
         super().parse(page(inputstring, script.stem), document)
 
 
+def shown(words: str) -> str:
+    """Return what a picture shows in a sentence: the first after the heading."""
+    text = " ".join(words.partition("\n")[2].split())
+    return re.sub(r"[`*$\\]", "", re.split(r"(?<=[.:]) ", text)[0])
+
+
 class Thumbnails(SphinxDirective):
-    """All scripts of the folder the page is in, as pictures that link to their pages."""
+    """Scripts and notebooks of the page's folder, in the order listed, as cards with pictures."""
+
+    has_content = True
 
     def run(self) -> list[nodes.Node]:
         """Return the pictures; their pages need a table of contents too."""
         folder = Path(self.env.doc2path(self.env.docname)).parent
-        scripts = sorted(folder.glob("plot_*.py"))
         up = "../" * self.env.docname.count("/")
         cards = []
-        for script in scripts:
+        for name in self.content:
+            script = folder / name
             self.env.note_dependency(str(script))
-            title = parts(script.read_text(encoding="utf-8"))[0].partition("\n")[0][2:]
+            source = script.read_text(encoding="utf-8")
+            words = opening(source) if script.suffix == ".ipynb" else parts(source)[0]
+            title = words.partition("\n")[0][2:]
+            kind = "<small>notebook</small>" if script.suffix == ".ipynb" else ""
             cards.append(
                 f'<a class="card" href="{script.stem}.html"><img src="{up}{PICTURES}/'
-                f'{script.stem}.svg" alt=""><span>{escape(title)}</span></a>'
+                f'{script.stem}.svg" alt="{escape(shown(words))}"><span>{escape(title)}</span>'
+                f"{kind}</a>"
             )
         return [nodes.raw("", f'<div class="cards">{"".join(cards)}</div>', format="html")]
 

@@ -50,3 +50,19 @@ def test_progress_counts_claims():
     told = []
     verify(["notation", "censoring-arms"], progress=lambda *step: told.append(step))
     assert told == [(0, 2, "notation"), (1, 2, "censoring-arms")]
+
+
+def test_places_in_the_paper_are_numbers_that_readers_can_find_not_labels_of_its_source():
+    statement = re.compile(r"\b(?:theorem|proposition|lemma|corollary|claim|remark)s? (\S+)", re.I)
+    listed = re.findall(
+        r"\b([1-9A-D](?:\.\d+)*)\b",
+        (DOCS / "claims.md")
+        .read_text("utf-8")
+        .partition("## Numbers in the paper")[2]
+        .partition("## ")[0],
+    )
+    for claim in claims().values():
+        assert "“" not in claim.place, claim.place
+        for number in statement.findall(claim.place):
+            if number != "after":
+                assert number.rstrip(",") in listed, claim.place

@@ -187,7 +187,7 @@ def test_by_segment(monkeypatch, capsys, log, tmp_path):
     code, out, _ = run(monkeypatch, capsys, *arguments, "--out", tmp_path / "out")
     assert code == 0
     assert "(all)" in out
-    assert "What missing feedback costs, by offer" in (tmp_path / "out/report.html").read_text()
+    assert ", by offer</h1>" in (tmp_path / "out/report.html").read_text()
     _, out, _ = run(monkeypatch, capsys, *arguments, "--json")
     assert [part["segment"] for part in json.loads(out)["segments"]] == ["a", "b"]
     code, _, err = run(monkeypatch, capsys, *arguments, "--traffic", "3")

@@ -1,11 +1,14 @@
 """The documentation site builds without a warning, needs no network and shows its formulas."""
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import halfseen
 
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
@@ -14,6 +17,7 @@ from gallery import page, parts  # noqa: E402
 from mathml import mathml  # noqa: E402
 
 SCRIPTS = sorted(DOCS.glob("gallery/plot_*.py"))
+NOTEBOOKS = sorted(DOCS.glob("gallery/*.ipynb"))
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +40,61 @@ def test_every_script_has_a_page_and_a_picture(site):
         assert (site / "gallery" / f"{script.stem}.html").exists()
         picture = (site / "_static" / "gallery" / f"{script.stem}.svg").read_text(encoding="utf-8")
         assert picture.count("<path") > 3
+
+
+def test_cards_stand_in_reading_order_and_say_what_their_picture_shows(site):
+    cards = (site / "gallery" / "index.html").read_text(encoding="utf-8")
+    listed = re.findall(r'<a class="card" href="(\w+)\.html"><img src="[^"]*" alt="([^"]*)"', cards)
+    assert {name for name, _ in listed} == {path.stem for path in (*SCRIPTS, *NOTEBOOKS)}
+    assert [name for name, _ in listed][:3] == ["first_study", "audit_in_a_notebook", "plot_regret"]
+    assert all(len(words.split()) > 4 for _, words in listed)
+
+
+def test_notebooks_are_run_and_shown_with_what_they_print_and_draw(site):
+    assert len(NOTEBOOKS) >= 2
+    for path in NOTEBOOKS:
+        assert all(not cell.get("outputs") for cell in json.loads(path.read_text())["cells"])
+        text = (site / "gallery" / f"{path.stem}.html").read_text(encoding="utf-8")
+        assert f"_static/gallery/{path.stem}.svg" in text
+        assert "<table" in text
+    audited = (site / "gallery" / "audit_in_a_notebook.html").read_text(encoding="utf-8")
+    assert "You see 69% of outcomes" in audited
+
+
+def test_pages_tell_the_version_and_lead_to_the_source(site):
+    text = (site / "api" / "studies.html").read_text(encoding="utf-8")
+    assert f"halfseen {halfseen.__version__}" in text
+    assert 'href="../_modules/halfseen/studies/study.html#' in text
+
+
+def test_the_index_for_programs_names_every_how_to(site):
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    assert text.startswith(f"# halfseen {halfseen.__version__}\n\n> ")
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        assert (site / target).exists(), target
+    for path in DOCS.glob("how-to/*.md"):
+        assert f"(how-to/{path.stem}.html)" in text
+
+
+def test_search_shows_snippets_without_a_server(site, browser):
+    window = browser.new_page()
+    window.goto((site / "search.html").as_uri() + "?q=censorship")
+    window.wait_for_selector("#search-results p.context", timeout=20_000)
+    assert "censorship" in window.inner_text("#search-results p.context >> nth=0").lower()
+    window.close()
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_no_page_scrolls_sideways(site, browser, width):
+    window = browser.new_page(viewport={"width": width, "height": 900})
+    wide = []
+    for path in sorted(site.rglob("*.html")):
+        if "_modules" not in path.parts:
+            window.goto(path.as_uri(), wait_until="domcontentloaded")
+            if window.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+                wide.append(path.name)
+    window.close()
+    assert wide == []
 
 
 @pytest.mark.slow
@@ -85,6 +144,6 @@ def test_limits_stand_below_in_displays():
 def test_a_script_becomes_a_page():
     source = '"""# Title & more\n\nWords.\n"""\n\nx = 1\n'
     assert parts(source) == ("# Title & more\n\nWords.", "x = 1")
-    assert 'alt="Title &amp; more"' in page(source, "plot_x")
+    assert 'alt="Words."' in page(source, "plot_x")
     with pytest.raises(ValueError, match="heading"):
         parts("x = 1\n")

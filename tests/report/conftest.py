@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 from halfseen import (
     UCB,
@@ -24,7 +23,6 @@ from halfseen import (
     simulate,
 )
 from halfseen.report import write_report
-from report.browsers import NONE_FOUND, find_browser, may_skip
 
 
 @pytest.fixture(scope="session")
@@ -53,19 +51,6 @@ def result():
 @pytest.fixture(scope="session")
 def report(result, tmp_path_factory):
     return write_report(result, tmp_path_factory.mktemp("report"))
-
-
-@pytest.fixture(scope="session")
-def browser():
-    flags = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
-    program = find_browser()
-    if program is None and may_skip():
-        pytest.skip(NONE_FOUND)
-    assert program, NONE_FOUND
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=flags)
-        yield chromium
-        chromium.close()
 
 
 class Viewer:

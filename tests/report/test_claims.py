@@ -8,6 +8,7 @@ import pytest
 from halfseen.claims import Comparison, Evidence, Finding, Measured, claims, verify
 from halfseen.claims.claim import Curve, Line
 from halfseen.report.claims import counts, figure, latex, verdict_table, write_verification
+from report.page_rules import check_page
 
 NAMES = ("notation", "tails", "elliptical-potential-one", "single-monitoring", "log-scaling")
 
@@ -38,6 +39,10 @@ def test_the_page_tells_every_claim_and_draws_every_chart(page, browser):
     assert drawn == 3
     assert window.evaluate("document.documentElement.scrollWidth - window.innerWidth") == 0
     window.close()
+
+
+def test_every_part_is_in_the_navigation_and_nothing_is_said_twice(page):
+    check_page(page, "What the paper on censorship claims, and what holds")
 
 
 def test_files_beside_the_page(page, findings):

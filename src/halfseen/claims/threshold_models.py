@@ -64,7 +64,7 @@ SMOOTH = (
 
 @claim(
     "staircase",
-    place="Section 4.1 and figure “MT”",
+    place="Section 4.1 and figure 1",
     family=LINEAR,
     says=(
         "A multi-threshold model is a piecewise constant approximation of any GLM: with k regions"

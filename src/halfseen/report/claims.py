@@ -25,7 +25,7 @@ from halfseen.claims.claim import (
 )
 from halfseen.claims.intervals import LEVEL
 from halfseen.phrases import counted
-from halfseen.report.core.document import charts_of, document, section
+from halfseen.report.core.document import charts_of, code, document, main, section, top
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, canvas, table, tag
 from halfseen.report.core.panels import INK, Axes, Figure, Panels, Rows
@@ -34,6 +34,7 @@ from halfseen.studies.storage import write_text
 from halfseen.tables import Table
 from halfseen.tables import table as plain_table
 
+TITLE = "What the paper on censorship claims, and what holds"
 NOTE = (
     f"Every interval covers the truth with probability {LEVEL:.2%}: Student’s over replications, by"
     " Clopper and Pearson for frequencies. A claim is refuted when a measurement contradicts it"
@@ -43,6 +44,8 @@ NOTE = (
     " largest share of the bound that a measurement reaches, the lower end of its interval; the"
     f" instance was searched for where it says so. Below {FAR:g} the bound is far from tight."
 )
+DASHED = "Dashed: what is claimed. Lines: what was computed, or measured with its interval."
+CHARTS = f"In the charts, d{DASHED[1:]}"
 SIDES = {  # where a line's name is drawn: alignment, baseline and distance across and down
     "above left": ("right", "bottom", -2, -4),
     "above right": ("left", "bottom", 2, -4),
@@ -103,8 +106,8 @@ def write_verification(findings: Sequence[Finding], folder: Path | str) -> Path:
         *(_family(family, findings, drawn) for family in families),
         _again(),
     ]
-    body = [_top(findings), tag("main", *sections)]
-    page = document("What the paper claims", body, charts_of(drawn.values()))
+    body = [_top(findings), main(*sections)]
+    page = document(TITLE, body, charts_of(drawn.values()))
     write_text(path, page)
     return path
 
@@ -209,8 +212,7 @@ def figure(finding: Finding) -> Figure:
         alt.Tooltip("half:Q", title="± half of its interval", format=",.2~g"),
     ]
     layers = [panels.band(axes), *_dashed(axes), *panels.curves(axes, hints)]
-    note = "Dashed: what is claimed. Lines: what was computed, or measured with its interval."
-    return panels.draw(name, (curve.title, note, name), layers, rows, name)
+    return panels.draw(name, (curve.title, DASHED, name), layers, rows, name)
 
 
 def _across(curve: Curve) -> object:
@@ -289,18 +291,14 @@ def _room(curve: Curve, line: Line, spot: int, above: bool) -> float:
 
 def _top(findings: Sequence[Finding]) -> Html:
     families = dict.fromkeys(finding.claim.family for finding in findings)
-    links = [tag("a", "Verdicts", href="#verdicts")]
-    links += [tag("a", family.capitalize(), href=f"#{_anchor(family)}") for family in families]
+    links = {"verdicts": "Verdicts"}
+    links |= {_anchor(family): family.capitalize() for family in families}
+    links |= {"again": "Run it again"}
     wrong = [f.claim.name for f in findings if not f.as_recorded]
     lead = counts(findings) + "."
     lead += f" Not as recorded: {', '.join(wrong)}." if wrong else " All as recorded."
-    return tag(
-        "header",
-        tag("p", "Guinet, Amin, Jaillet (2022), checked with halfseen", class_="eyebrow"),
-        tag("h1", "What the paper claims, and what holds"),
-        tag("p", lead, class_="lead"),
-        tag("nav", *links, aria_label="Sections"),
-    )
+    paper = "Guinet, Amin, Jaillet, Effective Dimension in Bandit Problems under Censorship, 2022"
+    return top(paper, TITLE, lead, links)
 
 
 def _verdicts(findings: Sequence[Finding]) -> Html:
@@ -328,7 +326,7 @@ def _verdicts(findings: Sequence[Finding]) -> Html:
         "tightest",
     )
     content = table(heads, rows, words=(0, 1, 2), label="Verdicts")
-    return section("verdicts", "Verdicts", tag("p", NOTE, class_="note"), content)
+    return section("verdicts", "Verdicts", tag("p", f"{NOTE} {CHARTS}", class_="note"), content)
 
 
 def _family(family: str, findings: Sequence[Finding], drawn: dict[str, Figure]) -> Html:
@@ -348,10 +346,9 @@ def _claim(finding: Finding, drawn: Figure | None) -> Html:
     how = claim.how + (f" Correction: {claim.link}." if claim.link else "")
     parts.append(tag("p", f"{how} {finding.tightness}".strip(), class_="note"))
     if drawn is not None:
-        words = [tag("p", drawn.note, class_="note")]
-        words += [tag("p", drawn.trouble, class_="caution")] if drawn.trouble else []
+        words = [tag("p", drawn.trouble, class_="caution")] if drawn.trouble else []
         spot = [canvas(drawn.name, drawn.title)] if drawn.spec else []
-        parts.append(tag("figure", *spot, tag("figcaption", *words)))
+        parts.append(tag("figure", *spot, *words))
     rows = [_row(c, "as printed") for c in finding.evidence.printed]
     rows += [_row(c, "corrected") for c in finding.evidence.corrected]
     heads = ("statement", "instance", "measured", "claimed", "")
@@ -369,7 +366,7 @@ def _row(comparison: Comparison, statement: str) -> tuple[object, ...]:
 
 
 def _again() -> Html:
-    command = tag("pre", tag("code", "halfseen verify --out DIR"))
+    command = code("halfseen verify --out DIR")
     words = "The same command gives the same numbers. With --quick it takes about a minute."
     return section("again", "Run it again", tag("p", words), command)
 

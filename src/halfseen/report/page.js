@@ -102,5 +102,19 @@
     clearTimeout(waiting);
     for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
   });
+  for (const button of document.querySelectorAll("button.copy")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const code = button.parentElement.querySelector("code");
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        button.textContent = "Copied";
+      } catch {
+        window.getSelection().selectAllChildren(code);
+        button.textContent = "Selected";
+      }
+      setTimeout(() => (button.textContent = "Copy"), 2000);
+    });
+  }
   drawAll();
 })();

@@ -43,7 +43,7 @@ def optimism_failure_probability(arms: int, horizon: float) -> float:
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), lemma "Fail Optim Finite".
+    Guinet, Amin, Jaillet (2022), lemma B.1.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def censoring_failure_probability(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), lemma "Derando Censo Linear".
+    Guinet, Amin, Jaillet (2022), lemma B.2.
 
     Examples
     --------

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from halfseen import audit
+from report.page_rules import check_page
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,10 @@ def test_every_chart_is_drawn(show, page):
         assert (page.parent / "charts" / f"{name}.svg").exists()
     for link in opened.locator("nav a").evaluate_all("all => all.map(a => a.hash)"):
         assert opened.locator(link).count() == 1
+
+
+def test_the_title_names_the_log_and_nothing_is_said_twice(page):
+    check_page(page, "What missing feedback costs in ")
 
 
 def test_it_fits_a_phone(show, page):

@@ -23,6 +23,7 @@ from halfseen import (
 from halfseen.report import write_report
 from halfseen.report.study.answers import answers, surprise
 from halfseen.studies.result import Result
+from report.page_rules import check_page
 
 LIMIT = 1_500_000
 HORIZON, REPLICATIONS = 1000, 30
@@ -62,12 +63,17 @@ def test_the_answer_is_in_the_tracks(linear_result, linear_desktop):
     i, j = np.unravel_index(factors.argmax(), factors.shape)
     lead = linear_desktop.inner_text(".lead").replace("\u00a0", " ")
     numbers = f"({mean[i, j]:.0f} ± {half[i, j]:.0f} instead of {mean[i, 2]:.0f}"
-    assert f"seeing {100 * seen[i, j]:.0f}% of the feedback" in lead
-    assert f"{factors[i, j]:.1f} times as large {numbers} ± {half[i, 2]:.0f} over 1,000" in lead
-    answer = linear_desktop.inner_text("#answer")
-    assert "Dimension 4 against a worst case d/p_min of 40: at worst as hard as 40" in answer
+    assert f"{factors[i, j]:.3g} times as large under" in lead
+    answer = linear_desktop.inner_text("#answer").replace("\u00a0", " ")
+    assert f"Seeing {100 * seen[i, j]:.0f}% of the feedback" in answer
+    assert f"{factors[i, j]:.3g} times as large {numbers} ± {half[i, 2]:.0f} over 1,000" in answer
+    assert "Dimension 4, worst case 40." in answer
     assert "given the action, whether a reward is seen does not depend on the reward" in answer
     assert "Writing 0 for a missing reward (zeros) turned the regret of LinUCB" in answer
+
+
+def test_nothing_is_said_twice_on_a_linear_page(linear_report):
+    check_page(linear_report, "Regret of 3 policies on 2 problems")
 
 
 def test_the_slopes_and_laws_stand_in_a_table(linear_result, linear_desktop):

@@ -8,6 +8,7 @@ import pytest
 
 from halfseen import cli, theory
 from halfseen.report.theory.reach_figures import example
+from report.page_rules import check_page
 
 NAMES = ["censorship", "dimension", "reachable", "thresholds", "switch", "potential", "regimes"]
 
@@ -24,6 +25,10 @@ def written(tmp_path_factory):
             cli.main()
     assert stopped.value.code == 0
     return folder, json.loads(printed[0])
+
+
+def test_every_figure_is_in_the_navigation(written):
+    check_page(written[0] / "figures.html", "The effective dimension under censorship, in seven")
 
 
 def test_every_figure_is_a_file(written):

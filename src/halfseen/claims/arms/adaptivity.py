@@ -34,7 +34,7 @@ HALF = Fraction(1, 2)
 
 @claim(
     "inverse-moments",
-    place="Claim “concentration Bin”",
+    place="Claim B.3",
     family=ARMS,
     says="E (X+λ)^−α ≤ (1 + C/(np)^(1/4)) (np+λ)^−α for X binomial and some C.",
     how=(
@@ -74,7 +74,7 @@ def _excess(trials: int, observe: float, alpha: float, lam: float) -> float:
 
 @claim(
     "offline-equivalent",
-    place="Lemma “asympt_off”",
+    place="Lemma 3.6",
     family=ARMS,
     says="The best offline potential is equivalent to d_eff ψ(T/d_eff + λ).",
     how=(
@@ -101,7 +101,7 @@ def offline_equivalent(lab: Laboratory) -> Evidence:
 
 @claim(
     "adaptivity-gain",
-    place="Proposition “Monitoring AG”, (⋆)",
+    place="Proposition 3.7, (⋆)",
     family=ARMS,
     says="Watching the censoring all along gains γ_α(p)/T^α over the best offline policy.",
     how=(
@@ -148,7 +148,7 @@ def one_look(observe: tuple[float, float], share: float) -> float:
 
 @claim(
     "single-monitoring",
-    place="Proposition “Monitoring AG”, (⋆⋆)",
+    place="Proposition 3.7, (⋆⋆)",
     family=ARMS,
     says="One look after βT rounds gains βγ_α(p)/T^α.",
     right="It gains what a fractional knapsack over the arms does; βγ only if all p are equal.",
@@ -196,7 +196,7 @@ def _triples(values: list[float]) -> list[tuple[float, float, float]]:
 
 @claim(
     "monitoring-concave",
-    place="Text before the proof of proposition “Monitoring AG”",
+    place="Text before the proof of proposition 3.7",
     family=ARMS,
     says="The gain of one look at T₀ is a concave function of T₀, with limits 0 at both borders.",
     right="0 at both ends for every T; concave in the limit, over shares β that stay fixed.",
@@ -239,7 +239,7 @@ def monitoring_concave(lab: Laboratory) -> Evidence:
 
 @claim(
     "monitoring-submodular",
-    place="Text before the proof of proposition “Monitoring AG”, conjecture",
+    place="Text before the proof of proposition 3.7, conjecture",
     family=ARMS,
     says="The gain of several looks is a submodular function of the set of their times.",
     right=(

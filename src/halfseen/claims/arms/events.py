@@ -23,7 +23,7 @@ TAIL_ORDERS = (0.5, 1.0, 2.0, 3.0)
 
 @claim(
     "optimism-arms",
-    place="Lemma “Fail Optim Finite”",
+    place="Lemma B.1",
     family=ARMS,
     says="Some mean ever leaves its confidence interval with probability at most 2d/T².",
     how=(
@@ -89,7 +89,7 @@ def _missing(observe: float, horizon: int, delta: float, plays: int) -> float:
 
 @claim(
     "censoring-arms",
-    place="Lemma “Derando Censo Linear”",
+    place="Lemma B.2",
     family=ARMS,
     says=(
         "Once an arm was played 24 log T/p + 1 times, fewer than (1−δ)p of its rewards are ever"
@@ -155,7 +155,7 @@ def _deviates(order: float, horizon: int) -> float:
 
 @claim(
     "tails",
-    place="Remark “Tails”",
+    place="Remark 2",
     family=ARMS,
     says=(
         "With noise of tails exp(−x^(1+q)/2σ²), widths (6σ² log T)^(1/(1+q)) N^(−q/(1+q)) fail"

@@ -62,7 +62,7 @@ def _searched(
 
 @claim(
     "water-filling",
-    place="Lemma “Optimization Lemma Finite”",
+    place="Lemma 3.5",
     family=ARMS,
     says=(
         "The allocation τ_a = [C − λ_a]⁺/p_a is best; past max λ⁰_a its value is"
@@ -106,7 +106,7 @@ CAPPED = (  # p, lambda, weights, T, caps
 
 @claim(
     "water-filling-caps",
-    place="Text after lemma “Optimization Lemma Finite”",
+    place="Text after lemma 3.5",
     family=ARMS,
     says=(
         "Constraints τ_a ≤ f(Δ_a) within water-filling give instance-dependent guarantees:"

@@ -104,7 +104,7 @@ def _whole_bound(
 
 @claim(
     "potential-control-arms",
-    place="Proposition “Potential Control Finite”",
+    place="Proposition 3.4",
     family=ARMS,
     says=(
         "No policy’s expected potential exceeds d_eff/(1−δ)^α [ψ(T/d_eff + λ/(1−δ)) − ψ(λ/(1−δ))]"
@@ -161,7 +161,7 @@ def everything_seen(arms: int, horizon: int, lam: float, alpha: float) -> float:
 
 @claim(
     "potential-control-arms-half",
-    place="Proposition “Potential Control Finite”, display at α = δ = ½",
+    place="Proposition 3.4, display at α = δ = ½",
     family=ARMS,
     says="The potential of order ½ is at most √2 d_eff [√(T/d_eff + 2λ) − √(2λ)] + rest.",
     right="The factor is 2√2.",
@@ -209,7 +209,7 @@ def potential_control_half(lab: Laboratory) -> Evidence:
 
 @claim(
     "potential-control-arms-one",
-    place="Proposition “Potential Control Finite”, display at α = 1, δ = ½",
+    place="Proposition 3.4, display at α = 1, δ = ½",
     family=ARMS,
     says="The potential of order 1 is at most 2 d_eff log(1 + T/2λ) + rest.",
     how=(
@@ -246,7 +246,7 @@ def _order_one(observe: Sequence[float], horizon: int, lam: float) -> float:
 
 @claim(
     "orders-of-potentials",
-    place="Text after lemma “Potential Reduction Finite”",
+    place="Text after lemma 3.3",
     family=ARMS,
     says="The potentials of order ½ and 1 are of order d_eff log T and √(d_eff T).",
     right="The other way round.",
@@ -275,7 +275,7 @@ def orders_of_potentials(lab: Laboratory) -> Evidence:
 
 @claim(
     "heteroskedastic-potential",
-    place="Remark “Hetero Finite 1”, display",
+    place="Remark 3, display",
     family=ARMS,
     says=(
         "With noise σ_a the weighted potential is at most (24 d_eff log T + d)/λ^α plus the value"

@@ -157,7 +157,7 @@ def search(
 
 @claim(
     "potential-reduction-arms",
-    place="Lemma “Potential Reduction Finite”",
+    place="Lemma 3.3",
     family=ARMS,
     says="E R ≤ 2√(6σ² log T) E V_½ + 2λM E V_1 + 2dΔ/T, M the largest mean, Δ the largest gap.",
     how="UCB on five instances: regret over the right-hand side with its measured potentials."
@@ -201,7 +201,7 @@ def _printed_theorem(one: Instance, horizon: int) -> float:
 
 @claim(
     "theorem-arms",
-    place="Theorem “THM Finite arms”",
+    place="Theorem 3.1",
     family=ARMS,
     says="E R ≤ Õ(σ√(d_eff T)); its last display in full is an upper bound on UCB’s regret.",
     how=(
@@ -231,7 +231,7 @@ def _printed_heteroskedastic(one: Instance, horizon: int) -> float:
 
 @claim(
     "heteroskedastic-arms",
-    place="Remark “Hetero Finite 1”",
+    place="Remark 3",
     family=ARMS,
     says=(
         "With known noise σ_a per arm, E R ≤ Õ(√(Σσ_a²/p_a · T)); the regret is at most what the"
@@ -278,7 +278,7 @@ def _printed_instance(one: Instance, horizon: int) -> float:
 
 @claim(
     "instance-arms",
-    place="Proposition “Instance Dep Regret Finite”",
+    place="Proposition 3.2",
     family=ARMS,
     says=(
         "E R ≤ Σ 2Δ_a/p_a max(12 log T + p_a/2, Θ_a) + dΔ/T + 16 d_eff Δ/T², which is"
@@ -293,7 +293,7 @@ def instance_arms(lab: Laboratory) -> Evidence:
 
 @claim(
     "heteroskedastic-instance",
-    place="Remark “Hetero Finite 2”",
+    place="Remark 4",
     family=ARMS,
     says="The same with σ_a² in place of σ²: E R ≤ O(log T Σ max(σ_a²/Δ_a, Δ_a)/p_a).",
     how="UCB on four instances with unequal noise: regret against the display with σ_a." + SEARCH,
@@ -305,7 +305,7 @@ def heteroskedastic_instance(lab: Laboratory) -> Evidence:
 
 @claim(
     "instance-count",
-    place="Proposition “Instance Dep Regret Finite”, proof",
+    place="Proposition 3.2, proof",
     family=ARMS,
     says="A worse arm is observed at most Θ times: the quadratic inequality holds in every round.",
     right="It holds in the rounds that play the arm, so at most ⌊Θ⌋ + 1 times.",

@@ -77,7 +77,7 @@ def scaling_dimension(lab: Laboratory) -> Evidence:
 
 @claim(
     "scaling-horizon",
-    place="Theorem “THM Finite arms”, rate",
+    place="Theorem 3.1, rate",
     family=ARMS,
     says="The worst regret grows like √T, up to the root of the logarithm.",
     how="UCB on two arms at the worst gap, d_eff = 20: exponent of T in regret over √log T.",
@@ -98,7 +98,7 @@ def scaling_horizon(lab: Laboratory) -> Evidence:
 
 @claim(
     "scaling-instance",
-    place="Proposition “Instance Dep Regret Finite”, rate",
+    place="Proposition 3.2, rate",
     family=ARMS,
     says="At fixed gaps the regret is at most a constant times log T · Σ σ_a²/(p_a Δ_a).",
     how="UCB on three arms, rounds up to 10⁷: the constant stays below 24, and tends to 6.",

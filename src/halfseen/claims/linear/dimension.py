@@ -35,7 +35,7 @@ def random_model(rng: np.random.Generator) -> MultiThreshold:
 
 @claim(
     "path-dimension",
-    place="Theorem “THM Linear Optim MTM”, (D), and lemma “Bi-Region Effective Dimension”",
+    place="Theorem 4.6, (D), and lemma D.3",
     family=LINEAR,
     says=(
         "The path grows like d_eff log T, d_eff = d/p_j in one region and, with r = p_i/p_j,"
@@ -126,7 +126,7 @@ def design_dimension(lab: Laboratory) -> Evidence:
 
 @claim(
     "smallest-dimension",
-    place="Figure “deff” and text after theorem “THM Linear Optim MTM”",
+    place="Figure 2 and text after theorem 4.6",
     family=LINEAR,
     says=(
         "Over p_i/p_j the dimension is smallest inside ]r†, r*[, where (D) is:"
@@ -184,7 +184,7 @@ def _sphere(q: float, first: float, second: float) -> tuple[Vector, Vector]:
 
 @claim(
     "single-threshold",
-    place="Corollary “single_thres”",
+    place="Corollary D.3.1",
     family=LINEAR,
     says="One threshold with p_0 < p_1: d_eff = (d−1)/p_0 + sin²/(p_1/p_0 − cos²)/p_0, or d/p_1.",
     right="The same with p_0 > p_1, which the model asks for; with p_0 < p_1 it is d/p_0.",

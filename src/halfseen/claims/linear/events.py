@@ -31,7 +31,7 @@ def _escapes(lab: Laboratory, noise: float, delta: float, observe: float) -> Mea
 
 @claim(
     "optimism-linear",
-    place="Lemma “Optimistic Lemma Linear”",
+    place="Lemma C.1",
     family=LINEAR,
     says="The confidence ellipsoid ever misses θ with probability at most δ.",
     how=(
@@ -84,7 +84,7 @@ def _closest_escape(lab: Laboratory) -> Comparison:
 
 @claim(
     "optimism-linear-proof",
-    place="Lemma “Optimistic Lemma Linear”, proof",
+    place="Lemma C.1, proof",
     family=LINEAR,
     says="With probability 1−δ the noise term is at most σ² log(det W/det λI) + 2 log(1/δ).",
     right="The last term is 2σ² log(1/δ), as in the lemma itself.",
@@ -144,7 +144,7 @@ def _shortfall(
 
 @claim(
     "censoring-linear",
-    place="Lemma “CEN Lemma Linear”",
+    place="Lemma C.2",
     family=LINEAR,
     says="The observed design ever falls below W/c, c = 8 max(log(d/δ)/λ, 1), with chance ≤ δ.",
     how=(

@@ -35,7 +35,7 @@ def _thresholds(d: int, low: float, high: float) -> tuple[float, float, float, f
 
 @claim(
     "threshold-limits",
-    place="Text after theorem “THM Linear Optim MTM”, both limits",
+    place="Text after theorem 4.6, both limits",
     family=LINEAR,
     says=(
         "As p_i/p_j goes to r* the dimension goes to d/p_j, and so it does at the other end,"
@@ -86,7 +86,7 @@ def _gains(design: Matrix, other: Matrix) -> bool:
 
 @claim(
     "thresholds-between",
-    place="Remark after the proof of theorem “THM Linear Optim MTM”",
+    place="Remark after the proof of theorem 4.6",
     family=LINEAR,
     says="r* < u and r† > l for every pair of regions, so (D) is a weighted average of distances.",
     right="l ≤ r† < r* < u, and r† = l = 0 where region i reaches down to the equator.",
@@ -167,7 +167,7 @@ def _clear(path: InformationPath) -> bool:
 
 @claim(
     "figure-reachable",
-    place="Figure “reach_stat”",
+    place="Figure 3",
     family=LINEAR,
     says=(
         "A region is reachable from the base if and only if its ratio p_i/p_k lies below the line"
@@ -222,7 +222,7 @@ def _keeps_both(path: InformationPath, place: int) -> bool:
 
 @claim(
     "figure-dual-reachable",
-    place="Figure “reach”",
+    place="Figure 4",
     family=LINEAR,
     says=(
         "Of the regions below the line r* those above the line r† are dual reachable: base and"
@@ -255,7 +255,7 @@ def figure_dual_reachable(lab: Laboratory) -> Evidence:
 
 @claim(
     "figure-switch",
-    place="Figure “switch”",
+    place="Figure 5",
     family=LINEAR,
     says=(
         "When a reached region is not dual reachable it becomes the base, both lines move to it,"

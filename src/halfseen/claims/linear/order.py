@@ -38,7 +38,7 @@ MODELS = (  # models in which p does not fall along the direction, with lambda
 
 @claim(
     "any-order",
-    place="Text after theorem “THM Linear arms”, conjecture",
+    place="Text after theorem 4.1, conjecture",
     family=LINEAR,
     says=(
         "The regret bound still holds if p is not monotone along the direction: the potential is at"
@@ -145,7 +145,7 @@ def _heaviest_basis(actions: Matrix, observe: Vector) -> float:
 
 @claim(
     "any-observe",
-    place="Text after theorem “THM Linear arms”, on the radial property",
+    place="Text after theorem 4.1, on the radial property",
     family=LINEAR,
     says=(
         "Nor need p depend on one direction only, which the paper believes necessary: on every"

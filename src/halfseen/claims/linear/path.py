@@ -65,7 +65,7 @@ def _both(lab: Laboratory) -> Iterator[tuple[str, InformationPath, Followed]]:
 
 @claim(
     "dynamics",
-    place="Section “Temporal dynamics” and algorithm “Dyn_MT”",
+    place="Section 4.4 and algorithm 2",
     family=LINEAR,
     says=(
         "Whoever gains most per observation starts in the most censored region, corrects itself by"
@@ -148,7 +148,7 @@ def _pairs(path: InformationPath) -> list[Pair]:
 
 @claim(
     "dual-reachability",
-    place="Lemma “Dual Reachability Analysis”",
+    place="Lemma D.2",
     family=LINEAR,
     says=(
         "Once two regions gain the same and p_i/p_j > r†, W(t) is (t + λ*) W(i,j) times the factor"
@@ -175,7 +175,7 @@ def dual_reachability(lab: Laboratory) -> Evidence:
 
 @claim(
     "path-potential",
-    place="Section “Temporal dynamics”, J in cases 1 and 2",
+    place="Section 4.4, J in cases 1 and 2",
     family=LINEAR,
     says=(
         "J(T) is Σ(1/p_n − 1/p_n+1) log det W(t_n) over the switches, plus log det W(T)/p or, with"
@@ -219,7 +219,7 @@ def path_potential(lab: Laboratory) -> Evidence:
 
 @claim(
     "path-formula",
-    place="Corollary “Path Formula”",
+    place="Corollary D.1.1",
     family=LINEAR,
     says="W(t_l) in closed form, with Π(u + d l) over the regions passed in the denominator.",
     right="Π(u + (d−1) l) in the numerator.",
@@ -251,7 +251,7 @@ def path_formula(lab: Laboratory) -> Evidence:
 
 @claim(
     "one-step",
-    place="Lemma “One-step Transient Analysis”",
+    place="Lemma D.1",
     family=LINEAR,
     says=(
         "While λ_a ≥ λ_b (across, along) region j is best played at its lowest angle, by one action"

@@ -73,7 +73,7 @@ def _stopping(
 
 @claim(
     "potential-control-linear",
-    place="Proposition “Potential Control Linear”",
+    place="Proposition 4.3",
     family=LINEAR,
     says="E V_α ≤ δ/λ^α + C(δ)^α Tr∫W(t)^−α a a′dt for any policy, C = 8(1+1/λ)max(log(d/δ)/λ, 1).",
     how=(
@@ -199,7 +199,7 @@ SIZES = ((2, 1.0), (5, 1.0), (5, 10.0), (20, 0.1))
 
 @claim(
     "elliptical-potential",
-    place="Remarks “rem 1” and “tour de force”, α ≠ 1",
+    place="Remarks 1 and 5, α ≠ 1",
     family=LINEAR,
     says=(
         "Uncensored, Σ‖a_t‖² in W^−α is at most (1+1/λ)^α times [d^α(dλ+T)^(1−α) − dλ^(1−α)]/(1−α)"
@@ -251,7 +251,7 @@ def _printed_order(d: int, horizon: float, alpha: float, lam: float) -> float:
 
 @claim(
     "elliptical-potential-one",
-    place="Remark “tour de force”, α = 1",
+    place="Remark 5, α = 1",
     family=LINEAR,
     says="Uncensored, the potential of order 1 is at most (1+1/λ) log(1 + T/(λd)).",
     right="It is d times that.",
@@ -291,7 +291,7 @@ def elliptical_one(lab: Laboratory) -> Evidence:
 
 @claim(
     "uniform-model",
-    place="Lemma “unif_models”",
+    place="Lemma 4.4",
     family=LINEAR,
     says="With p the same everywhere the largest path integral is d_eff log(1 + T/(λ d_eff)),"
     " d_eff = d/p.",

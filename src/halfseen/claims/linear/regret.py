@@ -39,7 +39,7 @@ def _worlds() -> dict[str, World]:
 
 @claim(
     "potential-reduction-linear",
-    place="Lemma “Potential Reduction Linear”",
+    place="Lemma 4.2",
     family=LINEAR,
     says="E R ≤ 2β̃ √(T E V_1) + δTΔ, β̃ = σ√(d log(1+T/(dλ)) + 2 log(1/δ)) + √λ‖θ‖.",
     how=(
@@ -119,7 +119,7 @@ AXES = (
 
 @claim(
     "theorem-linear",
-    place="Theorem “THM Linear arms”",
+    place="Theorem 4.1",
     family=LINEAR,
     says="E R ≤ Õ(σ√(d d_eff T)) for some d_eff.",
     how=(

@@ -19,7 +19,7 @@ from halfseen.theory import (
     trace_potential_factor,
 )
 
-FOOTNOTE = "Remark “tour de force”, footnote"
+FOOTNOTE = "Remark 5, footnote"
 SLOWER = 0.45  # the exponent of T up to which a sum is taken to grow more slowly than its root
 
 
@@ -196,7 +196,7 @@ def _increments_below(
 
 @claim(
     "psd-increments",
-    place="Remark “tour de force”, last sentence",
+    place="Remark 5, last sentence",
     family=LINEAR,
     says=(
         "Rank 1 is not needed: the bounds hold with any positive semi-definite H_t in place of"

@@ -58,7 +58,7 @@ GROWING = (
 
 @claim(
     "theorem-thresholds",
-    place="Theorem “THM Linear Optim MTM”",
+    place="Theorem 4.6",
     family=LINEAR,
     says="The largest path integral over all policies is d_eff log T + o(log T), d_eff by (D).",
     right="It is (d/p_min) log T + O(1). (D) is the growth of one path, the greedy one.",
@@ -293,7 +293,7 @@ def _table(
 
 @claim(
     "log-scaling",
-    place="Lemma “log_scaling”",
+    place="Lemma 4.5",
     family=LINEAR,
     says=(
         "The largest path integral lies between (d/p_max) log(1 + p_min T/(dλ)) and"

@@ -12,7 +12,16 @@ from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, sh
 from halfseen.report.audit.command_line import command_line
 from halfseen.report.audit.context_means_part import context_means_part
 from halfseen.report.audit.warnings_section import delays_section, void_section, warnings_section
-from halfseen.report.core.document import NO_SCRIPT, charts_of, document, figure_place, section
+from halfseen.report.core.document import (
+    NO_SCRIPT,
+    charts_of,
+    code,
+    document,
+    figure_place,
+    main,
+    section,
+    top,
+)
 from halfseen.report.core.drawing import attempt, with_images
 from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
@@ -75,7 +84,7 @@ def write_audit(
     days = None if getattr(forecast, "in_blocks", False) else forecast  # made without --traffic
     more = {"traffic": days and days.traffic, "imputations": imputations is not None}
     parts = body(found, drawn, forecast, imputations, command_line(found, folder, more))
-    page = document("What missing feedback costs", parts, charts_of(everything))
+    page = document(page_title(found), parts, charts_of(everything))
     path = folder / "report.html"
     write_text(path, page)
     return path
@@ -112,26 +121,26 @@ def body(
         else None,
         "how": how_section(command),
     }
-    links = [tag("a", CHAPTERS[name], href=f"#{name}") for name in sections if sections[name]]
+    links = {name: CHAPTERS[name] for name in sections if sections[name]}
     arms = f"{len(found.arms):,} arm{'s' * (len(found.arms) != 1)}"
     voiding = [warning for warning in found.warnings if warning.voids]
     lead = voiding[0].finding if voiding else " ".join(found.answers[:2])
-    header = tag(
-        "header",
-        tag(
-            "p",
-            f"An audit of {short(found.log)}: {found.rows:,} decisions, {arms}",
-            class_="eyebrow",
-        ),
-        tag("h1", "What missing feedback costs"),
-        tag("p", lead, class_="lead"),
+    header = top(
+        f"An audit with halfseen: {found.rows:,} decisions, {arms}",
+        page_title(found),
+        lead,
+        links,
         *([] if found.left_out is None else [tag("p", str(found.left_out), class_="note")]),
-        tag("nav", *links, aria_label="Sections"),
     )
     parts = [part for part in sections.values() if part]
     if voiding:
         parts = [void_section(found), tag("div", *parts, class_="void")]
-    return [header, tag("main", NO_SCRIPT, *parts)]
+    return [header, main(NO_SCRIPT, *parts)]
+
+
+def page_title(found: Audit) -> str:
+    """Return what the page is about."""
+    return f"What missing feedback costs in {short(found.log)}"
 
 
 def answer_section(found: Audit, forecast: Plan | None) -> Html:
@@ -140,21 +149,21 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
 
     whole = found.dimension_of_seen
     share = f"{100 * found.seen / found.rows:.3g}%"
-    items = [_item(share, "of outcomes are seen", found.answers[0])]
+    items = [_item(share, "of outcomes are seen", f"{found.seen:,} of {found.rows:,} decisions.")]
     if len(found.answers) > 1 and whole is not None:
         title = "as many decisions, in the worst case over all problems"
         text = (
-            f"{found.answers[1]} Regret over the same decisions grows by its root,"
-            f" {math.sqrt(whole.factor):.2f} times. Most problems are kinder."
+            "Regret over the same decisions grows by its root,"
+            f" {math.sqrt(whole.factor):.3g} times. Most problems are kinder."
         )
         items.append(_item(_times(whole.factor), title, text))
     if forecast is not None and not math.isnan(forecast.factor):
         text = outlook_in_words(forecast)
         if not forecast.in_blocks:
-            text = " ".join([*forecast.findings, f"The goal is {forecast.goal}."])
+            text = f"The goal is {forecast.goal}."
         items.append(_item(_times(forecast.factor), "as long, forecast for this log", text))
     if best := best_in_words(found):
-        items.append(_item("→", "The best arm", " ".join(best[:2])))
+        items.append(_item("→", "The best arm", best[0]))
     if 0 < found.seen < found.rows and not found.voided:
         worth = [] if found.worth_most is None else [str(found.worth_most)]
         more = {
@@ -193,13 +202,16 @@ def _item(factor: str, title: str, text: str) -> Html:
 def rates_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return rates, parts and worth, drawn and as numbers."""
     records = rates_table(found, found.costliest(250)).records()
-    percents = ("rate", "low", "high", "shrunken", "shrunken low", "shrunken high")
     columns = {
         "arm": [r["arm"] for r in records],
         "decisions": [f"{r['rows']:,}" for r in records],
         "seen": [f"{r['seen']:,}" for r in records],
     }
-    columns |= {name: [f"{r[name]:.1%}" for r in records] for name in percents}
+    for name in ("rate", "shrunken"):
+        low, high = ("low", "high") if name == "rate" else (f"{name} low", f"{name} high")
+        columns[name] = [f"{r[name]:.1%}" for r in records]
+        spans = [f"{100 * r[low]:.1f} to {r[high]:.1%}" for r in records]
+        columns["interval" if name == "rate" else "its interval"] = spans
     columns |= {
         "mean reward": [
             "–" if r["mean reward"] is None else show(r["mean reward"]) for r in records
@@ -238,8 +250,9 @@ def time_section(found: Audit, drawn: list[Figure]) -> Html:
 
 def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     """Return what the means can be if missing rewards differ from seen ones."""
-    from halfseen.logs.sentences import best_in_words
+    from halfseen.logs.sentences import missing_in_words
 
+    said = [] if found.voided else missing_in_words(found)
     levels = [found.bounds(gamma) for gamma in (1.0, 1.5, 2.0, 5.0, math.inf)]
     order = sorted(range(len(levels[0].names)), key=lambda i: -levels[0].low[i])[:MOST_BOUNDED]
     rows = [
@@ -257,7 +270,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     return section(
         "differ",
         "If missing rewards differ from seen ones",
-        *(tag("p", sentence) for sentence in best_in_words(found)),
+        *(tag("p", sentence) for sentence in said),
         *(figure_place(figure) for figure in drawn),
         tag(
             "p",
@@ -356,5 +369,5 @@ def how_section(command: str) -> Html:
             " rates, and has no upper end when an arm was never seen.",
         ),
         tag("p", "The command that makes this page:"),
-        tag("pre", tag("code", command)),
+        code(command),
     )

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import short
-from halfseen.report.core.document import charts_of, document, section
+from halfseen.report.core.document import charts_of, document, main, section, top
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.studies.storage import is_marked, write_text
 from halfseen.tables import Table, show
 
 if TYPE_CHECKING:
-    from halfseen.logs.audit import Audit
     from halfseen.logs.segments import SegmentedAudit
+
+LINKS = 12  # segments in the navigation
 
 
 def write_segments(found: SegmentedAudit, folder: Path) -> Path:
@@ -28,22 +29,19 @@ def write_segments(found: SegmentedAudit, folder: Path) -> Path:
     rows = tuple((name, *row) for name, part in parts for row in part.rates.rows)
     write_text(folder / "rates.csv", Table(columns, rows).to_csv())
     path = folder / "report.html"
-    write_text(path, document(f"Missing feedback by {found.by}", _body(found), charts_of([])))
+    write_text(path, document(_title(found), _body(found), charts_of([])))
     return path
 
 
 def _body(found: SegmentedAudit) -> list[Html]:
     whole = found.whole
-    header = tag(
-        "header",
-        tag(
-            "p",
-            f"An audit of {short(whole.log)} by {found.by}: {whole.rows:,} decisions,"
-            f" {len(found.segments):,} segments",
-            class_="eyebrow",
-        ),
-        tag("h1", f"What missing feedback costs, by {found.by}"),
-        tag("p", " ".join(whole.answers[:2]), class_="lead"),
+    links = {"segments": "All segments"}
+    links |= {_anchor(i): name for i, name in enumerate(list(found.segments)[:LINKS])}
+    header = top(
+        f"An audit with halfseen: {whole.rows:,} decisions, {len(found.segments):,} segments",
+        _title(found),
+        " ".join(whole.answers[:2]),
+        links,
         *([] if whole.left_out is None else [tag("p", str(whole.left_out), class_="caution")]),
     )
     records = found.table.records()
@@ -54,17 +52,16 @@ def _body(found: SegmentedAudit) -> list[Html]:
         f" worst case, with its {whole.level:.0%} interval; – where it has no upper limit because"
         " an arm was never seen. All arms of all segments are in rates.csv, next to this page."
     )
-    main = tag(
-        "main",
+    parts = main(
         section(
             "segments",
             "Segment by segment",
             table(found.table.columns, rows, words=words, label="Segments"),
             tag("p", note, class_="note"),
         ),
-        *(_segment(found.by, name, part) for name, part in found.segments.items()),
+        *(_segment(found, i) for i in range(len(found.segments))),
     )
-    return [header, main]
+    return [header, parts]
 
 
 def _cell(key: str, value: object) -> object:
@@ -73,11 +70,21 @@ def _cell(key: str, value: object) -> object:
     return "–" if value is None else show(value)
 
 
-def _segment(by: str, name: str, found: Audit) -> Html:
-    heading = tag("h3", f"{by}: {name}")
+def _title(found: SegmentedAudit) -> str:
+    return f"What missing feedback costs in {short(found.whole.log)}, by {found.by}"
+
+
+def _anchor(segment: int) -> str:
+    return f"segment-{segment + 1}"
+
+
+def _segment(whole: SegmentedAudit, place: int) -> Html:
+    name, found = list(whole.segments.items())[place]
+    heading = tag("h3", f"{whole.by}: {name}")
     answers = [tag("p", answer) for answer in found.answers]
     warnings = [
         tag("li", tag("strong", w.finding), " ", w.effect, " ", tag("em", w.remedy))
         for w in found.warnings
     ]
-    return tag("section", heading, *answers, *([tag("ul", *warnings)] if warnings else []))
+    listed = [tag("ul", *warnings)] if warnings else []
+    return tag("section", heading, *answers, *listed, id=_anchor(place))

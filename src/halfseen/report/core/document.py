@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,38 @@ NO_SCRIPT = tag("noscript", tag("p", "The charts need JavaScript; see the folder
 def section(name: str, title: str, *content: object) -> Html:
     """Return a section with its heading."""
     return tag("section", tag("h2", title), *content, id=name)
+
+
+def top(eyebrow: str, title: str, lead: str, links: Mapping[str, str], *more: object) -> Html:
+    """Return the head of a page and its navigation.
+
+    Parameters
+    ----------
+    eyebrow
+        The kind of page and its size, above the title.
+    title, lead
+        What is on the page, and the answer.
+    links
+        Titles of the sections by their anchors.
+    more
+        What follows the lead.
+    """
+    words = [tag("p", eyebrow, class_="eyebrow"), tag("h1", title), tag("p", lead, class_="lead")]
+    entries = [tag("a", text, href=f"#{anchor}") for anchor, text in links.items()]
+    header = tag("header", *words, *more)
+    return join([header, tag("nav", tag("div", *entries), aria_label="Sections")])
+
+
+def main(*content: object) -> Html:
+    """Return the content of a page, which the first link of the page leads to."""
+    return tag("main", *content, id="main", tabindex="-1")
+
+
+def code(text: str, **attributes: str) -> Html:
+    """Return code with a button that copies it."""
+    button = tag("button", "Copy", type="button", class_="copy", hidden="")
+    inner = tag("pre", tag("code", Html(html.escape(text))), **attributes)
+    return tag("div", inner, button, class_="code")
 
 
 def figure_place(figure: Figure) -> Html:
@@ -47,7 +80,7 @@ def document(
     Parameters
     ----------
     title
-        For the browser's tab.
+        For the browser's tab, which adds the program's name.
     body
         Content of the page, without the footer.
     charts
@@ -63,12 +96,13 @@ def document(
             Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'),
             Html('<meta name="color-scheme" content="light dark">'),
-            tag("title", title),
+            tag("title", f"{title} – halfseen"),
             Html(f"<style>\n{_resource('page.css')}</style>"),
         ]
     )
     content = join(
         [
+            tag("a", "Skip to the content", class_="skip", href="#main"),
             *body,
             tag("footer", tag("p", "Written by halfseen. This page makes no network request.")),
             data_island("chart-data", charts),

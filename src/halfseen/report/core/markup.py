@@ -116,7 +116,12 @@ def chart_place(name: str, title: str, note: str, trouble: str = "") -> Html:
     words = [tag("p", note, class_="note")] if note else []
     words += [tag("p", trouble, class_="caution")] if trouble else []
     caption = tag("figcaption", tag("h3", title), *words)
-    return tag("figure", caption, *([canvas(name, title)] if name else []))
+    return tag(
+        "figure",
+        caption,
+        *([canvas(name, title)] if name else []),
+        **({"id": name} if name else {}),
+    )
 
 
 def canvas(name: str, title: str) -> Html:

@@ -349,6 +349,9 @@ def config(policies: Sequence[str]) -> dict[str, Any]:
         "legend": {
             "labelColor": INK,
             "labelFontSize": 13,
+            "titleColor": MUTED,
+            "titleFontWeight": "normal",
+            "titleFontSize": 12,
             "labelLimit": 240,
             "columns": max(1, min(len(policies), 100 // (max(map(len, policies)) + 4))),
             "columnPadding": 20,

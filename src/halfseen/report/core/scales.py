@@ -52,12 +52,12 @@ def decades(low: float, high: float) -> list[float]:
     return ticks
 
 
-def axis_of_shares() -> dict[str, Any]:
+def axis_of_shares(title: str = "share of feedback seen") -> dict[str, Any]:
     """Return the properties of an axis from 0% to 100%."""
     import altair as alt
 
     return {
-        "title": "share of feedback seen",
+        "title": title,
         "scale": alt.Scale(domain=[0, 1]),
         "axis": alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halfseen.phrases import counted
+from halfseen.phrases import counted, number
 from halfseen.report.study.linear_measures import rarely_seen_best
 from halfseen.report.study.measures import (
     Estimate,
@@ -235,11 +235,10 @@ def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool, one:
 def times(factor: float) -> str:
     """Format a factor.
 
-    >>> times(5.233), times(12.34), times(1.04)
-    ('5.2 times', '12 times', '1.04 times')
+    >>> times(5.233), times(12.34), times(0.5458), times(1234.5)
+    ('5.23 times', '12.3 times', '0.546 times', '1,234 times')
     """
-    digits = 2 if factor < 1.095 else 1 if factor < 10 else 0
-    return f"{factor:,.{digits}f} times"
+    return f"{number(factor)} times"
 
 
 def _times(replications: int) -> str:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.phrases import number
 from halfseen.report.core.document import section
-from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import FILL, Axes, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades, rounded, rounds_axis
 from halfseen.report.study.bounds import SMALLEST, bounds_along
@@ -183,15 +182,24 @@ def _growth_table(result: Result, known: list[tuple[Place, LowerBounds]]) -> Htm
                 repeated(place.names[1]) if place.position[2] else place.names[1],
                 place.names[2],
                 slope.text if grew else "–",
-                number(least),
-                f"{slope.mean / least:,.2f}×" if grew and least > 0.0 else "–",
+                least,
+                slope.mean / least if grew and least > 0.0 else None,
                 final_regret(result, place.position).text,
-                "–" if low.finite is None else number(low.finite.value),
+                None if low.finite is None else low.finite.value,
             ]
         )
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for at, unit in ((3, ""), (4, "×"), (6, "")):
+        columns[at] = list(aligned(columns[at], unit))
     heads = ("censorship", "policy", "growth", "least growth C", "ratio", "regret", "at least")
     groups = [place.position[2] == 0 for place, _ in known]
-    return table(heads, rows, words=(0, 1), label="Growth of regret", groups=groups)
+    return table(
+        heads,
+        list(zip(*columns, strict=True)),
+        words=(0, 1),
+        label="Growth of regret",
+        groups=groups,
+    )
 
 
 def _least_table(known: list[tuple[Place, LowerBounds]]) -> Html:
@@ -204,10 +212,13 @@ def _least_table(known: list[tuple[Place, LowerBounds]]) -> Html:
     for name, low in reversed(first.items()):
         assert low.asymptotic is not None
         least = low.asymptotic
-        row = [name, number(least.constant), number(least.uncensored)]
+        row = [name, least.constant, least.uncensored]
         if linear:
-            row += [number(least.ignoring), f"{least.worth:,.3g}×"]
+            row += [least.ignoring, least.worth]
         else:
-            row.append("–" if low.minimax is None else number(low.minimax.value))
+            row.append(None if low.minimax is None else low.minimax.value)
         rows.append(row)
-    return table(tuple(heads), rows, words=(0,), label="Least growth")
+    names, *columns = zip(*rows, strict=True)
+    units = ["", "", "", "×"]
+    cells = [names, *(aligned(c, u) for c, u in zip(columns, units, strict=False))]
+    return table(tuple(heads), list(zip(*cells, strict=True)), words=(0,), label="Least growth")

@@ -29,7 +29,7 @@ def policy_in_words(policy: AnyPolicy) -> str:
     if policy.kind in POLICIES:
         return POLICIES[policy.kind]
     line = (type(policy).__doc__ or "").strip().partition("\n")[0]
-    return re.sub(r":\w+:`([^`]*)`", r"\1", line)
+    return re.sub(r"^Play ", "Plays ", re.sub(r":\w+:`([^`]*)`", r"\1", line))
 
 
 def parameters_in_words(policy: AnyPolicy) -> str:

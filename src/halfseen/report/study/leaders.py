@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from halfseen.phrases import number
-from halfseen.report.core.document import NO_SCRIPT, figure_place, section
+from halfseen.report.core.document import figure_place, section
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.studies.result import Result
@@ -32,10 +32,9 @@ def best_section(result: Result, figure: Figure | None) -> Html:
     rows = result.best().records()
     content: list[object] = []
     if len(result.study.policies) > 1:
-        content = [tag("p", in_a_sentence(rows)), _table(rows, len(result.study.problems) > 1)]
-        content.append(tag("p", NOTE, class_="note"))
+        content = [_table(rows, len(result.study.problems) > 1), tag("p", NOTE, class_="note")]
     if figure is not None:
-        content += [NO_SCRIPT, figure_place(figure)]
+        content.append(figure_place(figure))
     title = "Which policy lost least" if len(result.study.policies) > 1 else "Regret by round"
     return section("best", title, *content)
 

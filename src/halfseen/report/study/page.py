@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 from halfseen import __version__
-from halfseen.report.core.document import charts_of, document, stamp_of
+from halfseen.report.core.document import NO_SCRIPT, charts_of, document, main, stamp_of
 from halfseen.report.core.drawing import with_images
-from halfseen.report.core.markup import tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.study import corridor, growth, leaders, proofs, sections
 from halfseen.report.study.charts import figures
@@ -71,12 +72,13 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
         The charts of each problem of that part.
     """
     rest = left_out(result.study, part.study)
+    drawn = _each_sentence_once(drawn)
     everything = [figure for row in drawn.values() for figure in row]
     first, others = next(iter(everything), None), {i: row[i == 0 :] for i, row in drawn.items()}
     body = [
-        sections.top(result),
-        tag(
-            "main",
+        sections.head(result),
+        main(
+            NO_SCRIPT,
             leaders.best_section(result, first),
             sections.answer_section(part, rest),
             sections.run_section(result),
@@ -95,7 +97,21 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     ]
     failed = any(figure.trouble for figure in everything)  # to be drawn again next time
     stamp = None if failed else report_stamp(result)
-    return document("What missing feedback costs", body, charts_of(everything), stamp)
+    return document(sections.page_title(result.study), body, charts_of(everything), stamp)
+
+
+def _each_sentence_once(drawn: dict[int, list[Figure]]) -> dict[int, list[Figure]]:
+    """Return the charts, their notes without what the note of an earlier chart says."""
+    said: set[str] = set()
+    shown: dict[int, list[Figure]] = {}
+    for problem, row in drawn.items():
+        shown[problem] = []
+        for figure in row:
+            sentences = re.split(r"(?<=\.) (?=[A-Z“])", figure.note)
+            note = " ".join(one for one in sentences if one not in said)
+            said.update(sentences)
+            shown[problem].append(replace(figure, note=note))
+    return shown
 
 
 def report_stamp(result: Result) -> str:

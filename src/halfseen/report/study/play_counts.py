@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from halfseen.checks import Vector
-from halfseen.report.core.panels import FILL, INK, Figure, Panels, Rows
-from halfseen.report.core.scales import axis, axis_of_shares, decades, rounded
+from halfseen.report.core.panels import FILL, INK, Figure, Panels, Rows, faceted
+from halfseen.report.core.scales import axis_of_shares, rounded
 from halfseen.report.study.linear_measures import counted_apart, labels_and_chances, regions
 from halfseen.report.study.measures import (
     ARMS,
@@ -20,7 +21,9 @@ from halfseen.report.study.measures import (
 from halfseen.studies.result import Result
 
 STEP, LEAST = 20, 96  # height of an arm, and of all of them at least
-LANES = 80  # dots in a panel up to which every policy has its own line
+LEGEND = 12  # arms up to which their colours are explained
+MILD, WORST = "#f3c59b", "#a33f00"  # colours of arms by their gap
+NEAR, FAR = "#bcd9ee", "#00507d"  # of regions
 
 
 def arm_figures(result: Result, problem: int) -> list[Figure]:
@@ -30,7 +33,7 @@ def arm_figures(result: Result, problem: int) -> list[Figure]:
     study, panels = result.study, Panels(result.study)
     name = list(study.problems)[problem]
     bandit = list(study.bandits.values())[problem]
-    one, title, best = _words(bandit)
+    one, title = _words(bandit)
     cuts = _cuts(result, problem)
     if len(cuts) > 1:
         title = "region"
@@ -76,53 +79,95 @@ def arm_figures(result: Result, problem: int) -> list[Figure]:
         f"{key}-seen", titles, [bars, truth], rows, key, {"step": step}, legend=False, **apart
     )
 
-    pulled = [row["pulls"] for row in rows if row["kind"] == "pulls" and row["pulls"]]
-    low, high = min(pulled) / 1.5, max(pulled) * 1.5
-    scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    lanes = len(labels) * len(study.policies) <= LANES
-    names = list(study.policies)
-    lane = {"yOffset": alt.YOffset("policy:N", sort=names)} if lanes else {}
-    dots = (
-        alt.Chart()
-        .transform_filter("datum.kind == 'pulls' && datum.pulls > 0")
-        .mark_point(filled=True, size=70)
-        .encode(
-            y=alt.Y(
-                "arm:N",
-                sort=labels,
-                title=title,
-                axis=alt.Axis(grid=True, tickBand="extent"),
-                scale=alt.Scale(padding=0),
-            ),
-            x=alt.X(
-                "pulls:Q",
-                title="pulls per replication (rounds)",
-                scale=scale,
-                axis=axis(decades(low, high)),
-            ),
-            color=panels.colour(),
-            opacity=panels.faded(0.9),
-            **lane,
-            tooltip=[alt.Tooltip("policy:N"), *hints, alt.Tooltip("pulls:Q", format=",.4~g")],
-        )
-        .add_params(alt.selection_point(name="chosen", fields=["policy"], bind="legend"))
-    )
-    note = (
-        f"How often each policy played each {one}, per replication, on a logarithmic scale."
-        f" {best}{few}"
-    )
+    few += " The rest of a bar is the others." if few else ""
+    note = f"How much of its rounds each policy spent on each {one}. {_reading(one)}{few}"
     titles = ("Where the rounds went", note, name)
-    tall = {"step": max(step, 8 * len(names) + 8), "for": "position"} if lanes else {"step": step}
-    return [seen, panels.draw(f"{key}-pulls", titles, [dots], rows, key, tall, **apart)]
+    return [seen, _rounds_figure(result, titles, rows, key, title)]
 
 
-def _words(bandit: Any) -> tuple[str, str, str]:
-    """Return what is counted, the title of its axis, and what to look for."""
+def _rounds_figure(
+    result: Result, titles: tuple[str, str, str], rows: Rows, key: str, title: str
+) -> Figure:
+    """Return a bar per policy, divided among the arms."""
+    import altair as alt
+
+    policies = list(result.study.policies)
+    pulls = [row for row in rows if row["kind"] == "pulls"]
+    shades = {r["arm"]: r["shade"] for r in sorted(pulls, key=lambda row: row["place"])}
+    explained = len(shades) <= LEGEND
+    look = alt.Legend(title=title, orient="top", symbolLimit=0) if explained else None
+    scale = alt.Scale(domain=list(shades), range=list(shades.values()))
+    drawn = {row["censorship"] for row in pulls}
+    bars = (
+        alt.Chart()
+        .transform_filter("datum.kind == 'pulls'")
+        .mark_bar(height=14)
+        .encode(
+            y=alt.Y("policy:N", sort=policies, title=None, axis=alt.Axis(grid=False)),
+            x=alt.X("portion:Q", stack="zero", **axis_of_shares("share of the rounds")),
+            color=alt.Color("arm:N", scale=scale, legend=look),
+            order=alt.Order("place:Q"),
+            tooltip=[
+                alt.Tooltip("policy:N"),
+                alt.Tooltip("censorship:N"),
+                alt.Tooltip("arm:N", title=title),
+                alt.Tooltip("pulls:Q", title="rounds per replication", format=",.4~g"),
+                alt.Tooltip("portion:Q", title="share of the rounds", format=".3~p"),
+            ],
+        )
+    )
+    return faceted(
+        f"{key}-pulls",
+        titles,
+        [bars],
+        rows,
+        key,
+        {"step": 22},
+        field="censorship",
+        names=[n for n in result.study.censorships if n in drawn],
+        entries=list(shades) if explained else (),
+        widths=list(shades),
+    )
+
+
+def _reading(one: str) -> str:
+    if one == "region":
+        return "Regions are slices along the direction u, the darker the further along it."
+    return f"Grey: the best {one}. The darker the orange, the worse the {one}."
+
+
+def _shades(bandit: Any, labels: Sequence[str], arms: Sequence[int]) -> dict[str, tuple[int, str]]:
+    """Return the place in a bar and the colour of each arm, action or region."""
+    if _words(bandit)[0] == "region":
+        last = max(len(labels) - 1, 1)
+        return {label: (i, _between(NEAR, FAR, i / last)) for i, label in enumerate(labels)}
+    means = bandit.means(bandit.actions.fixed) if hasattr(bandit, "dimension") else bandit.means
+    gaps = np.max(np.asarray(means)[playable(bandit)]) - np.asarray(means)[list(arms)]
+    worst = float(gaps.max()) or 1.0
+    order = np.argsort(gaps, kind="stable")
+    places = {int(arm): place for place, arm in enumerate(order)}
+    return {
+        label: (places[i], _between(MILD, WORST, gap / worst) if gap > 0.0 else FILL)
+        for i, (label, gap) in enumerate(zip(labels, gaps.tolist(), strict=True))
+    }
+
+
+def _between(start: str, end: str, share: float) -> str:
+    """Mix two colours.
+
+    >>> _between("#000000", "#ffffff", 0.5)
+    '#808080'
+    """
+    pairs = ((int(start[i : i + 2], 16), int(end[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
+
+
+def _words(bandit: Any) -> tuple[str, str]:
+    """Return what is counted, and the title of its axis."""
     one = "action" if hasattr(bandit, "dimension") else "arm"
     if one == "action" and not bandit.actions.same_every_round:
-        return "region", "region, as ⟨a, u⟩", "Regions are slices along the direction u."
-    best = f"The best {one} should be far to the right of the others."
-    return one, f"{one} (mean reward)", best
+        return "region", "region, as ⟨a, u⟩"
+    return one, f"{one} (mean reward)"
 
 
 def _cuts(result: Result, problem: int) -> set[tuple[str, ...]]:
@@ -154,9 +199,12 @@ def arm_rows(result: Result, problem: int) -> Rows:
         censorship = place.names[1]
         before = totals.get(censorship, (np.zeros(len(arms)), np.zeros(len(arms))))
         totals[censorship] = (before[0] + pulls, before[1] + seen)
-        for label, count in zip(labels, pulls, strict=True):
-            row = {"kind": "pulls", "censorship": censorship, "policy": place.names[2]}
-            rows.append(row | {"arm": label, "pulls": rounded(count / study.replications)})
+        shades = _shades(place.problem, labels, arms.tolist())
+        for label, count in zip(labels, (pulls / study.replications).tolist(), strict=True):
+            names = {"kind": "pulls", "censorship": censorship, "policy": place.names[2]}
+            numbers = {"pulls": rounded(count), "portion": rounded(count / study.horizon)}
+            where, shade = shades[label]
+            rows.append(names | {"arm": label, "place": where, "shade": shade} | numbers)
         if place.position[2] == len(study.policies) - 1:
             for label, count, times, p in zip(labels, *totals[censorship], observe, strict=True):
                 row = {"kind": "seen", "censorship": censorship, "arm": label}

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from halfseen.phrases import counted, number
-from halfseen.report.core.document import NO_SCRIPT, figure_place, section
+from halfseen.report.core.document import code, figure_place, section, top
 from halfseen.report.core.markup import Html, aligned, escape, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.study.answers import (
@@ -23,9 +23,11 @@ from halfseen.report.study.answers import (
     times,
 )
 from halfseen.report.study.kinds_in_words import parameters_in_words, policy_in_words
+from halfseen.report.study.leaders import in_a_sentence
 from halfseen.studies.result import Result
 from halfseen.studies.spec import to_toml
-from halfseen.tables import percent, show
+from halfseen.studies.study import Study
+from halfseen.tables import listed, percent, show
 
 SPEC_SHOWN = 40_000  # characters
 CHAPTERS = {
@@ -42,7 +44,7 @@ CHAPTERS = {
 }
 
 
-def top(result: Result) -> Html:
+def head(result: Result) -> Html:
     """Return the title, the answer in one sentence, and where to find the rest."""
     study = result.study
     answer = headline(result)
@@ -54,19 +56,23 @@ def top(result: Result) -> Html:
         ("replication", study.replications),
     )
     facts = ", ".join(counted(what, count) for what, count in names)
-    lead = "Nothing was run." if answer is None else _lead(answer, len(study.problems) > 1)
-    links = [
-        tag("a", title, href=f"#{name}")
+    parts = [in_a_sentence(result.best().records())] if len(study.policies) > 1 else []
+    parts += [_lead(answer, len(study.problems) > 1)] if answer is not None else []
+    links = {
+        name: title
         for name, title in CHAPTERS.items()
         if name != "growth" or (study.linear and 1.0 in study.alphas)
-    ]
-    return tag(
-        "header",
-        tag("p", f"A study with halfseen: {facts}", class_="eyebrow"),
-        tag("h1", "What missing feedback costs"),
-        tag("p", lead, class_="lead"),
-        tag("nav", *links, aria_label="Sections"),
-    )
+    }
+    lead = " ".join(parts) or "Nothing was run."
+    return top(f"A study with halfseen: {facts}", page_title(study), lead, links)
+
+
+def page_title(study: Study) -> str:
+    """Return what the page is about: the policies and the problems they were run on."""
+    problems, policies = list(study.problems), list(study.policies)
+    whose = policies[0] if len(policies) == 1 else f"{len(policies):,} policies"
+    where = f"“{problems[0]}”" if len(problems) == 1 else counted("problem", len(problems))
+    return f"Regret of {whose} on {where}"
 
 
 def answer_section(result: Result, rest: str) -> Html:
@@ -79,6 +85,7 @@ def answer_section(result: Result, rest: str) -> Html:
         if len(study.problems) > 1:
             content.append(tag("h3", problem))
         content.append(tag("ul", *(_item(answer) for answer in found), class_="answers"))
+        content += _surprises(found)
         extra = imputation(result, i)
         notes += [f"{problem}: {n}" for n in extra] if len(study.problems) > 1 else extra
     if rest:
@@ -199,7 +206,7 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
         " numbers. The same charts are in the folder charts, as SVG and PNG."
     )
     intro = f"{intro} {rest}".strip()
-    return section("charts", "Charts", tag("p", intro, class_="note"), NO_SCRIPT, *content)
+    return section("charts", "Charts", tag("p", intro, class_="note"), *content)
 
 
 def again_section(result: Result) -> Html:
@@ -223,37 +230,44 @@ def again_section(result: Result) -> Html:
         )
         return section("again", "Run it again", tag("p", note), known)
     spec = to_toml(result.study)
-    shown = (
-        spec if len(spec) <= SPEC_SHOWN else spec[:SPEC_SHOWN] + "\n… (the rest is in spec.toml)"
-    )
+    rest = "\n… (the rest is in spec.toml)"
+    shown = code(spec, tabindex="0")
+    if len(spec) > SPEC_SHOWN:
+        shown = tag("pre", tag("code", Html(html.escape(spec[:SPEC_SHOWN] + rest))), tabindex="0")
     return section(
         "again",
         "Run it again",
         tag("p", "Save the specification below (it is also next to this page) and run:"),
-        tag("pre", tag("code", "halfseen study spec.toml --out DIR")),
+        code("halfseen study spec.toml --out DIR"),
         tag("p", "The same specification gives the same numbers, on any number of cores."),
-        tag("pre", tag("code", Html(html.escape(shown))), tabindex="0"),
+        shown,
         known,
     )
 
 
 def _lead(answer: Answer, several: bool) -> str:
-    problem, censorship, _ = answer.place.names
-    where = f"On “{problem}” under “{censorship}”" if several else f"Under “{censorship}”"
-    return f"{where}, {answer.clause}"
+    """Return the largest effect of missing feedback as one short sentence."""
+    problem, censorship, policy = answer.place.names
+    where = f" under “{censorship}”" + (f" on “{problem}”" if several else "")
+    if answer.whole is None:
+        return f"There is no run where everything is seen to compare {policy} with."
+    if answer.place.censorship.sees_everything:
+        return "No feedback is missing."
+    if not answer.certain or answer.factor is None:
+        return f"Missing feedback has no clear effect on the regret of {policy}."
+    if answer.factor < 1.0:
+        return f"Missing feedback lowers the regret of {policy} to {times(answer.factor)}{where}."
+    return f"Missing feedback makes the regret of {policy} {times(answer.factor)} as large{where}."
 
 
 def _item(answer: Answer) -> Html:
     place = answer.place
     factor = "–" if answer.factor is None else times(answer.factor).removesuffix(" times") + "×"
-    arms = counted("arm", place.arms)
     size = number(place.dimension)
     dimension = (
-        f"Dimension {place.arms:,} against a worst case d/p_min of {size}: at worst as hard as"
-        f" {size} dimensions that are always seen."
+        f"Dimension {place.arms:,}, worst case {size}."
         if place.linear
-        else f"Effective dimension {size} against {arms}: at worst as hard as {size} arms that are"
-        " always seen."
+        else f"{counted('arm', place.arms)}, effective dimension {size}."
     )
     if math.isnan(place.dimension):
         dimension = f"Dimension {place.arms:,}; d/p_min is not known for a Python function."
@@ -265,9 +279,20 @@ def _item(answer: Answer) -> Html:
             tag("h4", place.names[1]),
             tag("p", answer.sentence),
             tag("p", dimension, class_="note"),
-            *(tag("p", why, class_="note") for why in [surprise(answer)] if why),
         ),
     )
+
+
+def _surprises(found: Sequence[Answer]) -> list[Html]:
+    """Return why regret is lower where feedback is missing, each reason once."""
+    reasons: dict[str, list[str]] = {}
+    for answer in found:
+        if reason := surprise(answer):
+            reasons.setdefault(reason, []).append(f"“{answer.place.names[1]}”")
+    return [
+        tag("p", f"{listed(where, 4)}: {reason}", class_="note")
+        for reason, where in reasons.items()
+    ]
 
 
 def _once(values: Sequence[str]) -> list[Html]:

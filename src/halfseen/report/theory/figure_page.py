@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from halfseen.censorship import MultiThreshold
-from halfseen.report.core.document import document
+from halfseen.report.core.document import document, main, top
 from halfseen.report.core.drawing import write_images
 from halfseen.report.core.markup import Html, chart_place, tag
 from halfseen.report.theory.paper_figures import censorship_chart, dimension_chart
@@ -23,6 +23,16 @@ from halfseen.studies.storage import explained, write_text
 from halfseen.theory import information_path
 
 Progress = Callable[[int, int, str], None]
+TITLE = "The effective dimension under censorship, in seven figures"
+LINKS = {
+    "censorship": "Censorship",
+    "dimension": "Two regions",
+    "reachable": "What is reached",
+    "thresholds": "What is kept",
+    "switch": "A new base",
+    "potential": "The worst case",
+    "regimes": "One threshold",
+}
 
 
 def write_figures(folder: Path | str, progress: Progress | None = None) -> dict[str, Any]:
@@ -54,9 +64,7 @@ def write_figures(folder: Path | str, progress: Progress | None = None) -> dict[
         "Computed from the theory for models of a few regions, not sketched. Point at a mark for"
         " its numbers. Each figure is also next to this page, as SVG and PNG."
     )
-    return write_page(
-        folder / "figures.html", "Effective dimension, drawn", intro, specs, progress=progress
-    )
+    return write_page(folder / "figures.html", TITLE, intro, specs, LINKS, progress=progress)
 
 
 def default_figures() -> dict[str, Callable[[], Any]]:
@@ -80,6 +88,7 @@ def write_page(
     title: str,
     intro: str,
     specs: Sequence[dict[str, Any]],
+    links: Mapping[str, str],
     extra: Sequence[Html] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -93,6 +102,8 @@ def write_page(
         Its heading and what is said first.
     specs
         Charts as `framed` makes them, in Vega-Lite.
+    links
+        The navigation: titles of figures and sections by their anchors.
     extra
         Sections that follow the charts.
     progress
@@ -108,8 +119,8 @@ def write_page(
         progress(len(named), 2 * len(named), "drawing")
     failures = write_images(named, page.parent)
     body = [
-        tag("header", tag("h1", title), tag("p", intro, class_="lead")),
-        tag("main", tag("section", *_places(named, failures)), *extra),
+        top("Theory, computed with halfseen", title, intro, links),
+        main(tag("section", *_places(named, failures)), *extra),
     ]
     bare = {name: {k: v for k, v in spec.items() if k != "$schema"} for name, spec in named.items()}
     write_text(page, document(title, body, {"specs": bare, "data": {}}))

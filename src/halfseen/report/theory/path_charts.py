@@ -154,16 +154,25 @@ def write_paths(paths: Mapping[str, InformationPath], folder: Path | str) -> dic
         path_chart(path, f"path-{i + 1}" if several else "path", name if several else "").to_dict()
         for i, (name, path) in enumerate(paths.items())
     ]
-    extra = [part for name, path in paths.items() for part in _sections(name, path)]
+    extra = [_section(i, *entry) for i, entry in enumerate(paths.items())]
     intro = (
         "What is played, and when, by whoever always gains most per observation. It is not the"
         " worst case, which grows with d / p_min. All of it supposes that whether a reward is seen"
         " does not depend on the reward."
     )
-    return write_page(Path(folder) / "path.html", "The information path", intro, specs, extra)
+    names = list(paths)
+    whose = f"{len(names)} censorships" if several else f"“{names[0]}”"
+    links = {} if several else {"path": "The path"}
+    links |= {_anchor(i): name if several else "Phases" for i, name in enumerate(names)}
+    page = Path(folder) / "path.html"
+    return write_page(page, f"The information path of {whose}", intro, specs, links, extra)
 
 
-def _sections(name: str, path: InformationPath) -> list[Html]:
+def _anchor(path: int) -> str:
+    return f"phases-{path + 1}"
+
+
+def _section(place: int, name: str, path: InformationPath) -> Html:
     phases = [
         (
             show(phase.start),
@@ -205,7 +214,7 @@ def _sections(name: str, path: InformationPath) -> list[Html]:
                 label=f"Reachability of {name}",
             ),
         ]
-    return [tag("section", *content)]
+    return tag("section", *content, id=_anchor(place))
 
 
 def _span(path: InformationPath) -> tuple[float, float]:

@@ -75,7 +75,7 @@ def offline_potential(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), lemma "asympt_off".
+    Guinet, Amin, Jaillet (2022), lemma 3.6.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def adaptive_potential(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), proposition "Monitoring AG".
+    Guinet, Amin, Jaillet (2022), proposition 3.7.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def adaptivity_constant(observe: Sequence[float] | Vector, alpha: float) -> floa
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), proposition "Monitoring AG", first display.
+    Guinet, Amin, Jaillet (2022), proposition 3.7, first display.
 
     Examples
     --------

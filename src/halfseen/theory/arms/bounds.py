@@ -169,7 +169,7 @@ STATEMENTS = (
     Statement(
         "separate",
         bound_terms.separate,
-        f"{PAPER}, lemma Potential Reduction Finite, with exact potentials",
+        f"{PAPER}, lemma 3.3, with exact potentials",
     ),
     Statement(
         "closed form",
@@ -179,13 +179,13 @@ STATEMENTS = (
     Statement(
         "paper's theorem",
         bound_terms.papers_theorem,
-        f"{PAPER}, theorem THM Finite arms, corrected",
+        f"{PAPER}, theorem 3.1, corrected",
         paper=True,
     ),
     Statement(
         "paper's instance",
         bound_terms.papers_instance,
-        f"{PAPER}, proposition Instance Dep Regret Finite, corrected",
+        f"{PAPER}, proposition 3.2, corrected",
         paper=True,
         fixed=True,
         late=bound_terms.twice_own_gap,

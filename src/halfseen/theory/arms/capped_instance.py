@@ -107,7 +107,7 @@ def capped_instance_bound(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), remark after lemma "Optimization Lemma Finite".
+    Guinet, Amin, Jaillet (2022), remark after lemma 3.5.
 
     Examples
     --------

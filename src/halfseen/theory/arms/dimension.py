@@ -47,7 +47,7 @@ def effective_dimension(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), section 3.1 and remark "Hetero Finite 1".
+    Guinet, Amin, Jaillet (2022), section 3.1 and remark 3.
 
     Examples
     --------
@@ -240,8 +240,7 @@ def instance_dimension(problem: ArmedBandit, censorship: Censorship) -> float:
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), proposition "Instance Dep Regret Finite" and remark
-    "Hetero Finite 2".
+    Guinet, Amin, Jaillet (2022), proposition 3.2 and remark 4.
 
     Examples
     --------

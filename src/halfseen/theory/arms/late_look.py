@@ -52,7 +52,7 @@ def late_look_constant(observe: Sequence[float] | Vector, alpha: float, left: fl
 
     References
     ----------
-    Settles Guinet, Amin, Jaillet (2022), remark after proposition "Monitoring AG".
+    Settles Guinet, Amin, Jaillet (2022), remark after proposition 3.7.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def look_gain(
 
     References
     ----------
-    Settles Guinet, Amin, Jaillet (2022), remark after proposition "Monitoring AG".
+    Settles Guinet, Amin, Jaillet (2022), remark after proposition 3.7.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def monitored_potential(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), remark after proposition "Monitoring AG".
+    Guinet, Amin, Jaillet (2022), remark after proposition 3.7.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def freely_monitored_potential(
 
     References
     ----------
-    Goes beyond Guinet, Amin, Jaillet (2022), remark after proposition "Monitoring AG".
+    Goes beyond Guinet, Amin, Jaillet (2022), remark after proposition 3.7.
 
     Examples
     --------

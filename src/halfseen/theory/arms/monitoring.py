@@ -93,7 +93,7 @@ def monitoring_constant(
 
     References
     ----------
-    Corrects Guinet, Amin, Jaillet (2022), proposition "Monitoring AG", second display.
+    Corrects Guinet, Amin, Jaillet (2022), proposition 3.7, second display.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def single_monitoring_potential(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), proposition "Monitoring AG".
+    Guinet, Amin, Jaillet (2022), proposition 3.7.
 
     Examples
     --------

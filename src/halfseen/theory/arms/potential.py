@@ -164,7 +164,7 @@ def fluid_potential(
 
     References
     ----------
-    Replaces Guinet, Amin, Jaillet (2022), proposition "Potential Control Finite".
+    Replaces Guinet, Amin, Jaillet (2022), proposition 3.4.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def joint_potential(
 
     References
     ----------
-    Sharpens Guinet, Amin, Jaillet (2022), lemma "Potential Reduction Finite".
+    Sharpens Guinet, Amin, Jaillet (2022), lemma 3.3.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def papers_potential(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), proposition "Potential Control Finite".
+    Guinet, Amin, Jaillet (2022), proposition 3.4.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def second_order_potential(
 
     References
     ----------
-    Sharpens Guinet, Amin, Jaillet (2022), lemma "asympt_off" and proposition "Monitoring AG".
+    Sharpens Guinet, Amin, Jaillet (2022), lemma 3.6 and proposition 3.7.
 
     Examples
     --------

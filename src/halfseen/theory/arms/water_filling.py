@@ -88,7 +88,7 @@ def water_filling(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), lemma "Optimization Lemma Finite" and the remark after it.
+    Guinet, Amin, Jaillet (2022), lemma 3.5 and the remark after it.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def confidence_factor(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), proof of theorem "THM Linear arms"; Abbasi-Yadkori, Pál,
+    Guinet, Amin, Jaillet (2022), proof of theorem 4.1; Abbasi-Yadkori, Pál,
     Szepesvári (2011), theorem 2.
 
     Examples
@@ -126,7 +126,7 @@ def papers_potential_control(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), proposition "Potential Control Linear".
+    Guinet, Amin, Jaillet (2022), proposition 4.3.
 
     Examples
     --------
@@ -196,8 +196,8 @@ def linear_regret_bounds(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), lemma "Potential Reduction Linear" and theorem
-    "THM Linear arms"; the corrections are listed in the errata.
+    Guinet, Amin, Jaillet (2022), lemma 4.2 and theorem 4.1; the corrections are listed in the
+    errata.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def linear_regret_bounds(
             terms(alone),
             "expected potential at most kappa d/p_min log(1 + p_min T/(d lambda))",
         ),
-        measured(terms, potential, "lemma Potential Reduction Linear, with the potential given"),
+        measured(terms, potential, "lemma 4.2, with the potential given"),
         summed(
             "paper's theorem, sharper factor",
             terms(papers_potential_control(*controls, factor=sharper)),
@@ -240,7 +240,7 @@ def linear_regret_bounds(
         summed(
             "paper's theorem",
             terms(papers_potential_control(*controls)),
-            f"{PAPER}, theorem THM Linear arms, corrected, with J at most d/p_min log(...)",
+            f"{PAPER}, theorem 4.1, corrected, with J at most d/p_min log(...)",
             paper=True,
         ),
         trivial(time, gap),

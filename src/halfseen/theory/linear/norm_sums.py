@@ -87,7 +87,7 @@ def trace_potential_factor(
 
     References
     ----------
-    Settles Guinet, Amin, Jaillet (2022), footnote to proposition "Potential Control Linear".
+    Settles Guinet, Amin, Jaillet (2022), footnote to proposition 4.3.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def trace_potential(increments: Any, alpha: float, regularization: float) -> Tra
 
     References
     ----------
-    Settles Guinet, Amin, Jaillet (2022), footnote to proposition "Potential Control Linear".
+    Settles Guinet, Amin, Jaillet (2022), footnote to proposition 4.3.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def tight_norm_sum(
 
     References
     ----------
-    Settles Guinet, Amin, Jaillet (2022), footnote to proposition "Potential Control Linear".
+    Settles Guinet, Amin, Jaillet (2022), footnote to proposition 4.3.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def sphere_norm_sum(
 
     References
     ----------
-    Settles Guinet, Amin, Jaillet (2022), footnote to proposition "Potential Control Linear".
+    Settles Guinet, Amin, Jaillet (2022), footnote to proposition 4.3.
 
     Examples
     --------

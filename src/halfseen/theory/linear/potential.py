@@ -68,7 +68,7 @@ def elliptical_potential(
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), remarks "rem 1" and "tour de force".
+    Guinet, Amin, Jaillet (2022), remarks 1 and 5.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def potential_control_factor(regularization: float) -> float:
 
     References
     ----------
-    Replaces Guinet, Amin, Jaillet (2022), proposition "Potential Control Linear".
+    Replaces Guinet, Amin, Jaillet (2022), proposition 4.3.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def continuous_potential_bracket(
 
     References
     ----------
-    Sharpens Guinet, Amin, Jaillet (2022), lemma "log_scaling".
+    Sharpens Guinet, Amin, Jaillet (2022), lemma 4.5.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def expected_potential_bound(
 
     References
     ----------
-    Replaces Guinet, Amin, Jaillet (2022), proposition "Potential Control Linear".
+    Replaces Guinet, Amin, Jaillet (2022), proposition 4.3.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def papers_censoring_factor(dimension: int, delta: float, regularization: float)
 
     References
     ----------
-    Guinet, Amin, Jaillet (2022), lemma "CEN Lemma Linear".
+    Guinet, Amin, Jaillet (2022), lemma C.2.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def censoring_factor(dimension: int, delta: float, regularization: float) -> flo
 
     References
     ----------
-    Sharpens Guinet, Amin, Jaillet (2022), lemma "CEN Lemma Linear".
+    Sharpens Guinet, Amin, Jaillet (2022), lemma C.2.
 
     Examples
     --------

@@ -118,7 +118,7 @@ def potential_bounds(
 
     References
     ----------
-    Replaces Guinet, Amin, Jaillet (2022), proposition "Potential Control Linear" and the theorem on
+    Replaces Guinet, Amin, Jaillet (2022), proposition 4.3 and the theorem on
     multi-threshold models.
 
     Examples
