@@ -13,6 +13,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.logs.advice import Advice
 from halfseen.logs.audit_export import MOST_ARMS, rates_table, shown_rates
 from halfseen.logs.columns import Columns
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from halfseen.studies.result import Result
 
 
-@dataclass(frozen=True)
-class Audit(Advice):
+@dataclass(frozen=True, eq=False)
+class Audit(Advice, ByValue):
     """What a log says about its missing feedback.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 
 DRAWS = 40_000
 WORK = 20_000_000  # draws in all
@@ -18,8 +19,8 @@ ALIKE = 5000  # arms of the same counts: only the tail of their law is drawn one
 TAIL = 0.01
 
 
-@dataclass(frozen=True)
-class Dimension:
+@dataclass(frozen=True, eq=False)
+class Dimension(ByValue):
     """The effective dimension, between an optimistic and a pessimistic end.
 
     Attributes

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.logs.isotonic import Curve
 from halfseen.tables import Table, listed, table
 from halfseen.theory import information_path, worst_case_dimension, worst_case_potential
@@ -17,8 +18,8 @@ from halfseen.theory import information_path, worst_case_dimension, worst_case_p
 UNLIKELY = 0.01
 
 
-@dataclass(frozen=True)
-class Intervals:
+@dataclass(frozen=True, eq=False)
+class Intervals(ByValue):
     """95% intervals from refitting resampled rows with the same number of regions.
 
     Attributes
@@ -35,8 +36,8 @@ class Intervals:
     rates: Vector
 
 
-@dataclass(frozen=True)
-class DirectionFit:
+@dataclass(frozen=True, eq=False)
+class DirectionFit(ByValue):
     """The probability of being seen as a falling staircase along a direction.
 
     Attributes

@@ -11,12 +11,13 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.tables import Table, table
 
 
-@dataclass(frozen=True)
-class Investment:
+@dataclass(frozen=True, eq=False)
+class Investment(ByValue):
     """What a budget buys.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
@@ -25,8 +26,8 @@ FEW_UNTIMED = 0.01  # share of rows without a time, and change of the share seen
 CHUNK = 2_000_000  # cells processed at once
 
 
-@dataclass(frozen=True)
-class Maturity:
+@dataclass(frozen=True, eq=False)
+class Maturity(ByValue):
     """Which rewards are still on their way, and how many come back within a window.
 
     Times are in seconds if the log has dates, else in its own unit.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.tables import Table, table
 
@@ -25,8 +26,8 @@ HUGE = 1e12  # the largest Gamma tried; beyond it the bounds are those of the wo
 SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas shown in tables
 
 
-@dataclass(frozen=True)
-class MeanBounds:
+@dataclass(frozen=True, eq=False)
+class MeanBounds(ByValue):
     """Bounds of every arm's mean reward, missing rewards included.
 
     Attributes

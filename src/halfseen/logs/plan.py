@@ -12,6 +12,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.futures import Futures, follow
 from halfseen.logs.goal import Goal, checked_goal
@@ -27,8 +28,8 @@ YOURS = "your feedback"
 LAWS = {"gaussian": "normal rewards", "bernoulli": "rewards of 0 or 1"}
 
 
-@dataclass(frozen=True)
-class Forecast:
+@dataclass(frozen=True, eq=False)
+class Forecast(ByValue):
     """What is expected in one world.
 
     Attributes
@@ -61,8 +62,8 @@ class Forecast:
         return float(np.isinf(self.days).mean())
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, eq=False)
+class Plan(ByValue):
     """A forecast with the feedback there is, next to one with all of it.
 
     Attributes

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import Counts, Decisions, read_decisions
@@ -32,8 +33,8 @@ ROUNDS = 50_000  # decisions per future at most; longer logs are thinned
 REVERSED = 3.0  # standard errors at which two arms count as having changed order
 
 
-@dataclass(frozen=True)
-class Window:
+@dataclass(frozen=True, eq=False)
+class Window(ByValue):
     """The trade-off between waiting and seeing more.
 
     Attributes

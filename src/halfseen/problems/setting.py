@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 
 
-@dataclass(frozen=True)
-class Setting:
+@dataclass(frozen=True, eq=False)
+class Setting(ByValue):
     """What a policy may know in advance: bounds on noise and means, never the means themselves.
 
     Attributes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from halfseen.engine.arguments import ArmTrack, LinearTrack, Track, WinnerTrack
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
 from halfseen.studies.folder import not_all_there, reserve_folder, stored_study
@@ -36,8 +37,8 @@ _MORE_AXES = {
 }
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, eq=False)
+class Result(ByValue):
     """Tracks of every replication of every cell, with the study they belong to.
 
     Attributes
@@ -56,8 +57,8 @@ class Result:
 
     study: Study
     tracks: dict[str, np.ndarray[Any, Any]]
-    facts: dict[str, dict[str, Any]]
-    fingerprints: Fingerprints = None  # type: ignore[assignment]
+    facts: dict[str, dict[str, Any]] = field(compare=False)
+    fingerprints: Fingerprints = field(default=None, compare=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if self.fingerprints is None:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
 
@@ -19,8 +20,8 @@ BallKernel = Callable[
 ]
 
 
-@dataclass(frozen=True)
-class LinearSetting:
+@dataclass(frozen=True, eq=False)
+class LinearSetting(ByValue):
     """What a policy may know before the first round of a linear bandit.
 
     Attributes

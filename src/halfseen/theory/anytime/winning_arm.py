@@ -11,6 +11,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.theory.anytime.confidence import limits
 from halfseen.theory.anytime.evidence import evidence_against
 from halfseen.theory.anytime.samples import Samples, risk, samples
@@ -18,8 +19,8 @@ from halfseen.theory.anytime.samples import Samples, risk, samples
 RULES = ("either", "separate", "pairwise")
 
 
-@dataclass(frozen=True)
-class Winner:
+@dataclass(frozen=True, eq=False)
+class Winner(ByValue):
     """The arm shown to be the best, if one is.
 
     Attributes

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.theory import inputs
 from halfseen.theory.arms.inverse_moments import InverseMoments
 from halfseen.theory.arms.potential import SMALLEST_LEVEL, PowerCost, most_costly
@@ -20,7 +21,7 @@ FEW_CELLS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class OfflinePotential:
+class OfflinePotential(ByValue):
     """The best allocation that does not react to which rewards were observed.
 
     Attributes

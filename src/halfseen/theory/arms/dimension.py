@@ -10,6 +10,7 @@ import numpy as np
 
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit
 from halfseen.tables import Table, show
@@ -101,7 +102,7 @@ def feedback_value(
 
 
 @dataclass(frozen=True, eq=False)
-class DimensionByArm:
+class DimensionByArm(ByValue):
     """An effective dimension as a sum over arms; returned by `dimension_by_arm`.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.theory import inputs
 from halfseen.theory.arms.adaptivity import (
     adaptive_potential,
@@ -24,7 +25,7 @@ LONGEST_BRACKET = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class MonitoringConstant:
+class MonitoringConstant(ByValue):
     """The constant of the gain from one look.
 
     Attributes
@@ -43,7 +44,7 @@ class MonitoringConstant:
 
 
 @dataclass(frozen=True, eq=False)
-class MonitoredPotential:
+class MonitoredPotential(ByValue):
     """The largest expected potential with one look.
 
     Attributes

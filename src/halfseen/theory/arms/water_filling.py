@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import power_integral
 
@@ -22,7 +23,7 @@ ROUNDED = 1e-9  # relative, far more than the rounding of logarithms
 
 
 @dataclass(frozen=True, eq=False)
-class WaterFilling:
+class WaterFilling(ByValue):
     """The solution of a water-filling problem.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, shorten
 from halfseen.problems import (
     ArmedBandit,
@@ -24,8 +25,8 @@ from halfseen.theory.lower.graves_lai import graves_lai
 TIED = 1e-12  # gaps below it, relative to the means, are rounding errors of inner products
 
 
-@dataclass(frozen=True)
-class AsymptoticLowerBound:
+@dataclass(frozen=True, eq=False)
+class AsymptoticLowerBound(ByValue):
     """The least slope of the regret in log T, and the plays that reach it.
 
     It is a slope as T grows, not a floor: at a given T good policies are below C log T.

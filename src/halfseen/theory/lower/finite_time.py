@@ -11,6 +11,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.problems import ArmedBandit
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
 
@@ -18,8 +19,8 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 SECTIONS = 60
 
 
-@dataclass(frozen=True)
-class FiniteLowerBound:
+@dataclass(frozen=True, eq=False)
+class FiniteLowerBound(ByValue):
     """A regret that policies which are good on neighbouring problems exceed.
 
     Attributes
