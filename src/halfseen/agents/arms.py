@@ -15,15 +15,18 @@ from pydantic import ValidationError
 from halfseen import checks
 from halfseen.agents.saved_arms import SavedAgent
 from halfseen.agents.saved_code import check_code, code_of
+from halfseen.agents.shown_agent import ShownAgent
 from halfseen.draws import stream_key
 from halfseen.engine.loops.live import absorb, pass_over, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
+from halfseen.phrases import counted
 from halfseen.policies import Policy
 from halfseen.problems import REWARD_LAWS, Setting
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
+from halfseen.tables import Table
 
 if TYPE_CHECKING:
     from halfseen.theory.anytime.winning_arm import Winner
@@ -38,7 +41,7 @@ class Decision(NamedTuple):
     arm: int
 
 
-class Agent:
+class Agent(ShownAgent):
     """A policy with its state, used one decision at a time.
 
     Feedback may come at once, late, in any order, or never. A decision is settled by one call of
@@ -234,6 +237,26 @@ class Agent:
             law = "bernoulli" if self._binary else "gaussian"
             options: Any = {"level": level, "rule": rule, "rho": rho, "rewards": law}
             return winner(self._seen, totals, noise=self.setting.noise, **options)
+
+    def summary(self) -> Table:
+        """Return one row per arm: decisions settled, rewards observed and their mean.
+
+        The mean is empty for an arm that was not observed.
+        """
+        with self._lock:
+            seen, totals = list(self._seen), self._totals or [math.nan] * len(self._seen)
+            settled = [int(n) + missed for n, missed in zip(self._plays, self._missed, strict=True)]
+        rows = (
+            (arm, plays, n, n / plays if plays else None, total / n if n else None)
+            for arm, (plays, n, total) in enumerate(zip(settled, seen, totals, strict=True))
+        )
+        return Table(("arm", "settled", "observed", "share seen", "mean"), tuple(rows))
+
+    def _size(self) -> str:
+        return counted("arm", len(self._seen))
+
+    def _details(self) -> list[str | Table]:
+        return [self.summary()]
 
     def save(self, path: Path | str) -> None:
         """Write the whole state as JSON; `load` continues from it bit for bit."""

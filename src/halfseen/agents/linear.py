@@ -15,6 +15,7 @@ from halfseen import checks
 from halfseen.agents.arms import reward_value, settle
 from halfseen.agents.saved_code import check_code, code_of
 from halfseen.agents.saved_state import is_of_observations, of_unit_length
+from halfseen.agents.shown_agent import ShownAgent
 from halfseen.checks import Vector
 from halfseen.draws import POLICY, stream_key
 from halfseen.engine.arguments import (
@@ -66,7 +67,7 @@ class LinearDecision(NamedTuple):
     action: int
 
 
-class LinearAgent:
+class LinearAgent(ShownAgent):
     """A linear policy with its state, used one decision at a time.
 
     The actions on offer may change from call to call. Feedback may come at once, late, in any

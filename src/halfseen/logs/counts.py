@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs import reward_cells
@@ -29,8 +30,8 @@ WEIGHTS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Counts(ByValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts(Shown, ByValue):
     """Decisions, and what was seen of them, arm by arm.
 
     Attributes

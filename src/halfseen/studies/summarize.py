@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
+from halfseen.display import Shown
 from halfseen.engine.backends import dask as cluster
 from halfseen.engine.cuda import run as cuda
 from halfseen.engine.player import blank_track
@@ -38,8 +39,8 @@ DEVICE_BYTES = 1 << 33  # bytes of a batch on a GPU; one with less memory splits
 Play = Callable[..., tuple[Part, str]]
 
 
-@dataclass(frozen=True, eq=False)
-class Summary(ByValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Shown, ByValue):
     """The statistics that `summarize` keeps of a study.
 
     Attributes
@@ -70,6 +71,12 @@ class Summary(ByValue):
         histogram = self.arrays[position][f"{checks.one_of('name', name, BINNED)}_histogram"]
         values = [quantile_of(counts, share) for counts in histogram.reshape(-1, BINS)]
         return np.array(values).reshape(histogram.shape[:-1])
+
+    def _headline(self) -> str:
+        return f"{self.study.size}; moments and quantiles, see .table()"
+
+    def _details(self) -> list[str | Table]:
+        return [self.table()]
 
     def table(self) -> Table:
         """Return regret at the horizon, its spread and what was seen, one row per cell."""

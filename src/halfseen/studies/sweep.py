@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen import checks
+from halfseen.display import Shown, rounded
 from halfseen.errors import InvalidInput
 from halfseen.studies.policy_comparison import AXES, level_name, mean_interval, names_of
 from halfseen.studies.result import Result
@@ -27,8 +28,8 @@ EXAMPLE = "Write for example censorships.*.observe, policies.UCB.regularization 
 MOST_VALUES = 1_000
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown):
     """A study played at several values of one number.
 
     Attributes
@@ -120,16 +121,11 @@ class Sweep:
 
         return sweep_chart(self)
 
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{value:g}" for value in self.values[:6])
-        more = ", ..." if len(self.values) > 6 else ""
-        return f"<Sweep of {self.path} over {shown}{more}; see .summary(), .slope(), .plot()>"
+    def _headline(self) -> str:
+        return f"{self.path} over {rounded(self.values)}; see .summary(), .slope(), .plot()"
 
-    def _repr_html_(self) -> str:
-        """Return the summary as HTML, which a notebook shows."""
-        import html
-
-        return f"<p>{html.escape(repr(self)[1:-1])}</p>\n{self.summary()._repr_html_()}"
+    def _details(self) -> list[str | Table]:
+        return [self.summary()]
 
 
 def sweep(

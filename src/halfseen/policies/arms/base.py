@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
@@ -54,7 +55,7 @@ class Kernels:
         }
 
 
-class Policy(ABC):
+class Policy(ShownAsCall, ABC):
     """How to choose an arm from what has been seen.
 
     A policy is a frozen dataclass of parameters. Its algorithm is a few *kernels*: plain functions
@@ -110,7 +111,7 @@ class Policy(ABC):
     def table(self, setting: Setting) -> Vector:
         """Return the constants of the kernels: a float array with one row per arm."""
 
-    def check(self, setting: Setting) -> None:  # noqa: B027
+    def check(self, setting: Setting) -> None:
         """Refuse a setting this policy cannot work in; by default every setting is accepted."""
 
     def _keep(self, name: str, **limits: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
@@ -109,7 +110,7 @@ class LinearKernels:
         }
 
 
-class LinearPolicy(ABC):
+class LinearPolicy(ShownAsCall, ABC):
     """How to choose a vector from what has been seen.
 
     The engine owns the ridge regression on observed rounds and plays the action with the largest
@@ -173,7 +174,7 @@ class LinearPolicy(ABC):
         """Return how many numbers `choose` keeps."""
         return 1
 
-    def check_live(self) -> None:  # noqa: B027
+    def check_live(self) -> None:
         """Refuse to be used by a live agent; by default every policy can be."""
 
     def failure(self, setting: LinearSetting) -> float:

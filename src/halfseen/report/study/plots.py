@@ -6,8 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from halfseen.report.core.style import styled
+from halfseen.errors import InvalidInput
+from halfseen.report.core.style import chart_of, styled
+from halfseen.report.study.corridor import corridor_figures
 from halfseen.report.study.measures import drawn_checkpoints, mean_and_half
+from halfseen.tables import listed
 
 if TYPE_CHECKING:
     import altair as alt
@@ -16,11 +19,11 @@ if TYPE_CHECKING:
     from halfseen.studies.sweep import Sweep
 
 AXES = ("problem", "censorship", "policy")
-WIDTH, HEIGHT, ACROSS = 320, 220, 3
+WIDTH, HEIGHT, ACROSS = 320, 220, 2
 MOST_TICKS = 8
 
 
-def regret_chart(result: Result) -> alt.Chart:
+def regret_chart(result: Result, problem: str | None = None) -> alt.Chart:
     """Return mean regret by round with its 95% band, one panel per problem and censorship."""
     study = result.study
     recorded = drawn_checkpoints(study)
@@ -29,10 +32,34 @@ def regret_chart(result: Result) -> alt.Chart:
     for position, _ in study.cells():
         mean, half = mean_and_half(result.tracks["regret"][position][:, recorded])
         where = _names(study, position)
+        if problem not in (None, where["problem"]):
+            continue
         for time, m, h in zip(rounds, mean, half, strict=True):
             low, high = float(m - h), float(m + h)
             rows.append(where | {"x": int(time), "regret": float(m), "low": low, "high": high})
     return _panels(rows, study, "round", log_y=False, points=False)
+
+
+def corridor_chart(result: Result, problem: str | None) -> alt.Chart:
+    """Return regret between what is proved below and above, one panel per censorship."""
+    names = list(result.study.problems)
+    if problem is None and len(names) > 1:
+        raise InvalidInput(
+            "problem",
+            "must be named: the corridor is of one of several problems",
+            problem,
+            f"Use one of: {listed(names)}.",
+        )
+    place = 0 if problem is None else names.index(problem)
+    figures = corridor_figures(result, place)
+    if not figures:
+        raise InvalidInput(
+            "what",
+            "must be a chart this study has",
+            "corridor",
+            'Bounds above and below are known for UCB on armed bandits; use "regret".',
+        )
+    return chart_of(figures[0])
 
 
 def sweep_chart(sweep: Sweep) -> alt.Chart:
@@ -87,8 +114,9 @@ def _panels(
     chart = alt.layer(spread.encode(**ends), line, data=data)
     chart = chart.properties(width=WIDTH, height=HEIGHT)
     if len(worlds) > 1:
-        facet = alt.Facet("world:N", sort=worlds, title=None)
-        chart = chart.facet(facet, columns=min(ACROSS, len(worlds)))
+        header = alt.Header(labelAnchor="start", labelFontSize=13, labelFontWeight=600)
+        facet = alt.Facet("world:N", sort=worlds, title=None, header=header)
+        chart = chart.facet(facet, columns=ACROSS).resolve_axis(x="independent")
         if len(study.problems) > 1:
             chart = chart.resolve_scale(y="independent")
     return styled(chart)

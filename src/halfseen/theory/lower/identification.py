@@ -11,6 +11,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit
@@ -20,8 +21,8 @@ from halfseen.theory.lower.least_divergence import FAMILIES
 LARGEST_LOG_RATIO = 30.0  # log ratio of observations of a rival to those of the best arm
 
 
-@dataclass(frozen=True, eq=False)
-class IdentificationTime(ByValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class IdentificationTime(Shown, ByValue):
     """How long it takes to know the best arm, and how to spend the rounds.
 
     Attributes
