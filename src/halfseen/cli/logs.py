@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app, check_folder, check_new_file, numbers
+from halfseen.cli import Json, app, numbers
 from halfseen.cli.log_arguments import (
     alone,
     given,
@@ -17,6 +17,7 @@ from halfseen.cli.log_arguments import (
     only_with_log,
     row_options,
 )
+from halfseen.cli.study_files import check_folder, check_new_file
 
 CROSSED = 3  # exit code where --fail-if holds
 Log = Annotated[
