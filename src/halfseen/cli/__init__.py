@@ -74,7 +74,7 @@ def study(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Run a study, or resume an interrupted one, and write its report."""
+    """Run a study, or go on with one that was stopped; write a report."""
     from halfseen.cli.console import present, present_summary, progress_bar
     from halfseen.studies.simulate import choose_engine, simulate
 
@@ -150,7 +150,7 @@ def report(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Write the report of a finished study again and print its summary."""
+    """Write the report of a finished study again."""
     from halfseen.cli.console import present
     from halfseen.kinds import import_kinds
     from halfseen.studies.result import Result
@@ -169,7 +169,7 @@ def dimension(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the effective dimension and what more feedback on each arm is worth."""
+    """Tell how hard arms are to learn and what more feedback is worth."""
     from halfseen.cli.console import print_dimension
 
     print_dimension(numbers("observe", observe), numbers("noise", noise), as_json)
@@ -184,7 +184,7 @@ def bounds(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Print what is proved about the regret, next to what was measured."""
+    """Print what is proved of the regret, next to what was measured."""
     from halfseen.cli.console import print_bounds
 
     print_bounds(study_named(spec, imports), out, as_json)
@@ -218,7 +218,7 @@ def path(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Print the information path of a censorship along a direction, next to the worst case."""
+    """Print the information path of a censorship along a direction."""
     from halfseen.cli.path_console import model_from, models_in, print_paths
 
     angles, seen = numbers("threshold-degrees", threshold_degrees), numbers("observe", observe)
@@ -245,7 +245,7 @@ def figures(
     ),
     as_json: Json = False,
 ) -> None:
-    """Draw the paper's figures and two more, computed, as a page, SVG and PNG."""
+    """Draw the paper's figures, and two more."""
     from halfseen.cli.path_console import print_figures
 
     check_folder(out)
@@ -260,16 +260,22 @@ def verify(
     claim: Annotated[
         list[str] | None, typer.Option(help="The name of a claim; repeat for several.")
     ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Print the names of the claims and stop.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of all simulations.")] = 1,
     out: Annotated[
         Path | None, typer.Option(help="Folder for a page, a LaTeX table and charts.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run the experiment behind every claim of the paper and print the verdicts."""
+    """Run the experiment behind every claim of the paper."""
     from halfseen.claims.registry import verify as run_claims
-    from halfseen.cli.console import present_verdicts, progress_bar
+    from halfseen.cli.console import present_claims, present_verdicts, progress_bar
 
+    if listed:
+        present_claims(as_json)
+        return
     if out is not None:
         check_folder(out)
     try:
@@ -284,13 +290,31 @@ def verify(
 
 
 @app.command()
+def completion(
+    shell: Annotated[str, typer.Argument(help="bash, zsh or fish.")],
+) -> None:
+    """Print what makes a shell complete this command with the Tab key.
+
+    Once and for all: halfseen completion bash >> ~/.bashrc (zsh: ~/.zshrc), or
+    halfseen completion fish > ~/.config/fish/completions/halfseen.fish.
+    """
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
+
+    from halfseen import checks
+    from halfseen.cli.ending import COMPLETE
+
+    known = checks.one_of("SHELL", shell, ("bash", "zsh", "fish"))
+    print(get_completion_script(prog_name="halfseen", complete_var=COMPLETE, shell=known))
+
+
+@app.command()
 def doctor(
     clear_cache: Annotated[
         bool, typer.Option("--clear-cache", help="Delete all compiled code instead.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print what this machine can run, and how fast: engines, versions, cores, GPU, cache."""
+    """Print what this machine can run, and how fast."""
     from halfseen.cli.streams import print_json
     from halfseen.studies.machine import clear, examine
 
