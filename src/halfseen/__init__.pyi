@@ -105,6 +105,7 @@ from halfseen.studies.study import Study as Study
 from halfseen.studies.summarize import Summary as Summary
 from halfseen.studies.summarize import summarize as summarize
 from halfseen.studies.sweep import Sweep as Sweep
+from halfseen.studies.sweep import read_sweep as read_sweep
 from halfseen.studies.sweep import sweep as sweep
 from halfseen.tables import Table as Table
 from halfseen.values.evaluate import value as value

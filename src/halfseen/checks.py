@@ -35,7 +35,7 @@ def number(
     """
     limits = _limits(above, at_least, at_most, below)
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InvalidInput(field, f"must be a number{limits}", value, fix or "Give a number.")
+        raise InvalidInput(field, f"must be a number{limits}", value, "Give a number.")
     try:
         result = float(value)
     except OverflowError:
@@ -50,11 +50,15 @@ def whole(
     field: str, value: Any, *, at_least: int, at_most: int | None = None, fix: str = ""
 ) -> int:
     """Return `value` as an int of at least `at_least`."""
-    span = f"at least {at_least}" + ("" if at_most is None else f" and at most {at_most}")
+    span = f"at least {at_least}" + ("" if at_most is None else f" and at most {at_most:,}")
     integral = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
     if not integral and isinstance(value, float) and value.is_integer():
         value, integral = int(value), True
-    if not integral or value < at_least or (at_most is not None and value > at_most):
+    if not integral:
+        raise InvalidInput(
+            field, f"must be a whole number of {span}", value, "Give a whole number."
+        )
+    if value < at_least or (at_most is not None and value > at_most):
         raise InvalidInput(
             field, f"must be a whole number of {span}", value, fix or f"Use {at_least} or more."
         )
@@ -75,10 +79,12 @@ def vector(
     """Return `value` as a tuple of finite floats inside the given limits."""
     unordered = isinstance(value, dict | set | frozenset)
     if unordered or isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise InvalidInput(field, "must be a list of numbers", value, fix or "Give a list.")
+        raise InvalidInput(
+            field, "must be a list of numbers", value, "Give a list, such as [0.6, 0.5]."
+        )
     entries = np.atleast_1d(value).tolist() if isinstance(value, np.ndarray) else list(value)
     if not entries and not may_be_empty:
-        raise InvalidInput(field, "must not be empty", value, fix or "Give at least one number.")
+        raise InvalidInput(field, "must not be empty", value, "Give at least one number.")
     limits = {"above": above, "at_least": at_least, "at_most": at_most}
     result = tuple(
         number(f"{field}[{place}]", entry, fix=fix, **limits) for place, entry in enumerate(entries)

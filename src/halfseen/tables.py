@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+MOST_ROWS = 60  # shown in a console or notebook
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
     | {c: f"{{{c}}}" for c in "[]*"}  # after \\ they would be read as its arguments
@@ -36,7 +37,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\|`*_[]<>~"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Named columns and rows of plain values.
 
@@ -70,6 +71,14 @@ class Table:
             for line in lines
         ]
         return "\n".join([padded[0], "-" * len(padded[0]), *padded[1:]])
+
+    def __repr__(self) -> str:
+        return "\n".join([str(Table(self.columns, self.rows[:MOST_ROWS])), *self._more()])
+
+    def _more(self) -> list[str]:
+        """Return how many rows are not shown, if any."""
+        left = len(self.rows) - MOST_ROWS
+        return [f"... and {left:,} more {'row' if left == 1 else 'rows'}"] if left > 0 else []
 
     def records(self) -> list[dict[str, Any]]:
         """Return the rows as dictionaries."""
@@ -189,19 +198,21 @@ class Table:
         return pl.DataFrame(columns, strict=False)
 
     def _repr_html_(self) -> str:
-        """Return the table as HTML, which a notebook shows."""
+        """Return the table as HTML, which a notebook shows: its first rows if it is long."""
         sides = ["right" if self._numeric(name) else "left" for name in self.columns]
 
         def line(cells: Sequence[str], kind: str) -> str:
             content = "".join(
-                f'<{kind} style="text-align: {side}">{html.escape(brief(cell))}</{kind}>'
+                f'<{kind} style="text-align: {side}">{html.escape(brief(cell, 500))}</{kind}>'
                 for cell, side in zip(cells, sides, strict=True)
             )
             return f"<tr>{content}</tr>"
 
-        body = "\n".join(line(row, "td") for row in self._written())
+        first = Table(self.columns, self.rows[:MOST_ROWS])
+        body = "\n".join(line(row, "td") for row in first._written())
         head = line(self.columns, "th")
-        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        more = "".join(f"<p>{left}</p>" for left in self._more())
+        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>{more}"
 
     def _known(self, column: str) -> str:
         if column not in self.columns:

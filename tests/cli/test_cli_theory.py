@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from halfseen import cli, theory
-from halfseen.cli import study_named
+from halfseen.cli.study_files import study_named
 from halfseen.studies.simulate import simulate
 from halfseen.studies.spec import parse_spec
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from halfseen.display import ShownAsCall
+from halfseen.equality import ByValue
 from halfseen.fingerprint import NoFingerprint, fingerprint
 from halfseen.fingerprint.canonical_source import source_of
 from halfseen.fingerprint.known_code import version
@@ -434,3 +436,12 @@ def test_the_fingerprint_of_a_given_module_is_the_same_on_every_python(module):
         assert away in everything
         everything = everything.replace(away, "")
     assert fingerprint(module(everything).Mine) == GOLDEN[1]
+
+
+def test_how_an_object_is_shown_and_compared_does_not_decide_its_numbers():
+    def kind(*bases):
+        return type("Noun", bases, {"double": lambda self: 2.0})
+
+    plain = fingerprint(kind(object))
+    assert fingerprint(kind(ShownAsCall, ByValue)) == plain
+    assert fingerprint(kind(type("Base", (), {"triple": lambda self: 3.0}))) != plain

@@ -1,9 +1,24 @@
 """A sweep is the same study at several values of one number."""
 
+import json
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from halfseen import UCB, ArmedBandit, InvalidInput, PerArm, Study, Uniform, simulate, sweep
+from halfseen import (
+    UCB,
+    ArmedBandit,
+    InvalidInput,
+    PerArm,
+    Study,
+    Uniform,
+    read_spec,
+    read_sweep,
+    simulate,
+    sweep,
+)
+from halfseen.cli import app
 from halfseen.studies.sweep import varied
 
 STUDY = Study(
@@ -107,6 +122,90 @@ def test_the_slope_of_a_power_law_is_its_power():
 
 def test_a_sweep_shows_itself():
     found = sweep(STUDY, "horizon", [50, 100], engine="reference")
-    assert repr(found) == "<Sweep of horizon over 50, 100; see .summary(), .slope(), .plot()>"
+    assert repr(found) == "<Sweep: horizon over (50, 100); see .summary(), .slope(), .plot()>"
     assert found._repr_html_().count("<tr>") == 1 + 2 * 3 * 2
     assert found.plot().to_dict()["config"]
+
+
+SPEC = """
+horizon = 60
+replications = 6
+problems.offers = { kind = "arms", means = [0.6, 0.5] }
+censorships.some = { kind = "uniform", observe = 0.5 }
+policies.UCB = { kind = "ucb" }
+policies.other = { kind = "ucb", regularization = 2.0 }
+
+[sweep]
+number = "censorships.some.observe"
+values = [0.1, 0.5, 1.0]
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "sweep.toml"
+    path.write_text(SPEC)
+    return path
+
+
+def test_a_spec_names_the_number_and_its_values(spec):
+    study, number, values = read_sweep(spec)
+    assert (number, values) == ("censorships.some.observe", [0.1, 0.5, 1.0])
+    assert study == read_spec(spec)
+    assert study.horizon == 60
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("", "`sweep` is missing.*Add .sweep. with number"),
+        ('[sweep]\nnumbr = "horizon"\nvalues = [1]', "`sweep.numbr`.*Did you mean 'number'"),
+        ('[sweep]\nnumber = "horizon"', "`sweep.values` is missing"),
+        ('[sweep]\nnumber = "horizon"\nvalues = "1"', "`sweep.values` must be a list of numbers"),
+        ('[sweep]\nnumber = "horizon"\nvalues = ["a"]', "`sweep.values.0` must be a"),
+        ("[sweep]\nnumber = 3\nvalues = [1]", "`sweep.number` must be text"),
+    ],
+)
+def test_a_wrong_table_is_named_with_its_fix(tmp_path, table, said):
+    path = tmp_path / "wrong.toml"
+    path.write_text(SPEC.partition("[sweep]")[0] + table)
+    with pytest.raises(InvalidInput, match=said):
+        read_sweep(path)
+
+
+def test_the_page_of_a_sweep_holds_chart_slopes_numbers_and_a_spec_that_repeats_it(spec, tmp_path):
+    found = sweep(*read_sweep(spec), engine="reference")
+    page = found.report(tmp_path / "page").read_text()
+    assert "<h1>Regret against observe</h1>" in page
+    for name in ("slope", "numbers", "again"):
+        assert f'<section id="{name}">' in page
+    assert (tmp_path / "page/charts/sweep.svg").exists()
+    again = sweep(*read_sweep(tmp_path / "page/spec.toml"), engine="reference")
+    assert again.summary() == found.summary()
+    assert (tmp_path / "page/summary.csv").read_text() == found.summary().to_csv()
+
+
+def test_the_command_plays_a_sweep_and_leaves_a_page_of_the_same_numbers(spec, tmp_path):
+    out = tmp_path / "out"
+    command = ["study", str(spec), "--out", str(out), "--engine", "reference"]
+    first = CliRunner().invoke(app, command)
+    assert first.exit_code == 0, first.output
+    assert "Regret against censorships.some.observe" in first.output
+    assert "Slope of log regret against log observe" in first.output
+    written = (out / "report.html").stat().st_mtime_ns
+    again = CliRunner().invoke(app, [*command, "--json"])
+    assert (out / "report.html").stat().st_mtime_ns == written
+    told = json.loads(again.stdout)
+    assert told["values"] == [0.1, 0.5, 1.0]
+    assert len(told["summary"]) == 6
+    assert len(told["slope"]) == 2
+
+
+@pytest.mark.parametrize("option", [["--summary"], ["--horizon", "9"]])
+def test_options_that_a_sweep_cannot_follow_are_refused(spec, tmp_path, option):
+    text = SPEC.replace("censorships.some.observe", "horizon").replace("0.1, 0.5, 1.0", "5, 10")
+    spec.write_text(text)
+    ended = CliRunner().invoke(app, ["study", str(spec), "--out", str(tmp_path / "o"), *option])
+    assert isinstance(ended.exception, InvalidInput)
+    assert ended.exception.field == option[0]
+    assert not (tmp_path / "o").exists()

@@ -19,6 +19,7 @@ from halfseen.draws import POLICY, stream_key
 from halfseen.engine.loops.live import absorb, pass_over, played, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
+from halfseen.phrases import counted
 from halfseen.policies import Policy
 from halfseen.problems import REWARD_LAWS, Setting
 from halfseen.problems.arms import LARGEST
@@ -304,16 +305,22 @@ class Agent(LiveAgent):
         """Return each arm's mean reward and how often it is seen, with intervals.
 
         The interval of a mean holds at every time at once with probability `level`, so it may be
-        looked at as often as one likes; see `halfseen.theory.confidence_sequence`. `seen` is the
-        share of the settled decisions whose reward came.
+        looked at as often as one likes; see `halfseen.theory.confidence_sequence`. It is left out
+        where the law of the rewards is not sub-Gaussian. `seen` is the share of the settled
+        decisions whose reward came.
         """
-        from halfseen.agents.estimates import check_sub_gaussian, estimates
+        from halfseen.agents.estimates import estimates
 
-        check_sub_gaussian(self.setting.reward, "give intervals")
         with self._lock:
             totals, seen = self._known_totals(), np.array(self._seen, dtype=float)
             settled = self._plays + self._missed
         return estimates(self, seen, totals, settled, level)
+
+    def _size(self) -> str:
+        return counted("arm", self.arms.count)
+
+    def _details(self) -> list[str | Table]:
+        return [] if self._totals is None else [self.estimates()]
 
     def _known_totals(self) -> list[float]:
         if self._totals is None:

@@ -22,7 +22,9 @@ from halfseen.agents.ledger import (
     identity,
     moment,
 )
+from halfseen.display import Shown
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
+from halfseen.phrases import counted
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.storage import read_json, sealed, write_text
 
@@ -30,7 +32,7 @@ EARLIER, FORMAT = 2, 3
 DRAWS = 400  # by which a probability is estimated where no formula gives it
 
 
-class LiveAgent(ABC):
+class LiveAgent(Shown, ABC):
     """A policy with its state, used one decision at a time.
 
     A decision is *pending* until `observe` or `miss` settles it, or *held* until `activate` says
@@ -40,6 +42,7 @@ class LiveAgent(ABC):
     """
 
     policy: Any
+    setting: Any
     seed: int
     _ledger: Ledger
     _imputes: bool  # the policy learns something where feedback is missing
@@ -68,10 +71,10 @@ class LiveAgent(ABC):
     def _name(self, choice: int) -> Any:
         """Return what a choice is called outside."""
 
-    def _show(self, entry: Entry) -> None:  # noqa: B027
+    def _show(self, entry: Entry) -> None:
         """Take note that a decision is shown."""
 
-    def _check_reward(self, reward: float) -> None:  # noqa: B027
+    def _check_reward(self, reward: float) -> None:
         """Refuse a reward that cannot be."""
 
     @abstractmethod
@@ -111,6 +114,17 @@ class LiveAgent(ABC):
         """How many decisions are held, pending, observed and censored, and how many came late."""
         with self._lock:
             return self._ledger.counts()
+
+    def _size(self) -> str:
+        """Return what can be chosen."""
+        return f"dimension {self.setting.dimension}"
+
+    def _headline(self) -> str:
+        counts = self.counts
+        return (
+            f"{self.policy!r}, {self._size()}; {counted('decision', self.decisions)},"
+            f" {self.observations:,} observed, {counts[PENDING]:,} pending"
+        )
 
     def observe(self, decision: Any, reward: float | None, *, at: Any = None) -> None:
         """Learn the reward of a decision; None or NaN is the same as `miss`.

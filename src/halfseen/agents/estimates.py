@@ -35,11 +35,14 @@ def estimates(
     law = "bernoulli" if binary else "gaussian"
     options: Any = {"level": level, "noise": agent.setting.noise, "rewards": law}
     low, high = confidence_sequence(seen, totals, **options)
+    bounded = binary or REWARD_LAWS[agent.setting.reward].sub_gaussian
     rows = []
     for arm in range(agent.arms.count):
         found, known = int(seen[arm]), int(settled[arm])
         mean = totals[arm] / found if found else None
-        ends = (float(low[arm]), float(high[arm])) if found or binary else (None, None)
+        ends = (
+            (float(low[arm]), float(high[arm])) if binary or (found and bounded) else (None, None)
+        )
         share = found / known if known else None
         rows.append((agent.arms.name(arm), mean, *ends, found, known, share))
     return Table(COLUMNS, tuple(rows))

@@ -15,7 +15,7 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AnyFunction(Censorship):
     """Feedback comes back with the probability a Python function gives for the action.
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from halfseen.checks import SMALLEST_OBSERVE, Vector
+from halfseen.display import ShownAsCall
 from halfseen.errors import InvalidInput
 from halfseen.kinds import declare
 
@@ -37,7 +38,7 @@ class Profile(NamedTuple):
     cuts: Vector = np.zeros(0)
 
 
-class Censorship(ABC):
+class Censorship(ShownAsCall, ABC):
     """How likely the reward of an action is to be observed, whatever the reward is.
 
     A censorship is a frozen dataclass of parameters. It must implement :meth:`probabilities`;

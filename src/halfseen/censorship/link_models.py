@@ -126,7 +126,7 @@ class LinkedCensorship(Censorship):
         return self.along(projections("actions", actions, self.direction))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinkModel(LinkedCensorship):
     r"""Feedback comes back with a probability that rises or falls smoothly along a direction.
 
@@ -163,7 +163,7 @@ class LinkModel(LinkedCensorship):
     link: str = "logit"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Logistic(LinkedCensorship):
     r"""Feedback comes back with a logistic probability along a direction.
 

@@ -34,7 +34,7 @@ def observe_probability(projection: float, table: Vector) -> float:
     return table[place]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MultiThreshold(Censorship):
     r"""Feedback comes back with one probability per region, regions being slices along a direction.
 

@@ -16,7 +16,7 @@ from halfseen.errors import InvalidInput
 from halfseen.phrases import values_in_words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PerAction(Censorship):
     """The reward of action number k of a finite set comes back with probability ``observe[k]``.
 

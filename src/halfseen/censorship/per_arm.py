@@ -15,7 +15,7 @@ from halfseen.errors import InvalidInput
 from halfseen.phrases import values_in_words
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PerArm(Censorship):
     """The reward of arm a comes back with probability ``observe[a]``, whatever its value.
 

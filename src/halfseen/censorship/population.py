@@ -9,11 +9,12 @@ from typing import Any
 
 from halfseen import checks
 from halfseen.censorship.multi_threshold import RIGHT_ANGLE, MultiThreshold
+from halfseen.display import ShownAsCall
 from halfseen.errors import InvalidInput
 
 
-@dataclass(frozen=True)
-class Population:
+@dataclass(frozen=True, repr=False)
+class Population(ShownAsCall):
     r"""Types of people, each answering as long as the action does not go too far.
 
     Whoever meets the action is of type i with probability proportional to its weight, and answers

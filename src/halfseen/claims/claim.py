@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from halfseen.display import Shown
 from halfseen.tables import show
 
 if TYPE_CHECKING:
@@ -230,8 +231,8 @@ class Evidence:
         return CORRECTED if all(c.decided for c in corrected) else UNDECIDED
 
 
-@dataclass(frozen=True)
-class Claim:
+@dataclass(frozen=True, repr=False)
+class Claim(Shown):
     """A statement and the experiment that could refute it.
 
     Parameters
@@ -272,8 +273,8 @@ class Claim:
         return f"docs/errata.md#{self.erratum}" if self.erratum else ""
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, repr=False)
+class Finding(Shown):
     """A claim, what its experiment found, and how long that took."""
 
     claim: Claim

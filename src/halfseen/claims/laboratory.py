@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.problems import Problem
 from halfseen.studies.simulate import simulate
 from halfseen.studies.study import AnyPolicy, Study
@@ -17,8 +18,8 @@ from halfseen.studies.study import AnyPolicy, Study
 Size = TypeVar("Size")
 
 
-@dataclass(frozen=True)
-class Played:
+@dataclass(frozen=True, eq=False)
+class Played(ByValue):
     """The tracks of one policy in one cell, one row per replication."""
 
     rounds: NDArray[np.int64]

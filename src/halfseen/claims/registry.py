@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 
@@ -114,4 +115,17 @@ def selected(names: Sequence[str] | None) -> list[Claim]:
         return list(known.values())
     if not names:
         raise InvalidInput("claim", "must name at least one claim", names, "Leave it out for all.")
-    return [known[checks.one_of("claim", name, known)] for name in names]
+    for name in names:
+        if name not in known:
+            raise InvalidInput("claim", "must be the name of a claim", name, _nearest(name, known))
+    return [known[name] for name in names]
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    """Return the sentence that names the claims most like a mistyped one."""
+    near = [other for other in known if len(name) > 3 and name in other]
+    near = near or difflib.get_close_matches(name, known, 3, 0.75)
+    near = near or difflib.get_close_matches(name, known, 3, 0.5)
+    if near:
+        return f"Did you mean {' or '.join(map(repr, near[:4]))}?"
+    return "`halfseen verify --list` prints their names."

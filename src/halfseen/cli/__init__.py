@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from halfseen.cli.ending import Commands, ended
-from halfseen.errors import InvalidInput, nearest
+from halfseen.cli.study_files import check_folder, study_named, sweep_named
+from halfseen.errors import InvalidInput
 from halfseen.interrupts import STOPPED, heard_once, leave_at_once
-
-if TYPE_CHECKING:
-    from halfseen.studies.study import Study
-
-BUILT_IN = ("arms", "linear")
 
 app = typer.Typer(
     cls=Commands,
@@ -78,12 +74,16 @@ def study(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Run a study, or resume an interrupted one, and write its report."""
+    """Run a study, or go on with one that was stopped; write a report."""
     from halfseen.cli.console import present, present_summary, progress_bar
     from halfseen.studies.simulate import choose_engine, simulate
 
-    design = study_named(spec, imports, horizon=horizon, replications=replications, seed=seed)
+    numbers_given = {"horizon": horizon, "replications": replications, "seed": seed}
+    design = study_named(spec, imports, **numbers_given)
+    varied = sweep_named(spec, **numbers_given)
     check_folder(out)
+    if varied is not None and summary:
+        raise InvalidInput("--summary", "must be left out of a sweep", True, "Leave it out.")
     if engine == "auto":
         engine, reason = choose_engine(design)
         print(f"The {engine} engine: {reason}.", file=sys.stderr)
@@ -100,6 +100,10 @@ def study(
                 from halfseen.studies.summarize import summarize
 
                 left = summarize(design, progress=progress, **options)
+            elif varied is not None:
+                from halfseen.studies.sweep import sweep
+
+                swept = sweep(design, *varied, progress=progress, **options)
             else:
                 result = simulate(design, progress=progress, **options)
     except KeyboardInterrupt:
@@ -110,6 +114,10 @@ def study(
         raise typer.Exit(STOPPED) from None
     if summary:
         present_summary(left, out, as_json)
+    elif varied is not None:
+        from halfseen.cli.sweep_console import present_sweep
+
+        present_sweep(swept, out, as_json, with_report)
     else:
         present(result, out, as_json, "if changed" if with_report else "never")
 
@@ -142,7 +150,7 @@ def report(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Write the report of a finished study again and print its summary."""
+    """Write the report of a finished study again."""
     from halfseen.cli.console import present
     from halfseen.kinds import import_kinds
     from halfseen.studies.result import Result
@@ -161,7 +169,7 @@ def dimension(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the effective dimension and what more feedback on each arm is worth."""
+    """Tell how hard arms are to learn and what more feedback is worth."""
     from halfseen.cli.console import print_dimension
 
     print_dimension(numbers("observe", observe), numbers("noise", noise), as_json)
@@ -177,7 +185,7 @@ def bounds(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Print what is proved about the regret, next to what was measured."""
+    """Print what is proved of the regret, next to what was measured."""
     from halfseen.cli.console import print_bounds
 
     print_bounds(study_named(spec, imports, horizon=horizon), out, as_json)
@@ -211,7 +219,7 @@ def path(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Print the information path of a censorship along a direction, next to the worst case."""
+    """Print the information path of a censorship along a direction."""
     from halfseen.cli.path_console import model_from, models_in, print_paths
 
     angles, seen = numbers("threshold-degrees", threshold_degrees), numbers("observe", observe)
@@ -238,7 +246,7 @@ def figures(
     ),
     as_json: Json = False,
 ) -> None:
-    """Draw the paper's figures and two more, computed, as a page, SVG and PNG."""
+    """Draw the paper's figures, and two more."""
     from halfseen.cli.path_console import print_figures
 
     check_folder(out)
@@ -253,16 +261,22 @@ def verify(
     claim: Annotated[
         list[str] | None, typer.Option(help="The name of a claim; repeat for several.")
     ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Print the names of the claims and stop.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of all simulations.")] = 1,
     out: Annotated[
         Path | None, typer.Option(help="Folder for a page, a LaTeX table and charts.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run the experiment behind every claim of the paper and print the verdicts."""
+    """Run the experiment behind every claim of the paper."""
     from halfseen.claims.registry import verify as run_claims
-    from halfseen.cli.console import present_verdicts, progress_bar
+    from halfseen.cli.console import present_claims, present_verdicts, progress_bar
 
+    if listed:
+        present_claims(as_json)
+        return
     if out is not None:
         check_folder(out)
     try:
@@ -277,13 +291,31 @@ def verify(
 
 
 @app.command()
+def completion(
+    shell: Annotated[str, typer.Argument(help="bash, zsh or fish.")],
+) -> None:
+    """Print what makes a shell complete this command with the Tab key.
+
+    Once and for all: halfseen completion bash >> ~/.bashrc (zsh: ~/.zshrc), or
+    halfseen completion fish > ~/.config/fish/completions/halfseen.fish.
+    """
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
+
+    from halfseen import checks
+    from halfseen.cli.ending import COMPLETE
+
+    known = checks.one_of("SHELL", shell, ("bash", "zsh", "fish"))
+    print(get_completion_script(prog_name="halfseen", complete_var=COMPLETE, shell=known))
+
+
+@app.command()
 def doctor(
     clear_cache: Annotated[
         bool, typer.Option("--clear-cache", help="Delete all compiled code instead.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print what this machine can run, and how fast: engines, versions, cores, GPU, cache."""
+    """Print what this machine can run, and how fast."""
     from halfseen.cli.streams import print_json
     from halfseen.studies.machine import clear, examine
 
@@ -292,75 +324,6 @@ def doctor(
         print_json(found.to_dict())
     else:
         print(found)
-
-
-def study_named(spec: str, imports: list[str] | None = None, **numbers: int | None) -> Study:
-    """Return a built-in study by its name, or the study in a file.
-
-    Parameters
-    ----------
-    spec
-        The name or the file.
-    imports
-        Modules to import first, which register kinds of their own.
-    **numbers
-        Horizon, replications and seed that take the place of the study's.
-    """
-    from importlib.resources import files
-
-    from halfseen.kinds import import_kinds
-    from halfseen.studies.spec import parse_spec, read_spec
-
-    import_kinds(imports or ())
-    if spec in BUILT_IN:
-        built_in = files("halfseen.studies").joinpath(f"{spec}.toml")
-        found = parse_spec(built_in.read_text(encoding="utf-8"))
-    elif not Path(spec).exists() and (near := nearest(spec, BUILT_IN)):
-        raise InvalidInput(
-            "SPEC", "must be a file or a built-in study", spec, f"Did you mean {near}?"
-        )
-    else:
-        found = read_spec(spec)
-    if all(value is None for value in numbers.values()):
-        return found
-    from halfseen.studies.sweep import with_numbers
-
-    try:
-        return with_numbers(found, **numbers)
-    except InvalidInput as error:
-        field = f"--{error.field.removeprefix('Study.')}"
-        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
-
-
-def check_folder(out: Path) -> None:
-    """Raise if a folder cannot be written to, before anything long is run."""
-    try:
-        place = next(path for path in (out, *out.absolute().parents) if path.exists())
-        usable = place.is_dir() and os.access(place, os.W_OK | os.X_OK)
-    except OSError as error:
-        requirement = f"must be a folder that can be used ({error.strerror})"
-        raise InvalidInput("--out", requirement, str(out), "Choose another name.")
-    if not place.is_dir():
-        raise InvalidInput("--out", "must be a folder", str(out), "Choose another name.")
-    if not usable:
-        raise InvalidInput(
-            "--out", "must be a folder you may write to", str(out), "Choose another place."
-        )
-
-
-def check_new_file(option: str, path: Path) -> None:
-    """Refuse to write over a file, or where none can be, before anything long is run."""
-    try:
-        usable = not path.exists() and path.absolute().parent.is_dir()
-    except OSError:
-        usable = False
-    if not usable:
-        raise InvalidInput(
-            f"--{option}",
-            "must be a new file in a folder that exists",
-            str(path),
-            "Choose another.",
-        )
 
 
 def main() -> NoReturn:

@@ -161,6 +161,22 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
     print("* the smallest")
 
 
+def present_claims(as_json: bool) -> None:
+    """Print the name and the statement of every claim."""
+    from halfseen.claims.registry import claims
+    from halfseen.tables import brief
+
+    known = claims().values()
+    if as_json:
+        print_json(
+            [{"name": claim.name, "place": claim.place, "says": claim.says} for claim in known]
+        )
+        return
+    width = max(len(claim.name) for claim in known)
+    for claim in known:
+        print(f"{claim.name:<{width}}  {brief(claim.says, 80 - width - 2)}")
+
+
 def present_verdicts(
     findings: list[Finding], folder: Path | None, as_json: bool, *, details: bool
 ) -> None:

@@ -18,11 +18,27 @@ from halfseen.errors import HalfseenError, sentence
 from halfseen.interrupts import STOPPED
 
 DEBUG = "HALFSEEN_DEBUG"  # set: errors are raised, with their traceback
+COMPLETE = "_HALFSEEN_COMPLETE"  # set by the shell while it completes a command line
 BUG, BAD_INPUT, NO_READER = 1, 2, 141
 
 
+GROUPS = {
+    "Logs with missing feedback": ("audit", "plan", "invest", "window"),
+    "Studies": ("new", "study", "report"),
+    "Theory": ("dimension", "bounds", "path", "verify", "figures"),
+    "This machine": ("doctor", "completion"),
+}
+
+
 class Commands(TyperGroup):
-    """The commands; a closed pipe ends them silently."""
+    """The commands, in groups; a closed pipe ends them silently."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write each group with a line per command."""
+        for title, names in GROUPS.items():
+            rows = [(name, self.commands[name].get_short_help_str(100)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(rows, col_max=12)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -39,10 +55,14 @@ def ended(app: Callable[..., Any]) -> int:
     _prepare_streams()
     warnings.showwarning = _show_warning
     code: Any = 0
+    if COMPLETE in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined]
+
+        completion_init()
     try:
-        code = app(standalone_mode=False)
-    except SystemExit:  # a broken pipe before the command was parsed
-        code = NO_READER
+        code = app(standalone_mode=False, complete_var=COMPLETE)
+    except SystemExit as end:  # completion, or a broken pipe before the command was parsed
+        code = end.code if COMPLETE in os.environ else NO_READER
     except HalfseenError as error:
         code = _tell(str(error), BAD_INPUT)
     except Exception as error:

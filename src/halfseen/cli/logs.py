@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app, check_folder, check_new_file, numbers
+from halfseen.cli import Json, app, numbers
+from halfseen.cli.demo import is_demo, run_demo
 from halfseen.cli.log_arguments import (
     alone,
     given,
@@ -17,6 +18,7 @@ from halfseen.cli.log_arguments import (
     only_with_log,
     row_options,
 )
+from halfseen.cli.study_files import check_folder, check_new_file
 
 CROSSED = 3  # exit code where --fail-if holds
 Log = Annotated[
@@ -114,7 +116,7 @@ def audit(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what the missing feedback in a log of decisions costs."""
+    """Tell what missing feedback costs; try: halfseen audit demo."""
     from halfseen.cli.audit_console import print_audit, print_segments
     from halfseen.logs.audit import audit as run
     from halfseen.logs.audit_export import AUDIT_FILE
@@ -157,7 +159,7 @@ def audit(
         alone("by", **others, study=study, fail_if=fail_if)
         print_segments(audit_by(log, by, **options), out, as_json)
         return
-    found = run(log, **options)
+    found = run_demo(options) if is_demo(log) else run(log, **options)
     forecast = found.outlook() if traffic is None else found.plan(traffic)
     imputed = found.compare_imputations() if imputations else None
     compared = None if before is None else compare_audits(found, before)
@@ -215,7 +217,7 @@ def plan(
     decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
-    """Forecast how many days a bandit needs, with this feedback and with all of it."""
+    """Forecast how many days a bandit needs to find the best arm."""
     from halfseen.cli.audit_console import print_found
     from halfseen.cli.console import progress_bar
     from halfseen.logs.audit import audit as run
@@ -295,7 +297,7 @@ def invest(
     decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
-    """Split a budget for more feedback among the arms, so that it does most."""
+    """Split a budget for more feedback among the arms."""
     from halfseen.cli.audit_console import print_found
     from halfseen.logs.audit import audit as run
     from halfseen.logs.invest import invest as split
@@ -349,7 +351,7 @@ def window(
     decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
-    """Tell how long to wait for feedback, by simulating a learner that waits."""
+    """Tell how long to wait for feedback."""
     from halfseen.cli.audit_console import print_found
     from halfseen.logs.window import feedback_window
 

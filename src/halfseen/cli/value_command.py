@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app, check_folder
+from halfseen.cli import Json, app
 from halfseen.cli.log_arguments import row_options
 from halfseen.cli.logs import (
     Action,
@@ -27,6 +27,7 @@ from halfseen.cli.logs import (
     Within,
 )
 from halfseen.cli.streams import answer_first, print_text
+from halfseen.cli.study_files import check_folder
 from halfseen.errors import InvalidInput, StorageError
 
 FILE_COLUMNS = ("context", "arm", "probability")

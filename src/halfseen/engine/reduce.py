@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.engine.arguments import Track
+from halfseen.equality import ByValue
 
 FOLDED = ("regret", "potential", "pulls", "observations")
 BINNED = ("regret", "potential")
@@ -28,8 +29,8 @@ Arrays = dict[str, NDArray[Any]]
 Span = tuple[int, int]  # the first replication and the one after the last
 
 
-@dataclass(frozen=True)
-class Part:
+@dataclass(frozen=True, eq=False)
+class Part(ByValue):
     """The statistics of some replications.
 
     Attributes
@@ -57,8 +58,8 @@ class Part:
         return Part(fold.moments, {name: _histogram(arrays[name]) for name in BINNED})
 
 
-@dataclass
-class Fold:
+@dataclass(eq=False)
+class Fold(ByValue):
     """What is known of some replications, and grows part by part."""
 
     moments: dict[Span, Arrays] = field(default_factory=dict)

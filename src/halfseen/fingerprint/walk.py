@@ -43,6 +43,8 @@ OWN_NAMED = (
     "halfseen.fingerprint",
     "halfseen.kernels.reachable",
 )
+# Bases that decide how objects are shown and compared, not what they do.
+NOT_DECISIVE = ("halfseen.display", "halfseen.equality")
 _BUILTIN = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
@@ -247,7 +249,7 @@ class _Walk:
                     self.visit(value)
 
     def _class(self, kind: Any) -> None:
-        bases = [base for base in kind.__mro__[1:] if not is_library_class(base)]
+        bases = [base for base in kind.__mro__[1:] if _decides(base)]
         self.note("class", str(len(bases)))
         if issubclass(kind, Enum):
             for member in kind:
@@ -383,3 +385,7 @@ def _is_typed_in(thing: Any) -> bool:
 
 def _is_typing(value: Any) -> bool:
     return type(value).__module__ == "typing"
+
+
+def _decides(base: type) -> bool:
+    return not is_library_class(base) and base.__module__ not in NOT_DECISIVE

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions, read_decisions
@@ -20,8 +21,8 @@ from halfseen.tables import listed
 PART = 100_000
 
 
-@dataclass(frozen=True)
-class Part:
+@dataclass(frozen=True, eq=False)
+class Part(ByValue):
     """A chunk of decisions.
 
     Attributes

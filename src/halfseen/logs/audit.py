@@ -13,6 +13,8 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.logs.advice import Advice
 from halfseen.logs.audit_export import MOST_ARMS, rates_table, shown_rates
 from halfseen.logs.columns import Columns
@@ -30,15 +32,18 @@ from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.logs.sentences import ASSUMPTION, answers, best_in_words
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.log_warning import Check, LogWarning, checks_in_words
-from halfseen.tables import Table
+from halfseen.phrases import counted
+from halfseen.tables import Table, percent, show
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from halfseen.logs.plan import Plan
     from halfseen.studies.result import Result
 
 
-@dataclass(frozen=True)
-class Audit(Advice):
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Advice, Shown, ByValue):
     """What a log says about its missing feedback.
 
     Attributes
@@ -181,6 +186,24 @@ class Audit(Advice):
         parts += [] if self.direction is None else [along]
         return "\n\n".join([*parts, ASSUMPTION])
 
+    def _headline(self) -> str:
+        size = self.effective_dimension
+        words = (
+            f"{counted('arm', len(self.arms))}, {counted('decision', self.rows)},"
+            f" {percent(self.seen / self.rows)} seen, effective dimension {show(size.value)}"
+            f" ({show(size.low)} to {show(size.high)})"
+        )
+        return f"void until a warning is mended; {words}" if self.voided else words
+
+    def _details(self) -> list[str | Table]:
+        grave = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
+        lesser = [f"Warning: {warning}" for warning in self.warnings if not warning.voids]
+        if self.voided:
+            return [*grave, VOID, *lesser]
+        most = f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all."
+        more = [most] if len(self.arms) > SHOWN else []
+        return ["\n".join(self.answers), shown_rates(self, SHOWN), *more, *lesser]
+
     def __str__(self) -> str:
         return self.summary()
 
@@ -211,6 +234,20 @@ class Audit(Advice):
         from halfseen.report.audit.page import write_audit
 
         return write_audit(self, Path(folder), forecast, imputations)
+
+    def plot(self, what: str = "rates") -> alt.Chart:
+        """Return a chart of the report.
+
+        Parameters
+        ----------
+        what
+            ``"rates"``, how much is seen of each arm; ``"parts"``, what that costs; ``"worth"``,
+            where more feedback is worth most; ``"time"``, rates over time; ``"delays"``, how long
+            rewards take; ``"differ"``, means if missing rewards differ; or ``"direction"``.
+        """
+        from halfseen.report.audit.charts import audit_chart
+
+        return audit_chart(self, what)
 
     def to_dict(self, most: int | None = MOST_ARMS) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None.

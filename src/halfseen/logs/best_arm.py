@@ -10,6 +10,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.logs.counts import Counts
 from halfseen.logs.posterior import mean_beliefs, spreads
 from halfseen.tables import brief, listed
@@ -23,8 +24,8 @@ CLOSEST = 2000  # arms that are compared with the leader individually
 BETA_RHO = 2.0 / math.pi  # rho at which the normal mixture matches Jeffreys' beta prior
 
 
-@dataclass(frozen=True)
-class BestArm:
+@dataclass(frozen=True, repr=False)
+class BestArm(Shown):
     """The best arm among rewards seen, and with what confidence.
 
     Attributes

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.logs.sentences import shortened
 from halfseen.tables import listed
@@ -24,8 +25,8 @@ QUANTILE = 1.959964  # standard normal quantile of a two-sided 95% interval
 SHOWN = 10
 
 
-@dataclass(frozen=True)
-class RateChange:
+@dataclass(frozen=True, repr=False)
+class RateChange(Shown):
     """The rate of an arm, or of all, before and now.
 
     Attributes
@@ -44,8 +45,8 @@ class RateChange:
     chance: float
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """What changed since an earlier audit.
 
     Attributes

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs import reward_cells
 from halfseen.logs.columns import REAL, WHOLE, Columns, WrongType, decisions_sql
@@ -28,8 +30,8 @@ WEIGHTS = {
 }
 
 
-@dataclass(frozen=True)
-class Counts:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counts(Shown, ByValue):
     """Decisions, and what was seen of them, arm by arm.
 
     Attributes

@@ -1,11 +1,13 @@
-"""Real logs with missing feedback, read from an installed package; nothing is downloaded."""
+"""Logs with missing feedback: a made-up one, and real ones from an installed package."""
 
 from __future__ import annotations
 
+import math
+import random
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from halfseen.errors import StorageError
 
@@ -13,6 +15,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LICENCE = "MIT, as part of the package causaldata"
+DEMO_ROWS, DEMO_DAYS, DEMO_DELAY = 2_400, 60, 1.5  # the last is the mean delay in days
+
+
+class _Offer(NamedTuple):
+    name: str
+    seen: float  # the share of its outcomes that become known
+    sells: float
+
+
+DEMO_OFFERS = (
+    _Offer("coupon", 0.85, 0.18),
+    _Offer("bundle", 0.6, 0.34),
+    _Offer("shipping", 0.4, 0.16),
+    _Offer("trial", 0.15, 0.2),
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,42 @@ class Dataset:
     description: str
     citation: str
     licence: str = LICENCE
+
+
+def load_demo() -> Dataset:
+    """Return a made-up log: which offers were sent by e-mail, and which sales became known, when.
+
+    2,400 decisions of sixty days, made by a seeded generator, so that it is the same everywhere.
+    Whether ``trial`` was sold becomes known least often.
+
+    Examples
+    --------
+    >>> from halfseen import audit, datasets
+    >>> data = datasets.load_demo()
+    >>> found = audit(data.log, **data.columns)
+    >>> found.rows, found.arms
+    (2400, ('bundle', 'coupon', 'shipping', 'trial'))
+    """
+    import pandas as pd
+
+    draw = random.Random(20240101).random  # whose numbers are the same in every version of Python
+    start, day = pd.Timestamp("2024-01-01"), 86_400.0
+    rows = []
+    for n in range(DEMO_ROWS):
+        sent = start + pd.Timedelta(seconds=round((n + draw()) / DEMO_ROWS * DEMO_DAYS * day))
+        offer = DEMO_OFFERS[int(len(DEMO_OFFERS) * draw())]
+        seen, sold = draw() < offer.seen, draw() < offer.sells
+        known = sent + pd.Timedelta(seconds=round(-DEMO_DELAY * day * math.log(1.0 - draw())))
+        back = seen and known < start + pd.Timedelta(days=DEMO_DAYS)
+        rows.append((sent, offer.name, float(sold) if back else None, known if back else None))
+    return Dataset(
+        pd.DataFrame(rows, columns=["sent", "offer", "sold", "known"]),
+        {"action": "offer", "reward": "sold", "time": "sent", "feedback_time": "known"},
+        f"A made-up log of {DEMO_ROWS:,} offers sent by e-mail in {DEMO_DAYS} days: whether each"
+        " was sold, where that became known.",
+        "Made by a seeded generator.",
+        "The licence of halfseen",
+    )
 
 
 def load_hiv_incentives() -> Dataset:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
@@ -81,8 +82,8 @@ def kaplan_meier(back: NDArray[Any], waiting: NDArray[Any], *, grouped: bool = F
     return DelayLaw(1.0 - survival, variance, risk)
 
 
-@dataclass(frozen=True)
-class DelayCells:
+@dataclass(frozen=True, eq=False)
+class DelayCells(ByValue):
     """Decisions by arm and delay, or age where the reward is not back: one entry per pair.
 
     Attributes

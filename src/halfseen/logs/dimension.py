@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
+from halfseen.tables import show
 
 DRAWS = 40_000
 WORK = 20_000_000  # draws in all
@@ -18,8 +21,8 @@ ALIKE = 5000  # arms of the same counts: only the tail of their law is drawn one
 TAIL = 0.01
 
 
-@dataclass(frozen=True)
-class Dimension:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dimension(Shown, ByValue):
     """The effective dimension, between an optimistic and a pessimistic end.
 
     Attributes
@@ -39,6 +42,10 @@ class Dimension:
     high: float
     arms: int
     level: float
+
+    def _headline(self) -> str:
+        ends = f"{show(self.low)} to {show(self.high)} at {self.level:.0%}"
+        return f"{show(self.value)} ({ends}), a factor of {show(self.factor)}"
 
     @property
     def factor(self) -> float:

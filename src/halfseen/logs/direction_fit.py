@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.logs.isotonic import Curve
-from halfseen.tables import Table, listed, table
+from halfseen.phrases import counted
+from halfseen.tables import Table, listed, percent, table
 from halfseen.theory import information_path, worst_case_dimension, worst_case_potential
+
+if TYPE_CHECKING:
+    import altair as alt
 
 UNLIKELY = 0.01
 
 
-@dataclass(frozen=True)
-class Intervals:
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals(Shown, ByValue):
     """95% intervals from refitting resampled rows with the same number of regions.
 
     Attributes
@@ -35,8 +41,8 @@ class Intervals:
     rates: Vector
 
 
-@dataclass(frozen=True)
-class DirectionFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class DirectionFit(Shown, ByValue):
     """The probability of being seen as a falling staircase along a direction.
 
     Attributes
@@ -205,6 +211,24 @@ class DirectionFit:
             "worst case": "with this feedback, in the worst case",
         }
         return {titles[name]: value for name, value in self.dimensions.items()}
+
+    def plot(self) -> alt.Chart:
+        """Return a chart of the share seen along the direction."""
+        from halfseen.report.audit.charts import direction_chart
+        from halfseen.report.core.style import chart_of
+
+        return chart_of(direction_chart(self, "the features"))
+
+    def _headline(self) -> str:
+        if len(self.rates) == 1:
+            return self.findings[0]
+        first, last = percent(float(self.rates[0])), percent(float(self.rates[-1]))
+        steps = counted("step", len(self.thresholds))
+        return f"feedback falls in {steps} from {first} to {last} along a direction"
+
+    def _details(self) -> list[str | Table]:
+        weights = [self.weights] if len(self.rates) > 1 else []
+        return [*weights, self.regions, " ".join(self.findings)]
 
     def __str__(self) -> str:
         first = []

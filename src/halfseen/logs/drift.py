@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.logs.counts import Binned, Decisions
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.time_bins import Bins
@@ -231,8 +233,8 @@ def levels_at_fixed_mix(strata: Strata, groups: int) -> Vector:
     return np.where(seen == 0.0, 0.0, np.where(seen == sum_by(b, n, groups), 1.0, levels))
 
 
-@dataclass(frozen=True)
-class Course:
+@dataclass(frozen=True, eq=False, repr=False)
+class Course(Shown, ByValue):
     """The rate over time at a fixed mix of arms and weekdays, and its stretches of constant rate.
 
     Attributes

@@ -16,14 +16,15 @@ from halfseen.engine.cells.arms import Cell
 from halfseen.engine.crew import Crew
 from halfseen.engine.player import blank_track, player
 from halfseen.engine.specialise import compiled
+from halfseen.equality import ByValue
 from halfseen.policies import Policy
 from halfseen.problems import ArmedBandit
 
 Progress = Callable[[int, int, str], None]
 
 
-@dataclass(frozen=True)
-class Followed:
+@dataclass(frozen=True, eq=False)
+class Followed(ByValue):
     """What happened up to the end of each day: one row per future, one column per day.
 
     Attributes
@@ -41,8 +42,8 @@ class Followed:
     regret: Vector
 
 
-@dataclass(frozen=True)
-class Futures:
+@dataclass(frozen=True, eq=False)
+class Futures(ByValue):
     """What is simulated.
 
     Attributes

@@ -9,11 +9,12 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.logs.futures import Followed
 
 
-@dataclass(frozen=True)
-class Goal:
+@dataclass(frozen=True, repr=False)
+class Goal(Shown):
     """The condition that a plan waits for.
 
     Attributes

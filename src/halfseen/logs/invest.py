@@ -11,12 +11,14 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.tables import Table, table
 
 
-@dataclass(frozen=True)
-class Investment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Investment(Shown, ByValue):
     """What a budget buys.
 
     Attributes
@@ -88,6 +90,9 @@ class Investment:
                 for record in self.arms
             ],
         }
+
+    def _details(self) -> list[str | Table]:
+        return [self.arms]
 
     def __str__(self) -> str:
         less = 1.0 - self.regret_factor

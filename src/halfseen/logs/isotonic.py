@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 
 
-@dataclass(frozen=True)
-class Curve:
+@dataclass(frozen=True, eq=False)
+class Curve(ByValue):
     """A falling step function: blocks in which the share seen is constant.
 
     Attributes

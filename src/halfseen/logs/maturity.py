@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
@@ -16,7 +18,7 @@ from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY
 from halfseen.logs.warnings.log_warning import LogWarning
-from halfseen.tables import listed, percent
+from halfseen.tables import Table, listed, percent, show
 
 RISK, SHARE_AT_RISK, ARM_RISK = 20.0, 0.005, 10.0  # rows at risk needed to follow a distribution
 REACHED = 0.03  # rewards expected after the window, relative to those within it
@@ -25,8 +27,8 @@ FEW_UNTIMED = 0.01  # share of rows without a time, and change of the share seen
 CHUNK = 2_000_000  # cells processed at once
 
 
-@dataclass(frozen=True)
-class Maturity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Maturity(Shown, ByValue):
     """Which rewards are still on their way, and how many come back within a window.
 
     Times are in seconds if the log has dates, else in its own unit.
@@ -99,6 +101,12 @@ class Maturity:
     def reached(self) -> bool:
         """Whether next to nothing comes after the window."""
         return self.later <= REACHED * self.share
+
+    def _headline(self) -> str:
+        return " ".join(self.findings)
+
+    def _details(self) -> list[str | Table]:
+        return [self.assumption]
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -210,7 +218,7 @@ def duration_in_words(length: float, dated: bool) -> str:
     '120 units of time'
     """
     if not dated:
-        return f"{length:.4g} units of time"
+        return f"{show(length)} units of time"
     for name, size in (("day", DAY), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0)):
         if length >= 0.9995 * size:
             number = f"{length / size:.2g}" if length < 99.5 * size else f"{length / size:,.0f}"

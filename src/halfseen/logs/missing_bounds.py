@@ -18,15 +18,17 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.logs.seen_rewards import SeenRewards
-from halfseen.tables import Table, table
+from halfseen.tables import Table, show, table
 
 HUGE = 1e12  # the largest Gamma tried; beyond it the bounds are those of the worst case
 SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas shown in tables
 
 
-@dataclass(frozen=True)
-class MeanBounds:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanBounds(Shown, ByValue):
     """Bounds of every arm's mean reward, missing rewards included.
 
     Attributes
@@ -91,12 +93,21 @@ class MeanBounds:
             ]
         )
 
+    def _details(self) -> list[str | Table]:
+        return [self.table]
+
+    def _headline(self) -> str:
+        return (
+            f"at Gamma {show(self.gamma)}, “{self.safe}” has the largest guaranteed mean,"
+            f" {show(float(self.low.max()))}"
+        )
+
     def __str__(self) -> str:
         return str(self.table)
 
 
-@dataclass(frozen=True)
-class Tipping:
+@dataclass(frozen=True, repr=False)
+class Tipping(Shown):
     """How strongly being seen must depend on the reward for another arm to be best.
 
     Attributes

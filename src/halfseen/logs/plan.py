@@ -5,21 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.futures import Futures, follow
 from halfseen.logs.goal import Goal, checked_goal
 from halfseen.policies import UCB, Policy
 from halfseen.studies.study import EVERYTHING_SEEN
-from halfseen.tables import Table, listed, table
+from halfseen.tables import Table, listed, percent, show, table
 from halfseen.theory import regret_bounds
 from halfseen.theory.along_a_run import bounded_policies
+
+if TYPE_CHECKING:
+    import altair as alt
 
 FUTURES, FEWEST = 200, 50
 ROUNDS = 4e8  # rounds simulated in each world at most, unless 50 futures need more
@@ -28,8 +33,8 @@ YOURS = "your feedback"
 LAWS = {"gaussian": "normal rewards", "bernoulli": "rewards of 0 or 1"}
 
 
-@dataclass(frozen=True)
-class Forecast:
+@dataclass(frozen=True, eq=False, repr=False)
+class Forecast(Shown, ByValue):
     """What is expected in one world.
 
     Attributes
@@ -52,6 +57,12 @@ class Forecast:
     bound: float | None
     curve: Vector
 
+    def _headline(self) -> str:
+        days = ((share, self.quantile(share)) for share in (0.1, 0.5, 0.9))
+        met = "".join(f"{share:.0%} by day {day:,.0f}, " for share, day in days if day < math.inf)
+        lost = show(float(self.regret.mean()))
+        return f"{self.name}: {met}{percent(self.never)} not; {lost} lost on average"
+
     def quantile(self, share: float) -> float:
         """Return by which day that share of futures meets the goal; infinite if it never does."""
         return float(np.quantile(self.days, share, method="higher"))
@@ -62,8 +73,8 @@ class Forecast:
         return float(np.isinf(self.days).mean())
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Shown, ByValue):
     """A forecast with the feedback there is, next to one with all of it.
 
     Attributes
@@ -112,6 +123,13 @@ class Plan:
                 for world in (self.yours, self.everything)
             ]
         )
+
+    def plot(self) -> alt.Chart:
+        """Return a chart of the reward lost per day, with 8 in 10 futures around the median."""
+        from halfseen.report.audit.charts import forecast_chart
+        from halfseen.report.core.style import chart_of
+
+        return chart_of(forecast_chart(self, str(self.goal)))
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -186,6 +204,12 @@ class Plan:
         if self.left_out:
             words += f" Left out, as nothing is known of them: {listed(self.left_out)}."
         return words
+
+    def _headline(self) -> str:
+        return " ".join(self.findings)
+
+    def _details(self) -> list[str | Table]:
+        return [self.premises, self.worlds]
 
     def __str__(self) -> str:
         return (

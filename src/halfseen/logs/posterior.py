@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.logs.counts import Counts
 from halfseen.logs.rates import fit_prior
 
@@ -32,8 +33,8 @@ def spreads(counts: Counts) -> Vector:
     return np.sqrt(np.where(counts.seen < FEW, np.maximum(variance, pooled), variance))
 
 
-@dataclass(frozen=True)
-class Beliefs:
+@dataclass(frozen=True, eq=False)
+class Beliefs(ByValue):
     """Independent normal distributions of the arms' means.
 
     Attributes

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.display import Shown
 
 
-@dataclass(frozen=True)
-class RatePrior:
+@dataclass(frozen=True, repr=False)
+class RatePrior(Shown):
     """The distribution of rates across arms: a beta law given by mean and prior sample size.
 
     Attributes

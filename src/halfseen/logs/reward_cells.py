@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.logs.source import Log, filled
 
 EXACT = 1_000_000  # rewards up to which every distinct value is a cell of its own
@@ -17,8 +18,8 @@ BINS = 1000  # cells of each arm of a long log
 HEAD = 100_000  # rewards that decide where bins lie
 
 
-@dataclass(frozen=True)
-class RewardCells:
+@dataclass(frozen=True, eq=False)
+class RewardCells(ByValue):
     """Rewards seen in cells, by arm and then ascending.
 
     Attributes

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput, did_you_mean, one_line
 from halfseen.logs.columns import Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.log_options import moment
@@ -46,8 +47,8 @@ class RowFilter:
 EVERY_ROW = RowFilter()
 
 
-@dataclass(frozen=True)
-class LeftOut:
+@dataclass(frozen=True, repr=False)
+class LeftOut(Shown):
     """How many rows a filter left out, and why.
 
     Attributes

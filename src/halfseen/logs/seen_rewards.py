@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.logs import reward_cells
 from halfseen.logs.counts import Counts, Decisions, Whole
 from halfseen.logs.source import text, too_large
 
 
-@dataclass(frozen=True)
-class SeenRewards:
+@dataclass(frozen=True, eq=False, repr=False)
+class SeenRewards(Shown, ByValue):
     """The rewards seen of every arm, sorted, equal or similar ones counted together.
 
     Attributes

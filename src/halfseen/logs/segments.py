@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput
 from halfseen.logs.audit import Audit
 from halfseen.logs.audit_export import MOST_ARMS
@@ -22,14 +23,15 @@ from halfseen.logs.log_options import prepared
 from halfseen.logs.row_filter import as_filter
 from halfseen.logs.sentences import ASSUMPTION
 from halfseen.logs.source import identifier, open_log, text
+from halfseen.phrases import counted
 from halfseen.tables import Table, brief
 from halfseen.tables import table as as_table
 
 MOST_SEGMENTS = 200
 
 
-@dataclass(frozen=True)
-class SegmentedAudit:
+@dataclass(frozen=True, repr=False)
+class SegmentedAudit(Shown):
     """Audits of all rows of a log and of each segment.
 
     Attributes
@@ -65,6 +67,12 @@ class SegmentedAudit:
         for name, found in self.segments.items():
             parts += [f"{brief(name, 40)}: Warning: {warning}" for warning in found.warnings]
         return "\n\n".join([*parts, ASSUMPTION])
+
+    def _headline(self) -> str:
+        return f"{counted('segment', len(self.segments))} by {self.by}; {self.whole._headline()}"
+
+    def _details(self) -> list[str | Table]:
+        return [self.table]
 
     def __str__(self) -> str:
         return self.summary()

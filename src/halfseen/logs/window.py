@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, is_dated
 from halfseen.logs.counts import Counts, Decisions, read_decisions
@@ -25,6 +27,9 @@ from halfseen.logs.waits import delay_quantiles, simulate_waits
 from halfseen.logs.warnings.late_rewards import look_at_delays
 from halfseen.tables import Table, listed, show, table
 
+if TYPE_CHECKING:
+    import altair as alt
+
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 LEARNS = ("on-arrival", "when-settled")
 FUTURES = 60
@@ -32,8 +37,8 @@ ROUNDS = 50_000  # decisions per future at most; longer logs are thinned
 REVERSED = 3.0  # standard errors at which two arms count as having changed order
 
 
-@dataclass(frozen=True)
-class Window:
+@dataclass(frozen=True, eq=False, repr=False)
+class Window(Shown, ByValue):
     """The trade-off between waiting and seeing more.
 
     Attributes
@@ -91,6 +96,12 @@ class Window:
             records.append(record)
         return table(records)
 
+    def plot(self) -> alt.Chart:
+        """Return a chart of what is lost, or else seen, by how long one waits."""
+        from halfseen.report.audit.window_chart import window_chart
+
+        return window_chart(self)
+
     @property
     def advice(self) -> str:
         """How long to wait, in a sentence, or why that cannot be said."""
@@ -134,6 +145,9 @@ class Window:
                 for i, wait in enumerate(self.waits)
             ],
         }
+
+    def _details(self) -> list[str | Table]:
+        return [self.table]
 
     def __str__(self) -> str:
         more = []

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.display import Shown
 from halfseen.logs.posterior import DOUBT
 from halfseen.logs.rates import fit_prior
 from halfseen.tables import brief
@@ -19,8 +20,8 @@ MATTERS = 1.1  # ratio to a typical arm's worth below which no arm stands out
 CAPACITY = 300  # arms that may have the lowest rate and are compared
 
 
-@dataclass(frozen=True)
-class WorthMost:
+@dataclass(frozen=True, repr=False)
+class WorthMost(Shown):
     """The arm likeliest to be seen least.
 
     Attributes

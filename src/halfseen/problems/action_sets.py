@@ -77,7 +77,7 @@ LAWS = {
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FiniteActions(LinearActions):
     """The same finite set of actions in every round.
 
@@ -109,7 +109,7 @@ class FiniteActions(LinearActions):
         return isinstance(other, FiniteActions) and np.array_equal(self.actions, other.actions)
 
     def __hash__(self) -> int:
-        return hash(self.actions.tobytes())
+        return hash(self.actions.shape)  # 0.0 equals -0.0, whose bytes differ
 
     @property
     def count(self) -> int:
@@ -209,7 +209,7 @@ class RandomActions(LinearActions):
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SampledActions(LinearActions):
     """A new set of actions in every round, from your own sampler.
 
@@ -303,7 +303,7 @@ class UnitBall(LinearActions):
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SequenceOfActions(LinearActions):
     """A given sequence of finite sets of actions, one per round, chosen before the game starts.
 

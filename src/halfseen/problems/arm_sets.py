@@ -36,7 +36,7 @@ class AllArms(ArmActions):
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FixedArms(ArmActions):
     """The same subset of the arms may be played in every round.
 
@@ -67,7 +67,7 @@ class FixedArms(ArmActions):
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RandomArms(ArmActions):
     """Each arm may be played with its own probability, independently from round to round.
 
@@ -108,7 +108,7 @@ class RandomArms(ArmActions):
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SequenceOfArms(ArmActions):
     """A given sequence of playable subsets, one per round, chosen before the game starts.
 

@@ -25,7 +25,7 @@ LARGEST_FIX = "Measure the rewards in a larger unit."
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ArmedBandit(Problem):
     """Arms with fixed means, independent noise and a law of rewards.
 

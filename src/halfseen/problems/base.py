@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.kinds import declare
@@ -18,7 +19,7 @@ from halfseen.phrases import counted
 from halfseen.problems.action_arrays import check_block, checked_actions, row_blocks
 
 
-class Problem(ABC):
+class Problem(ShownAsCall, ABC):
     """What is played: a bandit, or parameters that make one.
 
     A problem of your own is a frozen dataclass that implements :meth:`bandit`. It is played, stored
@@ -61,7 +62,7 @@ class Problem(ABC):
         return self, self.bandit().decisive()
 
 
-class ActionSet(ABC):
+class ActionSet(ShownAsCall, ABC):
     """What may be played in each round.
 
     Attributes

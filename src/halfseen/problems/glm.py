@@ -30,7 +30,7 @@ REWARDS = {
 
 
 @register
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class GeneralizedLinearBandit(LinearBandit):
     r"""Actions are vectors of the unit ball; mean rewards increase with a linear function.
 

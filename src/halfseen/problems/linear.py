@@ -21,7 +21,7 @@ from halfseen.problems.base import LinearActions, Problem, is_kind, plain_fields
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinearBandit(Problem):
     r"""Actions are vectors of the unit ball and pay a linear reward plus Gaussian noise.
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.display import ShownAsCall
 from halfseen.draws import Stream, normal_from, poisson, unit, words
 from halfseen.errors import InvalidInput
 from halfseen.fingerprint import NoFingerprint, fingerprint
@@ -142,8 +143,8 @@ class LinkKernels:
         return dict(vars(self))
 
 
-@dataclass(frozen=True, eq=False)
-class Link:
+@dataclass(frozen=True, eq=False, repr=False)
+class Link(ShownAsCall):
     r"""An increasing curve :math:`\mu` that turns <a, theta> into a mean reward.
 
     Parameters

@@ -11,6 +11,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
@@ -31,7 +32,7 @@ class RewardKernels:
         return {"draw": self.draw}
 
 
-class RewardLaw(ABC):
+class RewardLaw(ShownAsCall, ABC):
     """How the rewards of an arm are distributed around its mean.
 
     A law is a frozen dataclass of parameters, if it has any, with one kernel, `draw`: a plain
@@ -79,7 +80,7 @@ class RewardLaw(ABC):
     non_negative: ClassVar[bool] = False
     number: ClassVar[int | None] = None  # the number of a law that is built into the loops
 
-    def check(self, means: Sequence[float]) -> None:  # noqa: B027
+    def check(self, means: Sequence[float]) -> None:
         """Refuse means this law cannot have; by default all are accepted."""
 
     def scale(self, means: Vector, noise: Vector) -> Vector:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.problems.delay_contract import DelayLaw
 
 
-@dataclass(frozen=True)
-class Setting:
+@dataclass(frozen=True, eq=False)
+class Setting(ByValue):
     """What a policy may know in advance: bounds on noise and means, never the means themselves.
 
     Attributes

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from halfseen.censorship import Uniform
+from halfseen.display import Shown
 from halfseen.engine.backends import cpu
 from halfseen.engine.code_cache import cache_folder, clear_cache, kept
 from halfseen.engine.cuda import run as cuda
@@ -23,8 +24,8 @@ SECONDS = 1.0
 HORIZON = 100_000
 
 
-@dataclass(frozen=True)
-class Examination:
+@dataclass(frozen=True, repr=False)
+class Examination(Shown):
     """What `examine` found.
 
     Attributes

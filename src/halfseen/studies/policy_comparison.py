@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput, did_you_mean
 from halfseen.tables import Table, table
 
@@ -20,8 +21,8 @@ AXES = ("problem", "censorship", "policy")
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class MeanInterval:
+@dataclass(frozen=True, repr=False)
+class MeanInterval(Shown):
     """A mean over replications and half the width of its interval; None for one replication."""
 
     mean: float

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfseen import checks
+from halfseen.display import Shown
 from halfseen.engine.arguments import ArmTrack, LateTrack, LinearTrack, Track, WinnerTrack
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
 from halfseen.studies.folder import not_all_there, reserve_folder, stored_study
@@ -38,8 +41,8 @@ _MORE_AXES = {
 }
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Shown, ByValue):
     """Tracks of every replication of every cell, with the study they belong to.
 
     Attributes
@@ -58,8 +61,8 @@ class Result:
 
     study: Study
     tracks: dict[str, np.ndarray[Any, Any]]
-    facts: dict[str, dict[str, Any]]
-    fingerprints: Fingerprints = None  # type: ignore[assignment]
+    facts: dict[str, dict[str, Any]] = field(compare=False)
+    fingerprints: Fingerprints = field(default=None, compare=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if self.fingerprints is None:
@@ -276,32 +279,29 @@ class Result:
 
         return slope(self, since, level)
 
-    def plot(self) -> alt.Chart:
-        """Return a chart of mean regret by round with 95% bands, one panel per world."""
-        from halfseen.report.study.plots import regret_chart
+    def plot(self, what: str = "regret", problem: str | None = None) -> alt.Chart:
+        """Return a chart with one panel per world.
 
-        return regret_chart(self)
+        Parameters
+        ----------
+        what
+            ``"regret"``, its mean by round with 95% bands, or ``"corridor"``, the regret between
+            what is proved below and above it, where both are known (UCB on armed bandits).
+        problem
+            The name of one problem; left out, all of them.
+        """
+        from halfseen.report.study.plots import corridor_chart, regret_chart
 
-    def __repr__(self) -> str:
-        study = self.study
-        size = " x ".join(
-            f"{len(names)} {what}"
-            for names, what in (
-                (study.problems, "problems"),
-                (study.censorships, "censorships"),
-                (study.policies, "policies"),
-            )
-        )
-        return (
-            f"<Result: {size}, {study.replications:,} replications of {study.horizon:,} rounds;"
-            " see .summary(), .best(), .data>"
-        )
+        draw = {"regret": regret_chart, "corridor": corridor_chart}
+        chosen = draw[checks.one_of("what", what, draw)]
+        known = None if problem is None else checks.one_of("problem", problem, self.study.problems)
+        return chosen(self, known)
 
-    def _repr_html_(self) -> str:
-        """Return the summary as HTML, which a notebook shows."""
-        import html
+    def _headline(self) -> str:
+        return f"{self.study.size}; see .summary(), .best(), .plot(), .data"
 
-        return f"<p>{html.escape(repr(self)[1:-1])}</p>\n{self.summary()._repr_html_()}"
+    def _details(self) -> list[str | Table]:
+        return [self.summary()]
 
     def save(self, folder: Path | str) -> None:
         """Write everything into a folder that `load` reads back.

@@ -47,6 +47,7 @@ class Engine(Protocol):
 
 ENGINES: dict[str, Engine] = {"cpu": cpu, "cuda": cuda, "reference": reference}
 NAMES = ("cpu", "cuda", "dask", "reference", "auto")
+OTHER_NAMES = {"gpu": "cuda", "numba": "cpu", "cluster": "dask", "python": "reference"}
 MANY_REPLICATIONS, MANY_ROUNDS = 10_000, 10**11  # a GPU is worth its compile time from this size on
 Progress = Callable[[int, int, str], None]
 Settling = AbstractContextManager[Callable[[AnyCell], None]]  # to be called before a cell is played
@@ -240,6 +241,13 @@ def chosen_engine(
     study: Study, engine: str, precision: str, scheduler: str | None
 ) -> tuple[str, Callable[..., str | None]]:
     """Return the name of the engine to use and how it plays a cell, or refuse it."""
+    if engine in OTHER_NAMES:
+        raise InvalidInput(
+            "engine",
+            f"must be one of {', '.join(NAMES)}",
+            engine,
+            f"Did you mean {OTHER_NAMES[engine]!r}?",
+        )
     if checks.one_of("engine", engine, NAMES) == "auto":
         engine, _ = choose_engine(study)
     run: Callable[..., str | None] = ENGINES.get(engine, cpu).run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from numbers import Real
 from pathlib import Path
@@ -34,6 +34,24 @@ if TYPE_CHECKING:
     from halfseen.studies.study import Study
 
 Tables = dict[str, dict[str, Any]]
+A_TABLE = ("must be a table", "Write it as [policies.UCB], with kind = ... below it.")
+WANTED = {  # what is wrong with a value, and the fix, by pydantic's name of the error
+    "int_type": ("must be a whole number", "Write digits without quotes, as 10_000."),
+    "int_from_float": ("must be a whole number", "Write it without a fraction, as 10_000."),
+    "float_type": ("must be a number", "Write digits without quotes, as 0.5."),
+    "bool_type": ("must be true or false", "Write true or false, without quotes."),
+    "string_type": ("must be text", "Put it in quotes."),
+    "list_type": ("must be a list of numbers", "Write it in brackets, as [0.5, 1]."),
+    "dict_type": A_TABLE,
+    "model_type": A_TABLE,
+}
+
+
+class _Sweep(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    number: str
+    values: list[int | float]
 
 
 class _Spec(BaseModel):
@@ -50,6 +68,7 @@ class _Spec(BaseModel):
     problems: Tables
     censorships: Tables
     policies: Tables
+    sweep: _Sweep | None = None
 
 
 def read_spec(path: Path | str) -> Study:
@@ -59,7 +78,7 @@ def read_spec(path: Path | str) -> Study:
     ----------
     path
         A UTF-8 file with the fields of `Study`; problems, censorships and policies are tables
-        with a ``kind`` each.
+        with a ``kind`` each. `halfseen.read_sweep` reads the table ``sweep``, if there is one.
 
     Examples
     --------
@@ -76,34 +95,51 @@ def read_spec(path: Path | str) -> Study:
     ...     read_spec(path).horizon
     1000
     """
+    return parse_spec(spec_text(path))
+
+
+def spec_text(path: Path | str) -> str:
+    """Read the text of a spec."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except ValueError:
         raise InvalidInput("SPEC", "must be a UTF-8 text file", str(path), "Save it as UTF-8.")
     except OSError as error:
         raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
-    return parse_spec(text)
 
 
 def parse_spec(text: str) -> Study:
     """Read a study from TOML text."""
+    return study_from(_content(text))
+
+
+def sweep_in(text: str) -> tuple[str, list[float]] | None:
+    """Return the number that a spec varies and its values; None if it varies none."""
+    swept = _checked(_content(text)).sweep
+    return None if swept is None else (swept.number, list(swept.values))
+
+
+def _content(text: str) -> Any:
     try:
-        content = tomllib.loads(text)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also a number of too many digits
         raise InvalidInput("SPEC", "must be TOML", str(error), "Correct that line.")
-    return study_from(content)
 
 
 def study_from(content: Any) -> Study:
     """Build a study from plain values, refusing unknown keys."""
-    try:
-        spec = _Spec.model_validate(content)
-    except ValidationError as error:
-        raise _sentence(error) from None
+    spec = _checked(content)
     try:
         return _study(spec)
     except RecursionError:
         raise InvalidInput("SPEC", "must not be nested that deeply", "more", "Flatten it.")
+
+
+def _checked(content: Any) -> _Spec:
+    try:
+        return _Spec.model_validate(content)
+    except ValidationError as error:
+        raise _sentence(error) from None
 
 
 def _study(spec: _Spec) -> Study:
@@ -118,7 +154,7 @@ def _study(spec: _Spec) -> Study:
         }
         for group, registry in groups.items()
     }
-    plain = spec.model_dump(exclude=set(groups))
+    plain = spec.model_dump(exclude={*groups, "sweep"})
     try:
         return Study(**built, **plain)
     except InvalidInput as error:
@@ -219,8 +255,8 @@ def linear_policy_from(content: Any) -> LinearPolicy:
     return policy
 
 
-def to_toml(study: Study) -> str:
-    """Write a study as TOML."""
+def to_toml(study: Study, sweep: tuple[str, Sequence[float]] | None = None) -> str:
+    """Write a study as TOML, with the number it is swept over and its values if there is one."""
     for place, function in study.functions.items():
         raise InvalidInput(
             place,
@@ -236,6 +272,9 @@ def to_toml(study: Study) -> str:
         for name, table in value.items():
             lines += ["", f"[{key}.{_toml(name)}]"]
             lines += [f"{entry} = {_toml(content)}" for entry, content in table.items()]
+    if sweep is not None:
+        number, values = sweep
+        lines += ["", "[sweep]", f"number = {_toml(number)}", f"values = {_toml(list(values))}"]
     return "\n".join(lines) + "\n"
 
 
@@ -299,11 +338,18 @@ def _sentence(error: ValidationError) -> InvalidInput:
     first = next((entry for entry in found if entry["type"] == "extra_forbidden"), found[0])
     place = ".".join(str(part) for part in first["loc"]) or "SPEC"
     if first["type"] == "extra_forbidden":
-        return _unknown(place, str(first["loc"][-1]), _Spec.model_fields)
+        table = _Sweep if place.startswith("sweep.") else _Spec
+        return _unknown(place, str(first["loc"][-1]), table.model_fields)
     if first["type"] == "missing":
         return InvalidInput(place, "is missing", "nothing", f"Add {first['loc'][-1]} to the spec.")
-    message = first["msg"][0].lower() + first["msg"][1:]
-    return InvalidInput(place, f"is not right ({message})", first["input"], "Correct it.")
+    wanted, fix = WANTED.get(first["type"], (f"is not right ({first['msg']})", "Correct it."))
+    return InvalidInput(_without_index(first["loc"]), wanted, first["input"], fix)
+
+
+def _without_index(place: tuple[int | str, ...]) -> str:
+    """Return a place in a spec; pydantic adds the types it tried."""
+    words = [str(part) for part in place if part not in ("int", "float")]
+    return ".".join(words) or "SPEC"
 
 
 def _plain(value: Any) -> Any:

@@ -14,16 +14,19 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.censorship import Censorship, Uniform
+from halfseen.display import Shown
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.late_cell import arm_cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput
 from halfseen.fingerprint import NoFingerprint, fingerprint
+from halfseen.phrases import counted
 from halfseen.policies import GLMPolicy, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit, Problem
 from halfseen.studies.named_kinds import named
 from halfseen.studies.spec import describe, functions_in
+from halfseen.tables import Table
 
 AnyPolicy = Policy | LinearPolicy
 AnyCell = Cell | LinearCell
@@ -39,7 +42,7 @@ _FITTING: dict[type[Any], tuple[Callable[..., AnyCell], type[Any], str, str]] = 
 }
 EVERYTHING_SEEN = "everything seen"
 TRAJECTORIES = 1  # raised whenever any stored number would change for the same study
-GROUPS = ("problems", "censorships", "policies")
+GROUPS = {"problems": "problem", "censorships": "censorship", "policies": "policy"}
 STOPS = ("winner",)
 Position = tuple[int, int, int]
 
@@ -61,8 +64,8 @@ class Fingerprints:
     cells: dict[Position, str]
 
 
-@dataclass(frozen=True, init=False)
-class Study:
+@dataclass(frozen=True, init=False, repr=False)
+class Study(Shown):
     """Problems x censorships x policies, played for a horizon, many times.
 
     Parameters
@@ -253,6 +256,20 @@ class Study:
     def dimension(self) -> int:
         """The largest dimension of any linear problem."""
         return max(getattr(bandit, "dimension", 0) for bandit in self.bandits.values())
+
+    @property
+    def size(self) -> str:
+        """What is played and how often, in a line."""
+        cells = " x ".join(counted(GROUPS[g], len(getattr(self, g))) for g in GROUPS)
+        return f"{cells}, {counted('replication', self.replications)} of {self.horizon:,} rounds"
+
+    def _headline(self) -> str:
+        return f"{self.size}, seed {self.seed}"
+
+    def _details(self) -> list[str | Table]:
+        places = ((*place.split(".", 1), noun) for place, noun in self.nouns().items())
+        rows = tuple((GROUPS[group], name, repr(noun)) for group, name, noun in places)
+        return [Table(("", "name", "is"), rows)]
 
     def cells(self) -> Iterator[tuple[tuple[int, int, int], AnyCell]]:
         """Yield the position and the content of every cell."""

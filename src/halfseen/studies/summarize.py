@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
+from halfseen.display import Shown
 from halfseen.engine.backends import dask as cluster
 from halfseen.engine.cuda import run as cuda
 from halfseen.engine.player import blank_track
 from halfseen.engine.reduce import BINNED, BINS, Fold, Part, Span, quantile_of
 from halfseen.engine.specialise import watching
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.studies.folder import not_all_there, optional_folder, stored_study
 from halfseen.studies.partial_summary import Draft, draft_of
@@ -45,8 +47,8 @@ DEVICE_BYTES = 1 << 33  # bytes of a batch on a GPU; one with less memory splits
 Play = Callable[..., tuple[Part, str]]
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Shown, ByValue):
     """The statistics that `summarize` keeps of a study.
 
     Attributes
@@ -64,7 +66,7 @@ class Summary:
 
     study: Study
     arrays: dict[Position, dict[str, NDArray[Any]]]
-    facts: dict[str, dict[str, Any]]
+    facts: dict[str, dict[str, Any]] = field(compare=False)
 
     def variance(self, position: Position, name: str) -> NDArray[Any]:
         """Return the variance over replications, at every checkpoint; NaN of a single one."""
@@ -77,6 +79,12 @@ class Summary:
         histogram = self.arrays[position][f"{checks.one_of('name', name, BINNED)}_histogram"]
         values = [quantile_of(counts, share) for counts in histogram.reshape(-1, BINS)]
         return np.array(values).reshape(histogram.shape[:-1])
+
+    def _headline(self) -> str:
+        return f"{self.study.size}; moments and quantiles, see .table()"
+
+    def _details(self) -> list[str | Table]:
+        return [self.table()]
 
     def table(self) -> Table:
         """Return regret at the horizon, its spread and what was seen, one row per cell."""

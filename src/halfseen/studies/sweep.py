@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen import checks
+from halfseen.display import Shown, rounded
 from halfseen.errors import InvalidInput
 from halfseen.studies.policy_comparison import AXES, level_name, mean_interval, names_of
 from halfseen.studies.result import Result
 from halfseen.studies.simulate import simulate
+from halfseen.studies.spec import parse_spec, spec_text, sweep_in
 from halfseen.studies.study import EVERYTHING_SEEN, GROUPS, Study
 from halfseen.tables import Table, table
 
@@ -27,8 +29,8 @@ EXAMPLE = "Write for example censorships.*.observe, policies.UCB.regularization 
 MOST_VALUES = 1_000
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown):
     """A study played at several values of one number.
 
     Attributes
@@ -116,20 +118,28 @@ class Sweep:
 
     def plot(self) -> alt.Chart:
         """Return a chart of regret against the varied number, with 95% intervals."""
-        from halfseen.report.study.plots import sweep_chart
+        from halfseen.report.core.style import chart_of
+        from halfseen.report.study.sweep_page import sweep_figure
 
-        return sweep_chart(self)
+        return chart_of(sweep_figure(self))
 
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{value:g}" for value in self.values[:6])
-        more = ", ..." if len(self.values) > 6 else ""
-        return f"<Sweep of {self.path} over {shown}{more}; see .summary(), .slope(), .plot()>"
+    def report(self, folder: Path | str) -> Path:
+        """Write a page with the chart, the slopes and the numbers, and return its path.
 
-    def _repr_html_(self) -> str:
-        """Return the summary as HTML, which a notebook shows."""
-        import html
+        Parameters
+        ----------
+        folder
+            Where to write ``report.html``, ``summary.csv``, ``spec.toml`` and ``charts``.
+        """
+        from halfseen.report.study.sweep_page import write_sweep
 
-        return f"<p>{html.escape(repr(self)[1:-1])}</p>\n{self.summary()._repr_html_()}"
+        return write_sweep(self, Path(folder))
+
+    def _headline(self) -> str:
+        return f"{self.path} over {rounded(self.values)}; see .summary(), .slope(), .plot()"
+
+    def _details(self) -> list[str | Table]:
+        return [self.summary()]
 
 
 def sweep(
@@ -175,6 +185,48 @@ def sweep(
         tell = None if progress is None else _part(progress, place, len(numbers))
         results.append(simulate(design, out=folder, progress=tell, **options))
     return Sweep(path, tuple(numbers), tuple(results))
+
+
+def read_sweep(path: Path | str) -> tuple[Study, str, list[float]]:
+    """Read a study and what is varied in it from a TOML file with a table ``sweep``.
+
+    Parameters
+    ----------
+    path
+        A file as `read_spec` reads it, with a table ``[sweep]`` of ``number``, the path of what is
+        varied, and ``values``.
+
+    Returns
+    -------
+    tuple
+        The study, the path and the values: what `sweep` takes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> text = '''
+    ... horizon = 100
+    ... problems.offers = { kind = "arms", means = [0.6, 0.5] }
+    ... censorships.some = { kind = "uniform", observe = 0.5 }
+    ... policies.UCB = { kind = "ucb" }
+    ... sweep = { number = "censorships.some.observe", values = [0.1, 1.0] }
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "study.toml")
+    ...     _ = file.write_text(text)
+    ...     sweep(*read_sweep(file)).values
+    (0.1, 1.0)
+    """
+    text = spec_text(path)
+    found = sweep_in(text)
+    if found is None:
+        raise InvalidInput(
+            "sweep",
+            "is missing",
+            str(path),
+            'Add [sweep] with number = "censorships.*.observe" and values = [0.1, 1.0].',
+        )
+    return parse_spec(text), *found
 
 
 def with_numbers(study: Study, **numbers: int | None) -> Study:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         adaptivity_constant,
         offline_potential,
     )
-    from halfseen.theory.arms.bounds import Bound, RegretBounds, regret_bounds
+    from halfseen.theory.arms.bounds import regret_bounds
     from halfseen.theory.arms.capped_instance import CappedInstance, capped_instance_bound
     from halfseen.theory.arms.dimension import (
         DimensionByArm,
@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from halfseen.theory.lower.gathered import LowerBounds, lower_bounds
     from halfseen.theory.lower.identification import IdentificationTime, identification_time
     from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
+    from halfseen.theory.proved_bounds import Bound, RegretBounds
 
 __all__ = [
     "AsymptoticLowerBound",
@@ -207,7 +208,8 @@ _HOMES = {
         "adaptivity_constant",
         "offline_potential",
     ),
-    "arms.bounds": ("Bound", "RegretBounds", "regret_bounds"),
+    "arms.bounds": ("regret_bounds",),
+    "proved_bounds": ("Bound", "RegretBounds"),
     "arms.capped_instance": ("CappedInstance", "capped_instance_bound"),
     "arms.dimension": (
         "DimensionByArm",

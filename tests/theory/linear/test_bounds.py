@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from halfseen.errors import InvalidInput
-from halfseen.theory.arms.bounds import Bound, RegretBounds
 from halfseen.theory.linear.bounds import (
     confidence_factor,
     linear_regret_bounds,
     papers_potential_control,
 )
 from halfseen.theory.linear.potential import censoring_factor
+from halfseen.theory.proved_bounds import Bound, RegretBounds
 
 WORLD = {
     "dimension": 4,

@@ -28,6 +28,7 @@ from halfseen.engine.arguments import (
 from halfseen.engine.loops import feedback
 from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import fitted
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.kernels.kullback_leibler import BERNOULLI, GAUSSIAN
 from halfseen.kernels.winning import SMALLEST_SCALE
@@ -38,8 +39,8 @@ from halfseen.problems.rewards import RewardKernels
 RHO = 10.0  # of the rule by which a winner is declared, as `theory.winner` has by default
 
 
-@dataclass(frozen=True)
-class Cell:
+@dataclass(frozen=True, eq=False)
+class Cell(ByValue):
     """What is played, and where along the way it is looked at."""
 
     problem: ArmedBandit

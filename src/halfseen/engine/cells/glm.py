@@ -23,7 +23,7 @@ DRAWN_GLM = (drawn_glm.reset, drawn_glm.choose, drawn_glm.learn, drawn_glm.misse
 LIVE = (choose_glm, learn_glm, reset_glm)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GLMCell(LinearCell):
     """What is played, and where along the way it is looked at."""
 

@@ -38,6 +38,7 @@ from halfseen.engine.cells.own_actions import check_size, listed_rates, own_roun
 from halfseen.engine.loops import ball, changing_set, drawn, fixed_linear, fixed_set
 from halfseen.engine.loops.feedback import gaussian_feedback
 from halfseen.engine.specialise import OpenNames, fitted, leaves_open
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.policies.linear.base import LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import draw_action, sphere_scale
@@ -66,8 +67,8 @@ ON_BALL = (
 )
 
 
-@dataclass(frozen=True)
-class LinearCell:
+@dataclass(frozen=True, eq=False)
+class LinearCell(ByValue):
     """What is played, and where along the way it is looked at."""
 
     problem: LinearBandit

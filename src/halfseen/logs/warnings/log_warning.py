@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from halfseen.display import Shown
+
 SURE = 1e-3  # level of each test
 CHANCE = "Each warning that rests on a test appears by chance in about 1 of 1,000 logs."
 State = Literal["found", "small", "not found", "cannot be looked for"]
 
 
-@dataclass(frozen=True)
-class LogWarning:
+@dataclass(frozen=True, repr=False)
+class LogWarning(Shown):
     """Something that would change the conclusions.
 
     Attributes

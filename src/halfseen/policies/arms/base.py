@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
@@ -72,7 +73,7 @@ class Kernels:
         }
 
 
-class Policy(ABC):
+class Policy(ShownAsCall, ABC):
     """How to choose an arm from what has been seen.
 
     A policy is a frozen dataclass of parameters. Its algorithm is a few *kernels*: plain functions
@@ -158,7 +159,7 @@ class Policy(ABC):
         """Return the policy that learns nothing from missing rewards, itself unless it imputes."""
         return self
 
-    def check(self, setting: Setting) -> None:  # noqa: B027
+    def check(self, setting: Setting) -> None:
         """Refuse a setting this policy cannot work in; by default every setting is accepted."""
 
     @property

@@ -90,7 +90,7 @@ class _Weighted(Policy):
         return rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InversePropensity(_Weighted):
     r"""UCB that learns r/p from a reward that was seen and 0 from one that was not.
 
@@ -114,7 +114,7 @@ class InversePropensity(_Weighted):
         return (setting.noise**2 + (1.0 - p) * setting.bound**2) / p
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DoublyRobust(_Weighted):
     r"""UCB that learns m + (r - m)/p from a reward that was seen and m from one that was not.
 

@@ -15,7 +15,7 @@ GROWTH = 0.25  # relative growth of the determinant at which the likelihood is f
 FLATTEST = 1e-100  # smaller curvatures are treated as 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GLMSetting(LinearSetting):
     """What a policy may know before the first round of a generalized linear bandit.
 

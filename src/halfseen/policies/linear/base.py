@@ -10,7 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
 
@@ -19,8 +21,8 @@ BallKernel = Callable[
 ]
 
 
-@dataclass(frozen=True)
-class LinearSetting:
+@dataclass(frozen=True, eq=False)
+class LinearSetting(ByValue):
     """What a policy may know before the first round of a linear bandit.
 
     Attributes
@@ -108,7 +110,7 @@ class LinearKernels:
         }
 
 
-class LinearPolicy(ABC):
+class LinearPolicy(ShownAsCall, ABC):
     """How to choose a vector from what has been seen.
 
     The engine owns the ridge regression on observed rounds and plays the action with the largest
@@ -185,7 +187,7 @@ class LinearPolicy(ABC):
         """Return the policy that learns nothing from missing rewards, itself unless it imputes."""
         return self
 
-    def check_live(self) -> None:  # noqa: B027
+    def check_live(self) -> None:
         """Refuse to be used by a live agent; by default every policy can be."""
 
     @property

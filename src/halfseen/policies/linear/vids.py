@@ -176,7 +176,7 @@ def inner(row: Vector, theta: Vector) -> float:
     return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VIDS(LinearPolicy):
     r"""Randomise between two actions so that regret buys information: variance-based IDS.
 

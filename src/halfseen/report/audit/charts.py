@@ -7,14 +7,19 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from halfseen import checks
+from halfseen.errors import InvalidInput
 from halfseen.logs.audit_export import rates_table
 from halfseen.report.audit.bounds_chart import bounds_chart
 from halfseen.report.audit.delay_charts import delay_chart
 from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.core.scales import axis, axis_of_shares, decades
+from halfseen.report.core.style import chart_of
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from halfseen.logs.audit import Audit
     from halfseen.logs.direction_fit import DirectionFit
     from halfseen.logs.plan import Plan
@@ -22,6 +27,15 @@ if TYPE_CHECKING:
 ARMS = 30  # largest number of arms drawn
 STEP = 26
 ACCENT = PALETTE[1]
+NEEDS = {  # what each chart needs
+    "rates": "The log must hold decisions.",
+    "parts": "The log must hold several arms.",
+    "worth": "The log must hold several arms.",
+    "time": "Name the column of times.",
+    "delays": "Name the columns of times and of times of feedback.",
+    "differ": "Name the column of rewards; some must be missing.",
+    "direction": "Name the features; feedback must fall along them.",
+}
 
 
 def audit_figures(found: Audit) -> dict[str, list[Figure]]:
@@ -58,6 +72,18 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
         if fit is None or len(fit.rates) == 1
         else one("direction", "Feedback along a direction", lambda: direction_chart(fit, name)),
     }
+
+
+def audit_chart(found: Audit, what: str) -> alt.Chart:
+    """Return one of the charts of an audit, by its name in `audit_figures`."""
+    drawn = {
+        figure.name.removeprefix("audit-"): figure
+        for figures in audit_figures(found).values()
+        for figure in figures
+    }
+    if what in NEEDS and what not in drawn:
+        raise InvalidInput("what", "must be a chart this log has", what, NEEDS[what])
+    return chart_of(drawn[checks.one_of("what", what, NEEDS)])
 
 
 def short(log: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
-from halfseen.report.core.panels import FILL, PALETTE, config
+from halfseen.errors import InvalidInput
+from halfseen.report.core.panels import FILL, PALETTE, Figure, config
 from halfseen.report.core.scales import SHORT
 
 if TYPE_CHECKING:
     import altair as alt
+
+LETTERS = 68  # of a note, to the width of a panel
 
 
 def styled(chart: alt.Chart) -> alt.Chart:
@@ -45,3 +49,24 @@ def styled(chart: alt.Chart) -> alt.Chart:
         "axisBand": {"labelExpr": "datum.label", "grid": False},
     }
     return chart.configure(**look)
+
+
+def chart_of(figure: Figure) -> alt.Chart:
+    """Return a figure of a report as an Altair chart with its data inside.
+
+    Parameters
+    ----------
+    figure
+        What a report draws; one panel becomes a chart without facets, whose size can be set.
+    """
+    import altair as alt
+
+    if figure.trouble:
+        raise InvalidInput("chart", "cannot be drawn", figure.title, figure.trouble)
+    size = figure.spec["usermeta"]
+    lines = textwrap.wrap(figure.note, LETTERS * size["columns"])
+    parts = {"title": {"text": figure.title, "subtitle": lines}, "data": {"values": figure.rows}}
+    if size["panels"] == 1:
+        return alt.Chart.from_dict(figure.spec["spec"] | {"config": figure.spec["config"]} | parts)
+    spec = {key: figure.spec[key] for key in figure.spec if key not in ("usermeta", "$schema")}
+    return alt.Chart.from_dict(spec | parts)

@@ -25,7 +25,9 @@ SHADES = {"across the direction, x": BLUE, "along it, y": RED}
 PATTERNS = {"across the direction, x": [6, 3], "along it, y": [1, 0]}
 
 
-def path_chart(path: InformationPath, name: str = "path", model: str = "") -> Any:
+def path_chart(
+    path: InformationPath, name: str = "path", model: str = "", width: int = HALF
+) -> Any:
     """Draw the design of an information path over time, and the ratio of its two numbers.
 
     Parameters
@@ -36,6 +38,8 @@ def path_chart(path: InformationPath, name: str = "path", model: str = "") -> An
         The figure's file name, without the extension.
     model
         What the model is called, for the title.
+    width
+        Of each of the two panels, in pixels.
 
     Returns
     -------
@@ -114,7 +118,7 @@ def path_chart(path: InformationPath, name: str = "path", model: str = "") -> An
             .encode(x=x, y=alt.value(4), text="words:N"),
         ]
         panel = alt.layer(*layers).resolve_scale(color="independent", strokeDash="independent")
-        panels.append(panel.properties(width=HALF, height=300))
+        panels.append(panel.properties(width=width, height=300))
     end = " and ".join(map(str, path.phases[-1].regions))
     worst = path.worst_case_dimension
     caption = (
@@ -131,7 +135,7 @@ def path_chart(path: InformationPath, name: str = "path", model: str = "") -> An
     }
     title = f"The information path of {model}" if model else "The information path"
     chart = alt.hconcat(*panels, spacing=32)
-    return framed(chart, name, title, caption, numbers, width=2 * HALF)
+    return framed(chart, name, title, caption, numbers, width=2 * width)
 
 
 def write_paths(paths: Mapping[str, InformationPath], folder: Path | str) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.theory.anytime.confidence import limits
 from halfseen.theory.anytime.evidence import evidence_against
 from halfseen.theory.anytime.samples import Samples, risk, samples
@@ -18,8 +20,8 @@ from halfseen.theory.anytime.samples import Samples, risk, samples
 RULES = ("either", "separate", "pairwise")
 
 
-@dataclass(frozen=True)
-class Winner:
+@dataclass(frozen=True, eq=False, repr=False)
+class Winner(Shown, ByValue):
     """The arm shown to be the best, if one is.
 
     Attributes
@@ -53,6 +55,13 @@ class Winner:
     threshold: float
     low: float
     high: Vector
+
+    def _headline(self) -> str:
+        if self.leader is None:
+            return "nothing was observed"
+        if self.arm is None:
+            return f"no arm is shown to be the best at {self.level:.4g}; arm {self.leader} leads"
+        return f"arm {self.arm} is shown to be the best at {self.level:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; None for what is infinite."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.theory import inputs
 from halfseen.theory.arms.inverse_moments import InverseMoments
 from halfseen.theory.arms.potential import SMALLEST_LEVEL, PowerCost, most_costly
@@ -19,8 +21,8 @@ NEGLIGIBLE = 1e-24
 FEW_CELLS = 8
 
 
-@dataclass(frozen=True, eq=False)
-class OfflinePotential:
+@dataclass(frozen=True, eq=False, repr=False)
+class OfflinePotential(Shown, ByValue):
     """The best allocation that does not react to which rewards were observed.
 
     Attributes

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.theory.arms.potential import fluid_potential, joint_potential, papers_potential
 
 Terms = dict[str, float]
@@ -21,7 +22,7 @@ LARGEST_RATIO = 1e120
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class World(ByValue):
     """The numbers a regret bound is made of; arms that cannot be played are left out.
 
     `horizon` is the number of rounds the bound is for; `tuned` is the horizon the policy was tuned

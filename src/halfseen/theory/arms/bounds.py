@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from halfseen import checks
 from halfseen.censorship import Censorship, Delayed
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.phrases import counted
 from halfseen.policies import UCB, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
 from halfseen.theory import inputs
@@ -21,104 +19,9 @@ from halfseen.theory.arms import bound_terms
 from halfseen.theory.arms.bound_terms import Terms, World
 from halfseen.theory.arms.dimension import has_fixed_arms
 from halfseen.theory.arms.open_decisions import late_messages
+from halfseen.theory.proved_bounds import Bound, RegretBounds
 
 PAPER = "Guinet, Amin, Jaillet (2022)"
-
-
-@dataclass(frozen=True)
-class Bound:
-    """One upper bound on the expected regret.
-
-    Attributes
-    ----------
-    name
-        Name in the table.
-    value
-        The bound; infinity where it does not apply. A finite value that does not apply is an order
-        of growth, not a bound.
-    terms
-        The parts it is the sum of, by name.
-    reference
-        The statement it comes from.
-    paper
-        True for the paper's own bound (with its misprints corrected), False for a sharper one.
-    applies
-        Whether its conditions hold here.
-    reason
-        Why it does not apply; empty where it does.
-    """
-
-    name: str
-    value: float
-    terms: Mapping[str, float] = field(default_factory=dict)
-    reference: str = ""
-    paper: bool = False
-    applies: bool = True
-    reason: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; None for what has no value."""
-        return {
-            "name": self.name,
-            "value": self.value if math.isfinite(self.value) else None,
-            "terms": dict(self.terms),
-            "reference": self.reference,
-            "paper": self.paper,
-            "applies": self.applies,
-            "reason": self.reason,
-        }
-
-
-@dataclass(frozen=True)
-class RegretBounds:
-    """Every bound on the expected regret of one policy in one problem.
-
-    Iterate over it, take one by name (``bounds["joint"]``), print it, or ask for the `smallest`.
-
-    Attributes
-    ----------
-    horizon
-        The number of rounds they hold for.
-    bounds
-        The bounds, sharper ones first.
-    """
-
-    horizon: int
-    bounds: tuple[Bound, ...]
-
-    def __iter__(self) -> Iterator[Bound]:
-        return iter(self.bounds)
-
-    def __len__(self) -> int:
-        return len(self.bounds)
-
-    def __getitem__(self, name: str) -> Bound:
-        known = {bound.name: bound for bound in self.bounds}
-        return known[checks.one_of("name of a bound", name, known)]
-
-    @property
-    def smallest(self) -> Bound:
-        """The smallest bound that applies."""
-        return min((bound for bound in self.bounds if bound.applies), key=lambda b: b.value)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return {
-            "horizon": self.horizon,
-            "smallest": self.smallest.name,
-            "bounds": [bound.to_dict() for bound in self.bounds],
-        }
-
-    def __str__(self) -> str:
-        width = max(len(bound.name) for bound in self.bounds)
-        best = self.smallest
-        lines = [f"Expected regret after {counted('round', self.horizon)} is at most"]
-        for bound in self.bounds:
-            value = f"{bound.value:>16,.6g}" if math.isfinite(bound.value) else f"{'-':>16}"
-            mark = "<" if bound is best else " "
-            note = bound.reference if bound.applies else bound.reason
-            lines.append(f"  {bound.name:<{width}} {value} {mark} {note}")
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.theory import inputs
 from halfseen.theory.arms.bound_terms import World, instance_in_horizon, observations
 from halfseen.theory.arms.potential import PowerCost, fill
@@ -36,8 +37,8 @@ class CappedInstance(NamedTuple):
     closed: float
 
 
-@dataclass(frozen=True)
-class _CappedWidth:
+@dataclass(frozen=True, eq=False)
+class _CappedWidth(ByValue):
     """The cost A_a / sqrt(n + lambda) + B / (n + lambda) of an arm's first cells, then nothing."""
 
     root: Vector

@@ -10,7 +10,10 @@ import numpy as np
 
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
+from halfseen.phrases import counted
 from halfseen.problems import ArmedBandit
 from halfseen.tables import Table, show
 from halfseen.theory import inputs
@@ -100,8 +103,8 @@ def feedback_value(
     return (scale / p) ** 2
 
 
-@dataclass(frozen=True, eq=False)
-class DimensionByArm:
+@dataclass(frozen=True, eq=False, repr=False)
+class DimensionByArm(Shown, ByValue):
     """An effective dimension as a sum over arms; returned by `dimension_by_arm`.
 
     Attributes
@@ -157,6 +160,13 @@ class DimensionByArm:
             "factor": self.factor,
             "per_arm": [{names.get(k, k): v for k, v in row.items()} for row in self.table()],
         }
+
+    def _headline(self) -> str:
+        size = f"effective dimension {show(self.total)} of {counted('arm', len(self.observe))}"
+        return size if self.factor is None else f"{size}, a factor of {show(self.factor)}"
+
+    def _details(self) -> list[str | Table]:
+        return [self.table()]
 
     def __str__(self) -> str:
         lines = [f"arms                 {len(self.observe)}"]

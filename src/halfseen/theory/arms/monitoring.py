@@ -10,6 +10,8 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.theory import inputs
 from halfseen.theory.arms.adaptivity import (
     adaptive_potential,
@@ -23,8 +25,8 @@ FEW_COUNTS = 1e5  # with three arms or more, states up to which the value is exa
 LONGEST_BRACKET = 200_000
 
 
-@dataclass(frozen=True, eq=False)
-class MonitoringConstant:
+@dataclass(frozen=True, eq=False, repr=False)
+class MonitoringConstant(Shown, ByValue):
     """The constant of the gain from one look.
 
     Attributes
@@ -42,8 +44,8 @@ class MonitoringConstant:
     shares: Vector
 
 
-@dataclass(frozen=True, eq=False)
-class MonitoredPotential:
+@dataclass(frozen=True, eq=False, repr=False)
+class MonitoredPotential(Shown, ByValue):
     """The largest expected potential with one look.
 
     Attributes

@@ -16,6 +16,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import power_sum
 from halfseen.theory.arms.water_filling import pour
@@ -36,8 +37,8 @@ class Cost(Protocol):
         """Return the sum of the costs of each arm's first `cells` cells."""
 
 
-@dataclass(frozen=True)
-class PowerCost:
+@dataclass(frozen=True, eq=False)
+class PowerCost(ByValue):
     """The cost w_a (n + lambda_a)^-alpha."""
 
     weights: Vector
@@ -59,8 +60,8 @@ class PowerCost:
         return self.weights * power_sum(cells, shared(self.regularization), self.alpha)
 
 
-@dataclass(frozen=True)
-class WidthCost:
+@dataclass(frozen=True, eq=False)
+class WidthCost(ByValue):
     """The cost min(cap_a, A_a / sqrt(n + lambda_a) + B_a / (n + lambda_a))."""
 
     root: Vector

@@ -9,12 +9,13 @@ from scipy import special
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import smooth_power_sum
 
 
-@dataclass(frozen=True)
-class SecondOrderPotential:
+@dataclass(frozen=True, repr=False)
+class SecondOrderPotential(Shown):
     """Closed forms of the best offline and the best adaptive potential.
 
     Attributes

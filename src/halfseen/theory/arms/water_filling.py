@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import power_integral
 
@@ -21,8 +23,8 @@ FAR_APART = -300.0  # log of weight^(1/alpha) over the largest, below which loga
 ROUNDED = 1e-9  # relative, far more than the rounding of logarithms
 
 
-@dataclass(frozen=True, eq=False)
-class WaterFilling:
+@dataclass(frozen=True, eq=False, repr=False)
+class WaterFilling(Shown, ByValue):
     """The solution of a water-filling problem.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput
 from halfseen.kernels.ridge import (
     gather,
@@ -27,8 +28,8 @@ from halfseen.problems import GeneralizedLinearBandit, RandomActions
 LONGEST = 2000  # observations of exploration that are followed one by one
 
 
-@dataclass(frozen=True)
-class Exploration:
+@dataclass(frozen=True, repr=False)
+class Exploration(Shown):
     """What GLMUCB's exploration costs on average.
 
     Attributes

@@ -13,7 +13,7 @@ from halfseen.errors import InvalidInput
 from halfseen.policies import LinearPolicy, LinUCB
 from halfseen.policies.linear.base import LinearSetting
 from halfseen.problems import LinearBandit
-from halfseen.theory.arms.bounds import PAPER, Bound, RegretBounds
+from halfseen.theory.arms.bounds import PAPER
 from halfseen.theory.linear.potential import (
     censoring_factor,
     continuous_potential_bracket,
@@ -22,6 +22,7 @@ from halfseen.theory.linear.potential import (
     potential_control_factor,
 )
 from halfseen.theory.linear.potential_limits import worst_case_along
+from halfseen.theory.proved_bounds import Bound, RegretBounds
 
 MEASURED = "measured potential"  # the bound that needs a measurement
 UNKNOWN = "needs the smallest probability of being observed, which a Python function does not tell"

@@ -10,26 +10,31 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfseen import checks
 from halfseen.censorship import LinkModel, Logistic, MultiThreshold, Population, Uniform
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput
-from halfseen.tables import Table, table
+from halfseen.phrases import counted
+from halfseen.tables import Table, show, table
 from halfseen.theory.linear.kept_regions import Region, at_angle, regions_that_matter
 from halfseen.theory.linear.path_rules import Leg, compare, walk
 from halfseen.theory.linear.path_sentences import path_in_words, reasons
 from halfseen.theory.linear.reachability import Reachability, smallest_bi_region_dimension
 from halfseen.theory.linear.stepped import as_steps
 
+if TYPE_CHECKING:
+    import altair as alt
+
 SINGLE, BOTH = "single region", "bi-region"
 
 
-@dataclass(frozen=True)
-class Phase:
+@dataclass(frozen=True, repr=False)
+class Phase(Shown):
     """A phase of the information path, in which the same regions are played.
 
     Attributes
@@ -63,8 +68,8 @@ class Phase:
         }
 
 
-@dataclass(frozen=True)
-class InformationPath:
+@dataclass(frozen=True, repr=False)
+class InformationPath(Shown):
     """The information path of a censorship; returned by `information_path`.
 
     Attributes
@@ -167,6 +172,23 @@ class InformationPath:
             "phases": [phase.to_dict() for phase in self.phases],
             "reachability": [pair._asdict() for pair in self.reachability],
         }
+
+    def plot(self) -> alt.HConcatChart:
+        """Return a chart of what is known across and along the direction over time."""
+        from halfseen.report.theory.path_charts import path_chart
+
+        chart: alt.HConcatChart = path_chart(self, width=330)
+        return chart
+
+    def _headline(self) -> str:
+        size, worst = show(self.effective_dimension), show(self.worst_case_dimension)
+        return (
+            f"dimension {self.dimension}, {self.regime}, {counted('phase', len(self.phases))};"
+            f" effective dimension {size}, in the worst case {worst}"
+        )
+
+    def _details(self) -> list[str | Table]:
+        return [self.table()]
 
     def __str__(self) -> str:
         return path_in_words(self)

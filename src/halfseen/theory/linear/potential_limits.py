@@ -11,6 +11,7 @@ from halfseen import checks
 from halfseen.censorship import MultiThreshold, Uniform
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.problems import LinearBandit
 from halfseen.theory.linear.optimal_design import optimal_design_dimension
 from halfseen.theory.linear.potential import continuous_potential_bracket, potential_control_factor
@@ -22,8 +23,8 @@ STEPS = 16  # a smooth model is replaced with, from below
 MANY_ACTIONS, MANY_COORDINATES = 60, 10  # up to here a curve takes at most a second or so
 
 
-@dataclass(frozen=True)
-class PotentialBounds:
+@dataclass(frozen=True, repr=False)
+class PotentialBounds(Shown):
     """Bounds on the potential, and the slower growth of the information path.
 
     Attributes

@@ -20,6 +20,7 @@ from halfseen import checks
 from halfseen.censorship import MultiThreshold
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput
 from halfseen.theory import inputs
 from halfseen.theory.linear import best_shares as simplex
@@ -33,8 +34,8 @@ from halfseen.theory.linear.stepped import as_steps, same_dimension
 ROUNDING = 1e-13  # what rounding may take off a value, relative
 
 
-@dataclass(frozen=True)
-class WorstCase:
+@dataclass(frozen=True, repr=False)
+class WorstCase(Shown):
     """The largest continuous potential, a plan that reaches it, and a certificate.
 
     Attributes

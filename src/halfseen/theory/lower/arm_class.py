@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, shorten
 from halfseen.problems import ArmedBandit
 from halfseen.theory import inputs
@@ -29,8 +30,8 @@ FITTING = {  # the classes of laws that rewards of a kind belong to, the usual o
 }
 
 
-@dataclass(frozen=True)
-class ArmClass:
+@dataclass(frozen=True, eq=False)
+class ArmClass(ByValue):
     """Arms that can be played, how often they are observed, and the class of their laws."""
 
     means: Vector

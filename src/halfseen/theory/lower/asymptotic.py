@@ -10,6 +10,8 @@ import numpy as np
 
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, shorten
 from halfseen.problems import (
     ArmedBandit,
@@ -17,6 +19,7 @@ from halfseen.problems import (
     GeneralizedLinearBandit,
     LinearBandit,
 )
+from halfseen.tables import show
 from halfseen.theory import inputs
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
 from halfseen.theory.lower.graves_lai import graves_lai
@@ -24,8 +27,8 @@ from halfseen.theory.lower.graves_lai import graves_lai
 TIED = 1e-12  # gaps below it, relative to the means, are rounding errors of inner products
 
 
-@dataclass(frozen=True)
-class AsymptoticLowerBound:
+@dataclass(frozen=True, eq=False, repr=False)
+class AsymptoticLowerBound(Shown, ByValue):
     """The least slope of the regret in log T, and the plays that reach it.
 
     It is a slope as T grows, not a floor: at a given T good policies are below C log T.
@@ -62,6 +65,10 @@ class AsymptoticLowerBound:
     def worth(self) -> float:
         """The worth of knowing p: how many times C a policy that ignores p pays."""
         return self.ignoring / self.constant if self.constant > 0.0 else 1.0
+
+    def _headline(self) -> str:
+        least, seen = show(self.constant), show(self.uncensored)
+        return f"regret grows at least like {least} log T, {seen} log T if all were observed"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; None for what is infinite."""

@@ -11,15 +11,18 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.problems import ArmedBandit
+from halfseen.tables import show
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 SECTIONS = 60
 
 
-@dataclass(frozen=True)
-class FiniteLowerBound:
+@dataclass(frozen=True, eq=False, repr=False)
+class FiniteLowerBound(Shown, ByValue):
     """A regret that policies which are good on neighbouring problems exceed.
 
     Attributes
@@ -42,6 +45,12 @@ class FiniteLowerBound:
     raised: Vector
     horizon: float
     regret: float
+
+    def _headline(self) -> str:
+        return (
+            f"regret by round {self.horizon:,.0f} is at least {show(self.value)}, of policies that"
+            f" lose at most {show(self.regret)} here and on neighbouring problems"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

@@ -12,8 +12,10 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import Censorship, Delayed
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit
+from halfseen.tables import Table, show
 from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
 from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
 from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
@@ -21,8 +23,8 @@ from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True)
-class LowerBounds:
+@dataclass(frozen=True, repr=False)
+class LowerBounds(Shown):
     """What no policy can do better than in one problem.
 
     Attributes
@@ -47,6 +49,28 @@ class LowerBounds:
         parts = {"asymptotic": self.asymptotic, "finite": self.finite, "minimax": self.minimax}
         found = {name: None if part is None else part.to_dict() for name, part in parts.items()}
         return found | {"reasons": dict(self.reasons)}
+
+    def table(self) -> Table:
+        """Return one row per bound that is known."""
+        rows = [
+            ("asymptotic", "C, in C log T", self.asymptotic and self.asymptotic.constant),
+            ("finite", "regret", self.finite and self.finite.value),
+            ("minimax", "regret", self.minimax and self.minimax.value),
+        ]
+        return Table(("bound", "of", "at least"), tuple(row for row in rows if row[2] is not None))
+
+    def _headline(self) -> str:
+        said = []
+        if self.asymptotic is not None:
+            said.append(f"{show(self.asymptotic.constant)} log T as T grows")
+        if self.finite is not None:
+            said.append(f"{show(self.finite.value)} by round {self.finite.horizon:,.0f}")
+        if self.minimax is not None:
+            said.append(f"{show(self.minimax.value)} in the worst case")
+        return f"regret is at least {', '.join(said) or 'not known'}"
+
+    def _details(self) -> list[str | Table]:
+        return list(self.sentences())
 
     def sentences(self) -> list[str]:
         """Return each bound as a sentence, and why there is no slope if there is none."""

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 
 PARALLEL, RANK = 1e-12, 1e-9  # relative lengths below which a direction is not there
 SUPPORTS = (1e-4, 1e-6, 1e-2)  # what counts as positive when the solution is polished
 
 
-@dataclass(frozen=True)
-class Allocation:
+@dataclass(frozen=True, eq=False)
+class Allocation(ByValue):
     """Plays of every action per log T, what they cost, and a value no allocation can be below."""
 
     plays: Vector

@@ -11,6 +11,8 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
@@ -19,8 +21,8 @@ from halfseen.theory.lower.least_divergence import FAMILIES
 LARGEST_LOG_RATIO = 30.0  # log ratio of observations of a rival to those of the best arm
 
 
-@dataclass(frozen=True)
-class IdentificationTime:
+@dataclass(frozen=True, eq=False, repr=False)
+class IdentificationTime(Shown, ByValue):
     """How long it takes to know the best arm, and how to spend the rounds.
 
     Attributes

@@ -9,12 +9,14 @@ from typing import Any
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
 from halfseen.errors import InvalidInput
+from halfseen.tables import show
 from halfseen.theory import inputs
 
 
-@dataclass(frozen=True)
-class MinimaxLowerBound:
+@dataclass(frozen=True, repr=False)
+class MinimaxLowerBound(Shown):
     """A regret that every policy exceeds on some problem.
 
     Attributes
@@ -31,6 +33,9 @@ class MinimaxLowerBound:
     value: float
     terms: Mapping[str, float]
     largest_mean: float
+
+    def _headline(self) -> str:
+        return f"every policy loses at least {show(self.value)} on some problem observed alike"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

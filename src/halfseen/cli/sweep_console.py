@@ -1,0 +1,47 @@
+"""What the command prints of a sweep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfseen.cli.streams import answer_first, print_text
+
+if TYPE_CHECKING:
+    from halfseen.studies.sweep import Sweep
+
+
+def present_sweep(swept: Sweep, folder: Path, as_json: bool, report: bool) -> None:
+    """Print regret against the varied number and its slope, and write the page."""
+    seconds = sum(
+        facts.get("seconds", 0.0) for result in swept.results for facts in result.facts.values()
+    )
+    slopes = swept.slope() if len(swept.values) > 1 and min(swept.values) > 0 else None
+
+    def content(page: Path | None) -> dict[str, Any]:
+        return {
+            "folder": str(folder),
+            "report": None if page is None else str(page),
+            "seconds": seconds,
+            "number": swept.path,
+            "values": list(swept.values),
+            "summary": swept.summary().records(),
+            "slope": None if slopes is None else slopes.records(),
+        }
+
+    def text() -> None:
+        print_text(f"Regret against {swept.path}\n{swept.summary()}\n")
+        if slopes is not None:
+            print_text(f"Slope of log regret against log {swept.coordinate}\n{slopes}\n")
+        print(f"Simulated in {seconds:.1f} s.")
+
+    def write() -> Path | None:
+        from halfseen.report.study.sweep_page import PAGE, sweep_page_is_current
+
+        if not report:
+            return None
+        return folder / PAGE if sweep_page_is_current(swept, folder) else swept.report(folder)
+
+    page = answer_first(text, content, as_json, write)
+    if not as_json and page is not None:
+        print(f"Report: {page}")
