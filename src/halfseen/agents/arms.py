@@ -96,12 +96,14 @@ class Agent:
             scales = checks.vector("Agent.noise", noise, length=arms, **limits)
         else:
             scales = (checks.number("Agent.noise", noise, **limits),) * arms
+        law = REWARD_LAWS[checks.one_of("Agent.reward", reward, REWARD_LAWS)]
         self.policy = policy
         self.setting = Setting(
             noise=np.array(scales),
             bound=checks.number("Agent.bound", bound, **limits),
             horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
-            reward=checks.one_of("Agent.reward", reward, REWARD_LAWS),
+            reward=reward,
+            sub_gaussian=law.sub_gaussian,
         )
         self.seed = checks.seed("Agent.seed", seed)
         policy.check(self.setting)
@@ -110,7 +112,7 @@ class Agent:
         self._absorb = compiled(absorb, kernels)
         self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
         self._waits = kernels.waits
-        self._binary = reward == "bernoulli"
+        self._law = law
         self._table = np.ascontiguousarray(policy.table(self.setting), dtype=float)
         self._state = np.zeros((arms, kernels.statistics))
         self._seen = [0] * arms
@@ -177,9 +179,12 @@ class Agent:
         value = reward_value(reward)
         if value is None:
             return self.miss(decision)
-        if self._binary and value != 0.0 and value != 1.0:
+        if not self._law.possible(value):
             raise InvalidInput(
-                "reward", "must be 0 or 1 for Bernoulli rewards", reward, "Declare another law."
+                "reward",
+                f"must be {self._law.support} for {self.setting.reward.capitalize()} rewards",
+                reward,
+                "Correct it, or declare another law with Agent(reward=...).",
             )
         with self._lock:
             arm = settle(self._pending, self._clock, decision)
@@ -218,7 +223,7 @@ class Agent:
         """
         from halfseen.theory import winner
 
-        if not REWARD_LAWS[self.setting.reward].sub_gaussian:
+        if not self.setting.sub_gaussian:
             raise InvalidInput(
                 "Agent.reward",
                 "must be a sub-Gaussian law to name a winner",
@@ -231,7 +236,7 @@ class Agent:
                 raise StorageError(
                     "The agent was saved by a version that kept no sums of rewards. Start anew."
                 )
-            law = "bernoulli" if self._binary else "gaussian"
+            law = "bernoulli" if self.setting.reward == "bernoulli" else "gaussian"
             options: Any = {"level": level, "rule": rule, "rho": rho, "rewards": law}
             return winner(self._seen, totals, noise=self.setting.noise, **options)
 

@@ -21,12 +21,21 @@ class Setting:
         The number of rounds that will be played.
     reward
         The law of the rewards, by name.
+    sub_gaussian
+        Whether `noise` is a sub-Gaussian scale, not only a standard deviation.
+    finite_variance
+        Whether the rewards have a variance.
+    offered
+        How many arms can ever be played; None for all of them.
     """
 
     noise: Vector
     bound: float
     horizon: int
     reward: str
+    sub_gaussian: bool = True
+    finite_variance: bool = True
+    offered: int | None = None
 
     @property
     def arms(self) -> int:
