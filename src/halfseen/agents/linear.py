@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 from threading import RLock
-from typing import Annotated, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -15,6 +15,7 @@ from halfseen import checks
 from halfseen.agents.arms import reward_value, settle
 from halfseen.agents.saved_code import check_code, code_of
 from halfseen.agents.saved_state import is_of_observations, of_unit_length
+from halfseen.agents.shown_best import named_winner
 from halfseen.checks import Vector
 from halfseen.draws import POLICY, stream_key
 from halfseen.engine.arguments import (
@@ -36,6 +37,9 @@ from halfseen.problems.action_arrays import action_rows
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
 from halfseen.studies.storage import read_json, sealed, write_text
+
+if TYPE_CHECKING:
+    from halfseen.theory.anytime.winning_action import WinningAction
 
 FORMAT = 2
 _Matrix = list[list[float]]
@@ -267,14 +271,13 @@ class LinearAgent:
                 self.miss(number)
             return len(old)
 
-    def winner(self) -> None:
-        """Refuse: the actions on offer may change, and no rule for a winner among them is known."""
-        raise InvalidInput(
-            f"{type(self).__name__}.winner",
-            "does not apply to actions with features: a winner is declared among arms",
-            f"{self.setting.dimension} features",
-            "Use an Agent with one arm per action.",
-        )
+    def winner(self, actions: Any, level: float = 0.95) -> WinningAction:
+        """Return which row of `actions` is shown to be the best, if one is, whenever this is asked.
+
+        An action that is not the best is ever named with probability at most 1 - `level`, whatever
+        was offered and played. See `halfseen.theory.winning_action`.
+        """
+        return named_winner(self, actions, level)
 
     def save(self, path: Path | str) -> None:
         """Write the whole state as JSON; `load` continues from it bit for bit."""
