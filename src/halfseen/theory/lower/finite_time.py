@@ -68,7 +68,7 @@ class FiniteLowerBound:
         if not self.says_something:
             return (
                 f"By round {rounds} nothing follows for policies that lose at most {most}"
-                f" {problems}: ask for a smaller regret or more rounds."
+                f" {problems}; it does after more rounds, or for those that lose less."
             )
         return (
             f"By round {rounds} it is at least {self.value:,.4g} for any policy that loses at most"
