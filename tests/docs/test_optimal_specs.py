@@ -6,12 +6,14 @@ At other horizons than the spec's the study is run with `--horizon` and `--repli
 """
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
 
-from halfseen import simulate
+from halfseen import LinearPolicy, simulate
 from halfseen.studies.spec import read_spec
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
@@ -280,6 +282,39 @@ def test_the_study_agrees_with_the_table(name, horizon, replications):
     policies = {k: v for k, v in study.policies.items() if k in wanted}
     sized = replace(study, horizon=horizon, replications=replications, policies=policies)
     assert far(sized, table) == {}
+
+
+def tight(mean, square, spread, shift, action, clock, stream, table):
+    """Return the mean plus sigma sqrt(2 log t) times the width, which nothing is proved of."""
+    return mean + table[0] * math.sqrt(2.0 * math.log(clock) * square)
+
+
+@dataclass(frozen=True)
+class TightLinUCB(LinearPolicy):
+    kind: ClassVar[str] = "tight-lin-ucb"
+    regularization: float = 1.0
+    index = staticmethod(tight)
+
+    def table(self, setting):
+        return np.array([setting.noise])
+
+
+TIGHT = {
+    "vids-control": {"control": (223, 12)},
+    "vids-survey": {"survey": (138, 5)},
+    "vids-probes": {"probes seen": (110, 9), "probes rare": (939, 46)},
+    "vids-threshold": {"threshold": (264, 15)},
+    "optimism": {"all seen": (22, 8), "probe rare": (1731, 274)},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TIGHT)
+def test_linucb_with_a_tight_radius_agrees_with_the_table(name):
+    study = read_spec(GALLERY / f"{name}.toml")
+    policies = {"tight": TightLinUCB(study.policies["LinUCB"].regularization)}
+    table = {place: {"tight": row} for place, row in TIGHT[name].items()}
+    assert far(replace(study, policies=policies), table) == {}
 
 
 def test_every_spec_of_the_gallery_has_a_table():
