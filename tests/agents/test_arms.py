@@ -12,7 +12,7 @@ from example_studies import LIVE_POLICIES, STUDIED_POLICIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen import UCB, Agent, BernoulliThompson, DecisionError, ImputeZero, InvalidInput
+from halfseen import IMED, UCB, Agent, BernoulliThompson, DecisionError, ImputeZero, InvalidInput
 from halfseen.agents.decisions import Decision
 from halfseen.errors import shorten
 
@@ -198,6 +198,24 @@ def test_bernoulli_rewards_are_0_or_1(reward):
         agent.observe(decision, reward)
     assert content(agent) == before
     agent.observe(decision, True)
+
+
+@pytest.mark.parametrize(
+    ("law", "reward", "support"),
+    [
+        ("poisson", -1.0, "counts: 0, 1, 2 and so on"),
+        ("poisson", 1.5, "counts: 0, 1, 2 and so on"),
+        ("exponential", -0.25, "at least 0"),
+    ],
+)
+def test_rewards_that_the_law_cannot_have_are_refused(law, reward, support):
+    agent = new(IMED(), reward=law)
+    decision = agent.choose()
+    before = content(agent)
+    with pytest.raises(InvalidInput, match=f"`reward` must be {support} for {law.capitalize()}"):
+        agent.observe(decision, reward)
+    assert content(agent) == before
+    agent.observe(decision, 3)
 
 
 @pytest.mark.parametrize("kind", sorted(STUDIED_POLICIES))

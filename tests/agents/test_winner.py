@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from halfseen import (
+    GLMUCB,
     IMED,
     UCB,
     Agent,
+    GLMAgent,
     ImputeZero,
+    ImputeZeroLinUCB,
     InvalidInput,
     LinearAgent,
     LinUCB,
@@ -17,7 +20,7 @@ from halfseen import (
     StorageError,
 )
 from halfseen.studies.storage import sealed
-from halfseen.theory import winner
+from halfseen.theory import winner, winning_action
 
 
 def lived(agent, rounds, means=(0.9, 0.1, 0.2), seen=0.7):
@@ -80,7 +83,33 @@ def test_rewards_that_are_not_sub_gaussian_have_no_winner():
         Agent(IMED(), 2).winner(1.5)
 
 
-def test_an_agent_of_actions_with_features_says_that_it_names_no_winner():
-    agent = LinearAgent(LinUCB(), dimension=2, noise=0.5, horizon=100)
-    with pytest.raises(InvalidInput, match="does not apply to actions with features"):
-        agent.winner()
+def test_an_agent_of_actions_with_features_names_the_winner_among_those_given():
+    generator, theta = np.random.default_rng(4), np.array([0.8, 0.1])
+    rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    agent = LinearAgent(LinUCB(0.01), dimension=2, noise=0.1, horizon=1000)
+    assert agent.winner(rows).action is None
+    design, target = 0.01 * np.eye(2), np.zeros(2)
+    for _ in range(300):
+        decision = agent.choose(rows)
+        row = rows[decision.action]
+        if generator.random() < 0.6:
+            reward = row @ theta + generator.normal(0, 0.1)
+            agent.observe(decision, reward)
+            design += np.outer(row, row)
+            target += reward * row
+        else:
+            agent.miss(decision)
+    found = agent.winner(rows, 0.9)
+    told = {"regularization": 0.01, "noise": 0.1, "level": 0.9}
+    expected = winning_action(rows, np.linalg.solve(design, target), design, **told)
+    assert found.action == expected.action == 0
+    assert found.margins == pytest.approx(expected.margins)
+    with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
+        agent.winner([1.0, 0.0])
+
+
+def test_agents_without_a_valid_ellipsoid_name_no_winner():
+    with pytest.raises(InvalidInput, match="must learn from observed rewards alone"):
+        LinearAgent(ImputeZeroLinUCB(), dimension=2).winner([[1.0, 0.0], [0.0, 1.0]])
+    with pytest.raises(InvalidInput, match="is known for linear rewards only"):
+        GLMAgent(GLMUCB(), dimension=2, link="logistic").winner([[1.0, 0.0], [0.0, 1.0]])

@@ -110,17 +110,20 @@ class Agent(LiveAgent):
             scales = checks.vector("Agent.noise", noise, length=count, **limits)
         else:
             scales = (checks.number("Agent.noise", noise, **limits),) * count
+        law = REWARD_LAWS[checks.one_of("Agent.reward", reward, REWARD_LAWS)]
         self.policy = policy
         self.setting = Setting(
             noise=np.array(scales),
             bound=checks.number("Agent.bound", bound, **limits),
             horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
-            reward=checks.one_of("Agent.reward", reward, REWARD_LAWS),
+            reward=reward,
+            sub_gaussian=law.sub_gaussian,
         )
         self.seed = checks.seed("Agent.seed", seed)
         self.floor = checks.number("Agent.floor", floor, at_least=0.0, at_most=1.0 / count)
         self.probabilities = checks.yes_or_no("Agent.probabilities", probabilities)
         policy.check(self.setting)
+        self._law = law
         self._compile()
         self._state = np.zeros((count, kernels.statistics))
         self._seen = [0] * count
@@ -280,9 +283,12 @@ class Agent(LiveAgent):
             self._best = self._chances = None
 
     def _check_reward(self, reward: float) -> None:
-        if self._binary and reward != 0.0 and reward != 1.0:
+        if not self._law.possible(reward):
             raise InvalidInput(
-                "reward", "must be 0 or 1 for Bernoulli rewards", reward, "Declare another law."
+                "reward",
+                f"must be {self._law.support} for {self.setting.reward.capitalize()} rewards",
+                reward,
+                "Correct it, or declare another law with Agent(reward=...).",
             )
 
     def winner(self, level: float = 0.95, *, rule: str = "either", rho: float = 10.0) -> Winner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -15,6 +15,7 @@ from halfseen.agents.decisions import LinearDecision
 from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment
 from halfseen.agents.saved_code import check_code, code_of
 from halfseen.agents.saved_state import is_of_observations, of_unit_length, renewed_linear
+from halfseen.agents.shown_best import named_winner
 from halfseen.checks import Vector
 from halfseen.draws import POLICY, stream_key
 from halfseen.engine.arguments import (
@@ -35,6 +36,9 @@ from halfseen.policies.linear.base import LinearSetting
 from halfseen.problems.action_arrays import action_rows
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
+
+if TYPE_CHECKING:
+    from halfseen.theory.anytime.winning_action import WinningAction
 
 _Matrix = list[list[float]]
 
@@ -279,14 +283,13 @@ class LinearAgent(LiveAgent):
     def _name(self, choice: int) -> int:
         return choice
 
-    def winner(self) -> None:
-        """Refuse: the actions on offer may change, and no rule for a winner among them is known."""
-        raise InvalidInput(
-            f"{type(self).__name__}.winner",
-            "does not apply to actions with features: a winner is declared among arms",
-            f"{self.setting.dimension} features",
-            "Use an Agent with one arm per action.",
-        )
+    def winner(self, actions: Any, level: float = 0.95) -> WinningAction:
+        """Return which row of `actions` is shown to be the best, if one is, whenever this is asked.
+
+        An action that is not the best is ever named with probability at most 1 - `level`, whatever
+        was offered and played. See `halfseen.theory.winning_action`.
+        """
+        return named_winner(self, actions, level)
 
     def _content(self) -> dict[str, Any]:
         return {

@@ -68,7 +68,7 @@ class SavedAgent(BaseModel):
     def _totals_fit(self, agent: Agent) -> bool:
         if self.totals is None:
             return True
-        most = 1.0 if agent._binary else LARGEST
+        most = 1.0 if agent.setting.reward == "bernoulli" else LARGEST
         pairs = list(zip(self.totals, self.observations, strict=False))
         return len(self.totals) == len(self.observations) and all(
             abs(total) <= most * seen * (1.0 + 1e-9) for total, seen in pairs
@@ -85,7 +85,7 @@ class SavedAgent(BaseModel):
         if kernels.learn is not count_and_sum:
             return True
         totals = state[:, TOTAL]
-        if not agent._binary:
+        if agent.setting.reward != "bernoulli":
             return bool(np.all(np.abs(totals) <= LARGEST * counts * (1.0 + 1e-9)))
         return bool(np.all((totals >= 0.0) & (totals <= counts * (1.0 + 1e-9))))
 

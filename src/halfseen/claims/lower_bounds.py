@@ -124,16 +124,22 @@ def finite_lower(lab: Laboratory) -> Evidence:
 def _hard_problems(horizon: int) -> dict[str, list[list[float]]]:
     """Return the means of the problems from which each proof of the minimax bound picks one."""
     sizes = 1.0 / np.array(RATES)
-    total, rest = sizes.sum(), sizes.sum() - sizes.min()
+    rest = sizes.sum() - sizes.min()
     best, gap = int(sizes.argmin()), 0.5 * math.sqrt(rest / horizon)
     base = [gap if arm == best else 0.0 for arm in range(len(sizes))]
     one = [base]
     for arm in range(len(sizes)):
         if arm != best:
             one.append([2 * gap if a == arm else m for a, m in enumerate(base)])
-    lift = (1.0 - sizes.max() / total) * math.sqrt(total / horizon)
-    alike = np.eye(len(sizes)) * lift
-    return {"one arm raised": one, "all arms alike": alike.tolist()}
+
+    def alike(v: Vector) -> list[list[float]]:
+        lift = (1.0 - v.max() / v.sum()) * math.sqrt(v.sum() / horizon)
+        problems: list[list[float]] = (np.eye(len(v)) * lift).tolist()
+        return problems
+
+    capped = [np.minimum(sizes, most) for most in sizes]
+    best_cap = max(capped, key=lambda v: (1.0 - v.max() / v.sum()) ** 2 * math.sqrt(v.sum()))
+    return {"one arm raised": one, "all arms alike": alike(sizes), "arms capped": alike(best_cap)}
 
 
 @claim(
@@ -141,8 +147,9 @@ def _hard_problems(horizon: int) -> dict[str, list[list[float]]]:
     place="new",
     family=FAMILY,
     says="With D = Σ 1/p_a every policy loses at least max(e^(-1/2)/16 √(T(D - 1/p_max)),"
-    " ½(1 - max q)² √(TD)), q = 1/(p D), on some problem observed with these probabilities.",
-    how="UCB, IMED and Thompson sampling on every problem of the two proofs: the largest regret"
+    " ½(1 - max q)² √(TD)), q = 1/(p D), on some problem observed with these probabilities; the"
+    " second also with every 1/p cut off at one of them.",
+    how="UCB, IMED and Thompson sampling on every problem of the proofs: the largest regret"
     " against each bound, and of UCB against its upper bound for these problems.",
 )
 def minimax(lab: Laboratory) -> Evidence:

@@ -150,4 +150,12 @@ class ArmedBandit(Problem):
     def setting(self, horizon: int) -> Setting:
         """Return what a policy is told before the first round."""
         bound = float(np.max(np.abs(self.means)))
-        return Setting(noise=self.scale, bound=bound, horizon=horizon, reward=self.law.kind)
+        return Setting(
+            noise=self.scale,
+            bound=bound,
+            horizon=horizon,
+            reward=self.law.kind,
+            sub_gaussian=self.law.sub_gaussian,
+            finite_variance=self.law.finite_variance,
+            offered=len(self.playable),
+        )

@@ -86,7 +86,13 @@ class Bernoulli(RewardLaw):
     takes_noise = False
     non_negative = True
     sub_gaussian = True
+    support = "0 or 1"
     number = 1
+
+    @staticmethod
+    def possible(reward: float) -> bool:
+        """Return whether a reward is 0 or 1."""
+        return reward == 0.0 or reward == 1.0
 
     def check(self, means: Sequence[float]) -> None:
         """Refuse means that are not probabilities."""
@@ -135,12 +141,18 @@ class Rademacher(RewardLaw):
 @register
 @dataclass(frozen=True)
 class Poisson(RewardLaw):
-    """Counts; policies are told their standard deviation, the square root of the mean."""
+    """Counts; policies are told the largest standard deviation, the root of the largest mean."""
 
     kind: ClassVar[str] = "poisson"
     draw = staticmethod(draw_count)
     takes_noise = False
     non_negative = True
+    support = "counts: 0, 1, 2 and so on"
+
+    @staticmethod
+    def possible(reward: float) -> bool:
+        """Return whether a reward is a count."""
+        return reward >= 0.0 and reward == math.floor(reward)
 
     def check(self, means: Sequence[float]) -> None:
         """Refuse means below 0."""
@@ -148,8 +160,8 @@ class Poisson(RewardLaw):
         checks.vector("ArmedBandit.means", means, at_least=0.0, at_most=1e15, fix=fix)
 
     def scale(self, means: Vector, noise: Vector) -> Vector:
-        """Return the standard deviation of each arm."""
-        return np.sqrt(means)
+        """Return the largest standard deviation: each arm's own would give its mean away."""
+        return np.full(len(means), math.sqrt(means.max()))
 
     def in_words(self) -> str:
         """Describe the rewards, as reports do."""
@@ -159,12 +171,18 @@ class Poisson(RewardLaw):
 @register
 @dataclass(frozen=True)
 class Exponential(RewardLaw):
-    """Exponential rewards, such as waiting times; their standard deviation is their mean."""
+    """Exponential rewards, such as times; policies are told the largest standard deviation."""
 
     kind: ClassVar[str] = "exponential"
     draw = staticmethod(draw_time)
     takes_noise = False
     non_negative = True
+    support = "at least 0"
+
+    @staticmethod
+    def possible(reward: float) -> bool:
+        """Return whether a reward is not negative."""
+        return reward >= 0.0
 
     def check(self, means: Sequence[float]) -> None:
         """Refuse means below 0."""
@@ -172,8 +190,8 @@ class Exponential(RewardLaw):
         checks.vector("ArmedBandit.means", means, at_least=0.0, fix=fix)
 
     def scale(self, means: Vector, noise: Vector) -> Vector:
-        """Return the standard deviation of each arm."""
-        return means.copy()
+        """Return the largest standard deviation, which is the largest mean."""
+        return np.full(len(means), means.max())
 
     def in_words(self) -> str:
         """Describe the rewards, as reports do."""
@@ -214,10 +232,15 @@ class StudentT(RewardLaw):
         value = checks.number("StudentT.degrees", self.degrees, above=1.0, at_most=1e6, fix=fix)
         object.__setattr__(self, "degrees", value)
 
+    @property
+    def finite_variance(self) -> bool:
+        """Whether there are more than two degrees of freedom."""
+        return self.degrees > 2.0
+
     def scale(self, means: Vector, noise: Vector) -> Vector:
         """Return the standard deviation of each arm, the noise itself if that is infinite."""
-        infinite = self.degrees <= 2.0
-        return noise if infinite else noise * math.sqrt(self.degrees / (self.degrees - 2.0))
+        ratio = self.degrees / (self.degrees - 2.0) if self.finite_variance else 1.0
+        return noise * math.sqrt(ratio)
 
     def table(self, means: Vector, noise: Vector) -> Vector:
         """Return the mean, the noise and the degrees of freedom of each arm."""

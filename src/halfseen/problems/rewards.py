@@ -53,6 +53,8 @@ class RewardLaw(ShownAsCall, ABC):
         True when :meth:`scale` is a sub-Gaussian scale, on which the regret bounds rest.
     non_negative
         True when no reward is below 0, so that conversions can be sent alone.
+    support
+        What every reward is, in words; None when it can be any number.
 
     Examples
     --------
@@ -78,15 +80,27 @@ class RewardLaw(ShownAsCall, ABC):
     takes_noise: ClassVar[bool] = True
     sub_gaussian: ClassVar[bool] = False
     non_negative: ClassVar[bool] = False
+    support: ClassVar[str | None] = None
     number: ClassVar[int | None] = None  # the number of a law that is built into the loops
 
     def check(self, means: Sequence[float]) -> None:
         """Refuse means this law cannot have; by default all are accepted."""
 
+    @staticmethod
+    def possible(reward: float) -> bool:
+        """Return whether a reward of this law can have a value; by default all are possible."""
+        return True
+
+    @property
+    def finite_variance(self) -> bool:
+        """Whether the rewards have a variance; by default they have."""
+        return True
+
     def scale(self, means: Vector, noise: Vector) -> Vector:
         """Return the scale of each arm's noise, as policies are told; by default the noise given.
 
-        It is the standard deviation, or a bound on it, where there is one.
+        It is the standard deviation, or a bound on it, where there is one. It must not give the
+        means away.
         """
         return noise
 

@@ -27,6 +27,12 @@ class Setting(ByValue):
         The delay law of each arm's rewards above 0; empty where nothing is known of delays.
     window
         Rounds after which a decision without feedback is given up, None if none is.
+    sub_gaussian
+        Whether `noise` is a sub-Gaussian scale, not only a standard deviation.
+    finite_variance
+        Whether the rewards have a variance.
+    offered
+        How many arms can ever be played; None for all of them.
     """
 
     noise: Vector
@@ -35,6 +41,9 @@ class Setting(ByValue):
     reward: str
     delays: tuple[DelayLaw, ...] = ()
     window: int | None = None
+    sub_gaussian: bool = True
+    finite_variance: bool = True
+    offered: int | None = None
 
     @property
     def arms(self) -> int:

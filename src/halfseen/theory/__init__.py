@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         tightest_rho,
     )
     from halfseen.theory.anytime.evidence import evidence
+    from halfseen.theory.anytime.winning_action import WinningAction, winning_action
     from halfseen.theory.anytime.winning_arm import Winner, winner
     from halfseen.theory.arms.adaptivity import (
         OfflinePotential,
@@ -128,6 +129,7 @@ __all__ = [
     "TracePotential",
     "WaterFilling",
     "Winner",
+    "WinningAction",
     "WorstCase",
     "adaptive_potential",
     "adaptivity_constant",
@@ -194,6 +196,7 @@ __all__ = [
     "trace_potential_factor",
     "water_filling",
     "winner",
+    "winning_action",
     "worst_case_dimension",
     "worst_case_potential",
 ]
@@ -201,6 +204,7 @@ __all__ = [
 _HOMES = {
     "anytime.confidence": ("ConfidenceLimits", "confidence_sequence", "tightest_rho"),
     "anytime.evidence": ("evidence",),
+    "anytime.winning_action": ("WinningAction", "winning_action"),
     "anytime.winning_arm": ("Winner", "winner"),
     "arms.adaptivity": (
         "OfflinePotential",

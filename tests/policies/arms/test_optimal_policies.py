@@ -15,10 +15,12 @@ from halfseen import (
     UCB,
     Agent,
     ArmedBandit,
+    FixedArms,
     InvalidInput,
     KLUCBPlusPlus,
     PerArm,
     Policy,
+    StudentT,
     Study,
     Uniform,
     simulate,
@@ -222,6 +224,36 @@ def test_a_family_that_does_not_fit_the_rewards_is_refused_when_the_study_is_mad
         Study(outside, Uniform(0.5), kind("bernoulli"), horizon=100)
     with pytest.raises(InvalidInput, match="family"):
         Agent(kind("bernoulli"), arms=2)
+
+
+@pytest.mark.parametrize("kind", [IMED, KLUCB, KLUCBPlusPlus])
+@pytest.mark.parametrize("family", [None, "gaussian"])
+def test_rewards_without_a_variance_are_refused(kind, family):
+    wild = ArmedBandit([0.5, 0.1], reward=StudentT(1.5))
+    with pytest.raises(InvalidInput, match=r"reward` must have a finite variance.*RobustUCB"):
+        Study(wild, Uniform(0.5), kind(family), horizon=100)
+
+
+@pytest.mark.parametrize("kind", [IMED, KLUCB, KLUCBPlusPlus])
+def test_rewards_of_no_family_are_taken_for_normal_only_when_told_so(kind):
+    heavy = ArmedBandit([0.5, 0.1], reward=StudentT(3.0))
+    with pytest.raises(InvalidInput, match=r"family` must be given for student-t rewards"):
+        Study(heavy, Uniform(0.5), kind(), horizon=100)
+    with pytest.raises(InvalidInput, match=r"family` must be given for student-t rewards"):
+        Agent(kind(), arms=2, reward="student-t")
+    Study(heavy, Uniform(0.5), kind("gaussian"), horizon=100)
+
+
+@pytest.mark.parametrize("kind", [MOSS, KLUCBPlusPlus])
+def test_a_dimension_below_the_number_of_arms_is_refused(kind):
+    arms = ArmedBandit([0.5, 0.4, 0.3])
+    with pytest.raises(InvalidInput, match=r"dimension` must be at least the number of arms, 3"):
+        Study(arms, Uniform(1.0), kind(dimension=2.5), horizon=100)
+    with pytest.raises(InvalidInput, match="sum of 1/p"):
+        Agent(kind(dimension=2.5), arms=3)
+    two = ArmedBandit([0.5, 0.4, 0.3], actions=FixedArms([0, 2]))
+    Study(two, Uniform(0.9), kind(dimension=2.5), horizon=100)
+    assert kind(dimension="arms").table(two.setting(100))[0, -1] == 50.0
 
 
 def test_specs_know_the_policies():

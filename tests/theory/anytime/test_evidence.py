@@ -72,6 +72,18 @@ def test_bernoulli_reaches_its_threshold_with_probability_at_most_alpha_exactly(
     assert 0.0 < failed <= 0.1
 
 
+def test_what_the_shrunk_likelihood_ratio_must_reach():
+    """Three arms, 5%, 100 and 400 observations, rho 10: log 40 + log(11 * 41)/2 = 6.74."""
+    shrunk = 100**2 / 110, 400**2 / 410
+    together = shrunk[0] * shrunk[1] / (shrunk[0] + shrunk[1])
+    at = math.log(2 / 0.05) + math.log(11 * 41) / 2
+    assert at == pytest.approx(6.74, abs=0.005)
+    for ratio, enough in ((at * 1.0001, True), (at * 0.9999, False)):
+        gap = math.sqrt(2 * ratio / together)
+        found = evidence((100, 100 * gap), (400, 0.0), rho=10.0)
+        assert (found >= math.log(2 / 0.05)) == enough
+
+
 def test_without_observations_or_noise():
     assert evidence((0, 0), (5, 1.0)) == -math.inf
     assert evidence((5, 1.0), (0, 0), rewards="bernoulli") == -math.inf

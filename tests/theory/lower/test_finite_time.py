@@ -44,6 +44,25 @@ def test_is_nothing_while_too_few_rounds_were_played():
     assert found.raised.tolist() == [0.0] * 5
 
 
+def test_a_regret_that_makes_it_vacuous_is_said_to():
+    found = finite_lower_bound(*G, 1000, 500)
+    assert found.value == 0.0
+    assert not found.says_something
+    assert found.possible
+    assert str(found).startswith(
+        "By round 1,000 nothing follows for policies that lose at most 500"
+    )
+
+
+def test_a_regret_no_policy_has_everywhere_is_said_to_be_impossible():
+    found = finite_lower_bound(*G, 1e6, 5)
+    assert found.value > found.regret
+    assert not found.possible
+    assert found.to_dict()["possible"] is False
+    assert "no policy loses at most 5 here and wherever" in str(found)
+    assert "at least" not in str(found)
+
+
 def test_tends_to_the_constant_slowly_and_from_below():
     constant = asymptotic_lower_bound(*G).constant
     shares = [

@@ -12,13 +12,45 @@ SEEN = [0.9, 0.1, 0.5, 0.3, 0.05]
 
 
 def test_golden():
-    first, second = minimax_lower_bound(SEEN, 10_000).terms.values()
+    first, second, _ = minimax_lower_bound(SEEN, 10_000).terms.values()
     assert first == pytest.approx(22.5333146778, abs=5e-11)
     assert second == pytest.approx(61.4555931693, abs=5e-11)
     noisy = minimax_lower_bound([0.5, 0.2, 0.8, 0.3], 10_000, noise=[0.1, 1, 2, 0.3])
-    assert list(noisy.terms.values()) == pytest.approx([12.1661001931, 42.6848464023], abs=5e-11)
+    assert noisy.terms["one arm raised"] == pytest.approx(12.1661001931, abs=5e-11)
+    assert noisy.terms["all arms alike"] == pytest.approx(42.6848464023, abs=5e-11)
     bernoulli = minimax_lower_bound(SEEN, 10_000, rewards="bernoulli").value
     assert bernoulli == pytest.approx(11.2567212097, abs=5e-11)
+
+
+rates = st.floats(0.001, 1.0)
+
+
+@pytest.mark.parametrize("rewards", ["gaussian", "bernoulli"])
+@given(st.lists(st.tuples(rates, rates), min_size=2, max_size=8))
+def test_a_problem_seen_less_is_never_easier(rewards, pairs):
+    seen_more, seen_less = zip(*((max(pair), min(pair)) for pair in pairs), strict=True)
+    easier = minimax_lower_bound(seen_more, 1000, rewards=rewards).value
+    harder = minimax_lower_bound(seen_less, 1000, rewards=rewards).value
+    assert harder >= easier * (1 - 1e-12)
+
+
+def test_one_arm_seen_ever_less_does_not_lower_the_bound():
+    found = [minimax_lower_bound([0.5, 0.5, p], 1000).value for p in (0.5, 0.1, 0.01, 1e-4, 1e-9)]
+    assert found == sorted(found)
+
+
+@given(st.lists(rates, min_size=2, max_size=6), st.integers(0, 2**32 - 1))
+def test_no_smaller_variances_that_were_tried_give_more(observe, seed):
+    """The proof holds with any v' <= v; the best of them is a cap at one of the v."""
+    capped = minimax_lower_bound(observe, 1000).terms["arms capped"]
+    v = 1.0 / np.array(observe)
+    tried = v * np.random.default_rng(seed).random((2000, len(v))) ** 0.3
+    tried = np.concatenate([tried, np.minimum(v, np.linspace(v.min() / 2, v.max(), 500)[:, None])])
+    total = tried.sum(axis=1)
+    bound = 0.5 * (1 - tried.max(axis=1) / total) ** 2 * np.sqrt(1000 * total)
+    assert capped >= bound.max() * (1 - 1e-12)
+    alike = minimax_lower_bound(observe, 1000).terms["all arms alike"]
+    assert capped >= alike * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("observe", [[0.5, 0.5], [1.0, 1e-300]])

@@ -35,10 +35,25 @@ class FamilyPolicy(Policy):
             checks.one_of(f"{type(self).__name__}.family", self.family, FAMILIES)
 
     def check(self, setting: Setting) -> None:
-        """Refuse a family that does not fit the rewards."""
+        """Refuse a family that does not fit the rewards, and rewards without a variance."""
+        name = type(self).__name__
+        if not setting.finite_variance:
+            raise InvalidInput(
+                "reward",
+                f"must have a finite variance for {name}",
+                setting.reward,
+                "Use RobustUCB, which needs fewer moments.",
+            )
+        if self.family is None and setting.reward not in FAMILIES and not setting.sub_gaussian:
+            raise InvalidInput(
+                f"{name}.family",
+                f"must be given for {setting.reward} rewards, which are of none of its families",
+                self.family,
+                "Use RobustUCB, or family='gaussian' to take them for normal rewards.",
+            )
         if self.family not in (None, "gaussian", setting.reward):
             raise InvalidInput(
-                f"{type(self).__name__}.family",
+                f"{name}.family",
                 f"must be 'gaussian' or left out for {setting.reward} rewards",
                 self.family,
                 f"Leave it out, or declare rewards that are {self.family}.",

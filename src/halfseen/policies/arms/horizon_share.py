@@ -38,8 +38,25 @@ def checked_dimension(field: str, dimension: Any) -> float | str:
     return checks.number(field, dimension, at_least=1.0, fix="Use 'learned'.")
 
 
+def offered(setting: Setting) -> int:
+    """Return how many arms can be played."""
+    return setting.arms if setting.offered is None else setting.offered
+
+
+def check_dimension(field: str, dimension: float | str, setting: Setting) -> None:
+    """Refuse a dimension below the number of arms, which no sum of 1/p is."""
+    arms = offered(setting)
+    if not isinstance(dimension, str) and dimension < arms * (1.0 - 1e-9):
+        raise InvalidInput(
+            field,
+            f"must be at least the number of arms, {arms}",
+            dimension,
+            "Use the sum of 1/p over the arms, or 'learned'.",
+        )
+
+
 def share(dimension: float | str, setting: Setting) -> float:
     """Return T/D, or T/K, or, where D is to be learned, T."""
     if dimension == LEARNED:
         return float(setting.horizon)
-    return setting.horizon / (setting.arms if dimension == ARMS else float(dimension))
+    return setting.horizon / (offered(setting) if dimension == ARMS else float(dimension))

@@ -16,6 +16,7 @@ from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, State
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.policies.arms.horizon_share import (
     LEARNED,
+    check_dimension,
     checked_dimension,
     learned_dimension,
     share,
@@ -96,6 +97,11 @@ class KLUCBPlusPlus(FamilyPolicy):
         kernels = super().kernels()
         learned = self.dimension == LEARNED
         return replace(kernels, index=None) if learned else replace(kernels, choose=None)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse what does not fit the rewards, and a dimension below the number of arms."""
+        super().check(setting)
+        check_dimension("KLUCBPlusPlus.dimension", self.dimension, setting)
 
     def table(self, setting: Setting) -> Vector:
         """Return the family, 1/(2 sigma^2) and the share of the horizon of each arm."""

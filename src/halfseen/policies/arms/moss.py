@@ -14,6 +14,7 @@ from halfseen.draws import Stream
 from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, Policy, State
 from halfseen.policies.arms.horizon_share import (
     LEARNED,
+    check_dimension,
     checked_dimension,
     learned_dimension,
     share,
@@ -90,6 +91,10 @@ class MOSS(Policy):
         kernels = super().kernels()
         learned = self.dimension == LEARNED
         return replace(kernels, index=None) if learned else replace(kernels, choose=None)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a dimension below the number of arms."""
+        check_dimension("MOSS.dimension", self.dimension, setting)
 
     def table(self, setting: Setting) -> Vector:
         """Return 4 sigma^2 and the share of the horizon of each arm."""

@@ -25,7 +25,7 @@ from halfseen.report.study.measures import (
 )
 from halfseen.report.study.sections import repeated
 from halfseen.studies.result import Result
-from halfseen.theory import LowerBounds, finite_lower_bound, lower_bounds
+from halfseen.theory import FiniteLowerBound, LowerBounds, finite_lower_bound, lower_bounds
 from halfseen.theory.lower.gathered import slope_in_log
 
 ABOVE, BELOW = "proved above", "proved below"
@@ -137,7 +137,8 @@ def lower_section(result: Result) -> Html:
         " rewards does not; C is about growth as T goes to infinity, and a policy may be below"
         " C log T at any given T. “At least”: what a policy"
         " must have lost by the last round if, wherever one worse arm is raised above the best, it"
-        " loses no more than was measured here."
+        " loses no more than was measured here; “more elsewhere”: no policy loses so little on all"
+        " of these problems; “nothing yet”: too few rounds for the regret measured."
     )
     if not study.linear:
         intro += (
@@ -185,12 +186,14 @@ def _growth_table(result: Result, known: list[tuple[Place, LowerBounds]]) -> Htm
                 least,
                 slope.mean / least if grew and least > 0.0 else None,
                 final_regret(result, place.position).text,
-                None if low.finite is None else low.finite.value,
+                _least_by_now(low.finite),
             ]
         )
     columns = [list(column) for column in zip(*rows, strict=True)]
     for at, unit in ((3, ""), (4, "×"), (6, "")):
-        columns[at] = list(aligned(columns[at], unit))
+        numbers = [None if isinstance(cell, str) else cell for cell in columns[at]]
+        shown = zip(columns[at], aligned(numbers, unit), strict=True)
+        columns[at] = [cell if isinstance(cell, str) else text for cell, text in shown]
     heads = ("censorship", "policy", "growth", "least growth C", "ratio", "regret", "at least")
     groups = [place.position[2] == 0 for place, _ in known]
     return table(
@@ -200,6 +203,15 @@ def _growth_table(result: Result, known: list[tuple[Place, LowerBounds]]) -> Htm
         label="Growth of regret",
         groups=groups,
     )
+
+
+def _least_by_now(finite: FiniteLowerBound | None) -> str | float:
+    """Return the bound, or a word where it says nothing or no policy is that good everywhere."""
+    if finite is None:
+        return "–"
+    if not finite.possible:
+        return "more elsewhere"
+    return finite.value if finite.says_something else "nothing yet"
 
 
 def _least_table(known: list[tuple[Place, LowerBounds]]) -> Html:

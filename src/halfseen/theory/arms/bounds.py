@@ -12,10 +12,10 @@ from halfseen import checks
 from halfseen.censorship import Censorship, Delayed
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
-from halfseen.policies import UCB, LinearPolicy, Policy
+from halfseen.policies import MOSS, UCB, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit
 from halfseen.theory import inputs
-from halfseen.theory.arms import bound_terms
+from halfseen.theory.arms import bound_terms, moss_bound
 from halfseen.theory.arms.bound_terms import Terms, World
 from halfseen.theory.arms.dimension import has_fixed_arms
 from halfseen.theory.arms.open_decisions import late_messages
@@ -124,8 +124,8 @@ def regret_bounds(
     censorship
         The probability that each action's reward is observed.
     policy
-        A `UCB`, `LinUCB`, `GLMUCB` or `RidgeGLMUCB` gets all bounds; any other policy only the
-        trivial one.
+        A `UCB`, `LinUCB`, `GLMUCB` or `RidgeGLMUCB` gets all bounds, `MOSS` the one it is made
+        for; any other policy only the trivial one.
     horizon
         Number of rounds T, at least 1.
     potential
@@ -232,12 +232,24 @@ def regret_bounds_along(
     tables = []
     for time in times:
         now = replace(world, horizon=time)
+        if type(policy) is MOSS:
+            tables.append(RegretBounds(time, _of_moss(problem, policy, now)))
+            continue
         rows = [
             _bound(one, now, (one.policy and unproved) or (one.fixed and moving) or "")
             for one in STATEMENTS
         ]
         tables.append(RegretBounds(time, tuple(rows)))
     return tables
+
+
+def _of_moss(problem: ArmedBandit, policy: MOSS, world: World) -> tuple[Bound, ...]:
+    reason = moss_bound.moss_obstacle(problem, policy, world) or ""
+    if not reason and not has_fixed_arms(problem):
+        reason = "needs the same arms in every round"
+    reference = moss_bound.OF_ARMS if policy.dimension == "arms" else moss_bound.OF_DIMENSION
+    worst = Statement("worst case", lambda now: moss_bound.moss_terms(policy, now), reference)
+    return _bound(worst, world, reason), _bound(STATEMENTS[-1], world, "")
 
 
 def _world(problem: ArmedBandit, censorship: Censorship, policy: Policy, horizon: int) -> World:

@@ -119,7 +119,7 @@ def arm_class(problem: Any, censorship: Any, family: Any = None) -> ArmClass:
 
 
 def _family(problem: ArmedBandit, reward: str, family: Any) -> str:
-    if getattr(problem.reward, "degrees", math.inf) <= 2.0:
+    if not problem.law.finite_variance:
         raise InvalidInput(
             "ArmedBandit.reward",
             "must have a finite variance for a lower bound",

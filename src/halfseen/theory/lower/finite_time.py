@@ -14,7 +14,6 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.problems import ArmedBandit
-from halfseen.tables import show
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -46,16 +45,43 @@ class FiniteLowerBound(Shown, ByValue):
     horizon: float
     regret: float
 
-    def _headline(self) -> str:
+    @property
+    def possible(self) -> bool:
+        """Whether a policy may lose at most `regret` on all these problems.
+
+        False when `value` exceeds `regret`: then every policy loses more than `regret` on one of
+        the problems, and `value` is a bound for no policy.
+        """
+        return self.value <= self.regret
+
+    @property
+    def says_something(self) -> bool:
+        """Whether the bound is above 0; for few rounds or a large `regret` it is not."""
+        return self.value > 0.0
+
+    def __str__(self) -> str:
+        rounds, most = f"{self.horizon:,.0f}", f"{self.regret:,.4g}"
+        problems = "here and wherever one worse arm is raised above the best"
+        if not self.possible:
+            return (
+                f"By round {rounds} no policy loses at most {most} {problems}: on one of these"
+                " problems every policy loses more."
+            )
+        if not self.says_something:
+            return (
+                f"By round {rounds} nothing follows for policies that lose at most {most}"
+                f" {problems}; it does after more rounds, or for those that lose less."
+            )
         return (
-            f"regret by round {self.horizon:,.0f} is at least {show(self.value)}, of policies that"
-            f" lose at most {show(self.regret)} here and on neighbouring problems"
+            f"By round {rounds} it is at least {self.value:,.4g} for any policy that loses at most"
+            f" {most} {problems}."
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {
             "value": self.value,
+            "possible": self.possible,
             "terms": self.terms.tolist(),
             "raised": self.raised.tolist(),
             "horizon": self.horizon,
@@ -99,6 +125,9 @@ def finite_lower_bound(
 
     Notes
     -----
+    Where the value exceeds B itself no policy is that good (`possible` is False), and where it is
+    0 nothing follows (`says_something` is False); printing the bound says so.
+
     This, unlike C log T, holds at every T. As T grows and B is of order log T it tends to C log T,
     but slowly.
 

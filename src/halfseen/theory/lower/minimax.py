@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import Shown
@@ -58,6 +60,10 @@ def minimax_lower_bound(
     .. math:: R_T\ge\max\Bigl(\frac{e^{-1/2}}{16}\sqrt{T(D-\min_av_a)},\
               \frac12\bigl(1-\frac{\max_av_a}D\bigr)^2\sqrt{TD}\Bigr).
 
+    The second holds with any smaller :math:`v` as well, and is best with :math:`\min(v_a,c)` for
+    one of the :math:`v_a` as :math:`c`: a third term, with which the bound never falls when an arm
+    is seen less.
+
     For Bernoulli rewards, with :math:`D=\sum_a1/p_a`, it is the largest over
     :math:`0<g<\frac14` of
 
@@ -81,6 +87,10 @@ def minimax_lower_bound(
 
     Notes
     -----
+    A problem seen less can only be harder: whoever is shown more can discard it. In the second
+    proof only the information of an observation, :math:`g^2/(2v_a)` per play, is used, and it is
+    less than with a smaller :math:`v_a`.
+
     Since :math:`D-\min v\ge D/2`, the order is :math:`\sqrt{DT}`, that of the upper bounds: the
     effective dimension is what a censored problem costs in the worst case. It says nothing about
     a given problem, on which a policy may lose less.
@@ -93,7 +103,7 @@ def minimax_lower_bound(
     Examples
     --------
     >>> round(minimax_lower_bound([0.9, 0.1, 0.5, 0.3, 0.05], 10_000).value, 6)
-    61.455593
+    100.691099
     """
     p, time = inputs.observation(observe), inputs.rounds(horizon)
     if len(p) < 2:
@@ -101,20 +111,40 @@ def minimax_lower_bound(
     if checks.one_of("rewards", rewards, ("gaussian", "bernoulli")) == "bernoulli":
         return _bernoulli(float((1.0 / p).sum() - 1.0 / p.max()), time)
     scale = inputs.per_arm("noise", noise, len(p))
-    variances = scale**2 / p
+    variances = np.sort(scale**2 / p)
     total = float(variances.sum())
-    rest = float(variances.sum() - variances.min())
-    others = 1.0 - float(variances.max()) / total if total > 0.0 else 0.0
-    terms = {
-        "one arm raised": math.exp(-0.5) / 16.0 * math.sqrt(time * rest),
-        "all arms alike": 0.5 * others**2 * math.sqrt(time * total),
+    rest = total - float(variances[0])
+    found = {
+        "one arm raised": (
+            math.exp(-0.5) / 16.0 * math.sqrt(time * rest),
+            math.sqrt(rest / time) if time > 0.0 else 0.0,
+        ),
+        "all arms alike": _alike(total, float(variances[-1]), time),
+        "arms capped": _capped(variances, time),
     }
-    means = {
-        "one arm raised": math.sqrt(rest / time) if time > 0.0 else 0.0,
-        "all arms alike": others * math.sqrt(total / time) if time > 0.0 else 0.0,
-    }
-    larger = max(terms, key=lambda name: terms[name])
-    return MinimaxLowerBound(terms[larger], terms, means[larger])
+    value, largest = max(found.values())
+    return MinimaxLowerBound(value, {name: term for name, (term, _) in found.items()}, largest)
+
+
+def _capped(variances: Vector, time: float) -> tuple[float, float]:
+    """Return the largest bound with all means 0 but one over every cap of sorted variances.
+
+    With k variances above the cap c and a sum of a below it, the bound is proportional to
+    (a + (k-1) c)^2 (a + k c)^(-3/2). As c grows this falls, rises, or falls and then rises, so that
+    one of the variances is the best cap.
+    """
+    above = np.arange(len(variances))[::-1]
+    totals = np.cumsum(variances) + above * variances
+    best = int(np.argmax((totals - variances) ** 2 / np.maximum(totals, 1e-300) ** 1.5))
+    return _alike(float(totals[best]), float(variances[best]), time)
+
+
+def _alike(total: float, most: float, time: float) -> tuple[float, float]:
+    """Return the bound of the proof with all means 0 but one, and that one."""
+    if not total > 0.0 or not time > 0.0:
+        return 0.0, 0.0
+    others = 1.0 - most / total
+    return 0.5 * others**2 * math.sqrt(time * total), others * math.sqrt(total / time)
 
 
 def _bernoulli(rest: float, time: float) -> MinimaxLowerBound:

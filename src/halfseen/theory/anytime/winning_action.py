@@ -1,0 +1,153 @@
+"""Which action with features has won, if any, at a level that holds however often one looks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halfseen import checks
+from halfseen.checks import Vector
+from halfseen.errors import InvalidInput
+from halfseen.theory.anytime.samples import risk
+
+
+@dataclass(frozen=True)
+class WinningAction:
+    """The action shown to have the largest mean, if one is.
+
+    Attributes
+    ----------
+    action
+        Row of the action shown to be the best; None as long as none is.
+    leader
+        Row of the action with the largest estimated mean.
+    level
+        Probability that no action but a best one is ever declared.
+    margins
+        Lower limit of how much better the leader is than each action: the leader has won when all
+        others are above 0. Infinite for the leader itself and for copies of it.
+    radius
+        Radius of the confidence ellipsoid, in the norm of the design.
+    """
+
+    action: int | None
+    leader: int
+    level: float
+    margins: Vector
+    radius: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON; None for what is infinite."""
+        return {
+            "action": self.action,
+            "leader": self.leader,
+            "level": self.level,
+            "margins": [float(m) if math.isfinite(m) else None for m in self.margins],
+            "radius": self.radius,
+        }
+
+
+def winning_action(
+    actions: Any,
+    estimate: Any,
+    design: Any,
+    *,
+    regularization: float = 1.0,
+    noise: float = 1.0,
+    bound: float = 1.0,
+    level: float = 0.95,
+) -> WinningAction:
+    r"""Return the action shown to have the largest mean, valid at every round at once.
+
+    With the design :math:`W=\lambda I+\sum aa^\top` of the observed rounds and the ridge estimate
+    :math:`\hat\theta`, action a has won when for every other action b
+
+    .. math:: \langle a-b,\hat\theta\rangle-\beta\,\|a-b\|_{W^{-1}}>0,\qquad
+              \beta=\sigma\sqrt{\log\det W-d\log\lambda+2\log(1/\alpha)}+\sqrt\lambda\,S .
+
+    Parameters
+    ----------
+    actions
+        The actions in question, an array (K, d).
+    estimate
+        The ridge estimate of theta from observed rewards.
+    design
+        W, with the ridge.
+    regularization
+        lambda, above 0.
+    noise
+        Sub-Gaussian scale of the rewards, sigma.
+    bound
+        S, a number the length of theta does not exceed.
+    level
+        :math:`1-\alpha`: probability that no action but a best one is ever declared.
+
+    Returns
+    -------
+    WinningAction
+        The winner, if there is one, and how far the leader is from being it.
+
+    Notes
+    -----
+    With probability at least :math:`1-\alpha` theta is in the ellipsoid at every round, whatever
+    was offered, played and observed. Then every margin is true of theta, for all sets of actions at
+    once. An ellipsoid pays for all directions, not only for the K - 1 that matter here: the rule
+    is conservative, and errs far less often than :math:`\alpha`.
+
+    References
+    ----------
+    Abbasi-Yadkori, Pal, Szepesvari, *Improved algorithms for linear stochastic bandits*, 2011,
+    Theorem 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, plays = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]), np.array([400, 300, 300])
+    >>> design = np.eye(2) + (rows.T * plays) @ rows
+    >>> found = winning_action(rows, [0.7, 0.1], design, noise=0.5)
+    >>> found.action, found.margins.round(3).tolist()
+    (0, [inf, 0.365, 0.054])
+    """
+    rows, theta, ridge = _arrays(actions, estimate, design)
+    lam = checks.number("regularization", regularization, above=0.0, fix="Use that of the policy.")
+    scale = checks.number("noise", noise, at_least=0.0)
+    longest = checks.number("bound", bound, at_least=0.0)
+    alpha = risk(level)
+    spread = float(np.linalg.slogdet(ridge / lam)[1])
+    radius = scale * math.sqrt(max(spread, 0.0) + 2.0 * math.log(1.0 / alpha))
+    radius += math.sqrt(lam) * longest
+    means = rows @ theta
+    leader = int(np.argmax(means))
+    apart = rows[leader] - rows
+    widths = np.sqrt(np.maximum(np.sum(apart * np.linalg.solve(ridge, apart.T).T, axis=1), 0.0))
+    margins = means[leader] - means - radius * widths
+    margins[~apart.any(axis=1)] = math.inf
+    won = bool(np.all(margins > 0.0))
+    return WinningAction(leader if won else None, leader, 1.0 - alpha, margins, radius)
+
+
+def _arrays(actions: Any, estimate: Any, design: Any) -> tuple[Vector, Vector, Vector]:
+    """Return the three arrays, or refuse shapes that do not fit and entries that are not finite."""
+    found = []
+    for name, value in (("actions", actions), ("estimate", estimate), ("design", design)):
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            array = np.full(1, math.nan)
+        if array.size == 0 or not np.all(np.isfinite(array)):
+            raise InvalidInput(name, "must be an array of finite numbers", value, "Correct it.")
+        found.append(array)
+    rows, theta, ridge = found
+    d = theta.size
+    for name, array, shape in (
+        ("estimate", theta, (d,)),
+        ("actions", rows, (len(rows), d)),
+        ("design", ridge, (d, d)),
+    ):
+        if array.shape != shape:
+            text = f"must be an array {shape}, d = {d} being the length of `estimate`"
+            raise InvalidInput(name, text, f"shape {array.shape}", "Match the number of features.")
+    return rows, theta, ridge
