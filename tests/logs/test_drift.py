@@ -191,3 +191,16 @@ def test_a_daily_cycle_in_a_short_log_is_no_change_of_rate():
 @pytest.mark.slow
 def test_a_daily_cycle_is_seldom_taken_for_a_change_of_rate():
     assert count_changes(range(100)) <= 2
+
+
+def test_the_design_effect_is_that_of_whole_units_where_they_come_and_go():
+    bins = 120
+    unit = np.repeat(np.arange(400), 8)
+    all_or_nothing = np.repeat((np.arange(400) % 2).astype(float), 8)
+    spread = np.tile(np.arange(8) * bins // 8, 400)
+    gone = np.repeat(np.arange(400) * (bins - 8) // 400, 8) + np.tile(np.arange(8), 400)
+    one, rows = np.zeros(len(unit), dtype=np.int64), np.ones(len(unit))
+    stays = _design_of_steps(unit, one, spread, rows, all_or_nothing)
+    leaves = _design_of_steps(unit, one, gone, rows, all_or_nothing)
+    assert stays < 0.5  # as many rows of a unit before a step as after it
+    assert 6.0 < leaves < 8.0  # eight rows that count as one

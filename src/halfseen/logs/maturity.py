@@ -117,13 +117,13 @@ class Maturity:
                 f"None of the {self.unseen:,} rewards not seen is still expected: every decision"
                 " is old enough."
             )
-        rate = f"Within {wait}, {self.share:.0%} of rewards come back"
         half = self.duration(self.waited_for(0.5))
+        rate = f"Half of what comes back within {wait} is back within {half}"
         if self.reached:
-            said.append(f"{rate}, half of them within {half}; next to nothing comes later.")
+            said.append(f"{rate}; next to nothing comes later.")
         else:
             said.append(
-                f"{rate}. Some come later still, perhaps {100 * self.later:.2g} points more, so"
+                f"{rate}. Some comes later still, perhaps {100 * self.later:.2g} points more, so"
                 " rates here are lower ends and what they cost is an upper end."
             )
         law, ends = self.pooled.share, self.cells.ends

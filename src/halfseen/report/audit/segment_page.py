@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import short
+from halfseen.report.audit.command_line import command_line
+from halfseen.report.audit.warnings_section import void_section
 from halfseen.report.core.document import charts_of, document, section
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.studies.storage import is_marked, write_text
@@ -28,12 +30,15 @@ def write_segments(found: SegmentedAudit, folder: Path) -> Path:
     rows = tuple((name, *row) for name, part in parts for row in part.rates.rows)
     write_text(folder / "rates.csv", Table(columns, rows).to_csv())
     path = folder / "report.html"
-    write_text(path, document(f"Missing feedback by {found.by}", _body(found), charts_of([])))
+    body = _body(found, command_line(found.whole, folder, {}))
+    write_text(path, document(f"Missing feedback by {found.by}", body, charts_of([])))
     return path
 
 
-def _body(found: SegmentedAudit) -> list[Html]:
+def _body(found: SegmentedAudit, command: str) -> list[Html]:
     whole = found.whole
+    voiding = [warning.finding for warning in whole.warnings if warning.voids]
+    lead = voiding[0] if voiding else " ".join(whole.answers[:2])
     header = tag(
         "header",
         tag(
@@ -43,7 +48,7 @@ def _body(found: SegmentedAudit) -> list[Html]:
             class_="eyebrow",
         ),
         tag("h1", f"What missing feedback costs, by {found.by}"),
-        tag("p", " ".join(whole.answers[:2]), class_="lead"),
+        tag("p", lead, class_="lead"),
         *([] if whole.left_out is None else [tag("p", str(whole.left_out), class_="caution")]),
     )
     records = found.table.records()
@@ -51,20 +56,19 @@ def _body(found: SegmentedAudit) -> list[Html]:
     words = (0, len(found.table.columns) - 2, len(found.table.columns) - 1)
     note = (
         f"Factor: how many times as many decisions are needed as with complete feedback, in the"
-        f" worst case, with its {whole.level:.0%} interval; – where it has no upper limit because"
-        " an arm was never seen. All arms of all segments are in rates.csv, next to this page."
+        f" worst case, with its {whole.level:.0%} interval. It speaks of the arms that were seen;"
+        " – if none was. All arms of all segments are in rates.csv, next to this page."
     )
-    main = tag(
-        "main",
-        section(
-            "segments",
-            "Segment by segment",
-            table(found.table.columns, rows, words=words, label="Segments"),
-            tag("p", note, class_="note"),
-        ),
-        *(_segment(found.by, name, part) for name, part in found.segments.items()),
+    segments = section(
+        "segments",
+        "Segment by segment",
+        table(found.table.columns, rows, words=words, label="Segments"),
+        tag("p", note, class_="note"),
     )
-    return [header, main]
+    how = section("how", "The command that makes this page", tag("pre", tag("code", command)))
+    parts = [_segment(found.by, name, part) for name, part in found.segments.items()]
+    first = [void_section(whole), tag("div", segments, class_="void")]
+    return [header, tag("main", *(first if voiding else [segments]), *parts, how)]
 
 
 def _cell(key: str, value: object) -> object:
@@ -75,9 +79,13 @@ def _cell(key: str, value: object) -> object:
 
 def _segment(by: str, name: str, found: Audit) -> Html:
     heading = tag("h3", f"{by}: {name}")
-    answers = [tag("p", answer) for answer in found.answers]
-    warnings = [
+    answers: list[object] = [tag("p", answer) for answer in found.answers]
+    if found.voided:
+        answers = [tag("div", *answers, class_="void answers")]
+    items = [
         tag("li", tag("strong", w.finding), " ", w.effect, " ", tag("em", w.remedy))
         for w in found.warnings
     ]
-    return tag("section", heading, *answers, *([tag("ul", *warnings)] if warnings else []))
+    warnings: list[object] = [tag("ul", *items)] if items else []
+    parts = [*warnings, *answers] if found.voided else [*answers, *warnings]
+    return tag("section", heading, *parts)
