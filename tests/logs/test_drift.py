@@ -17,6 +17,7 @@ from halfseen.logs.drift import (
     overdispersion,
     score_over_time,
 )
+from halfseen.logs.warnings.changing_rates import design_of_steps
 from logs.warnings.made_logs import findings
 
 
@@ -200,7 +201,7 @@ def test_the_design_effect_is_that_of_whole_units_where_they_come_and_go():
     spread = np.tile(np.arange(8) * bins // 8, 400)
     gone = np.repeat(np.arange(400) * (bins - 8) // 400, 8) + np.tile(np.arange(8), 400)
     one, rows = np.zeros(len(unit), dtype=np.int64), np.ones(len(unit))
-    stays = _design_of_steps(unit, one, spread, rows, all_or_nothing)
-    leaves = _design_of_steps(unit, one, gone, rows, all_or_nothing)
+    stays = design_of_steps(unit, one, spread, rows, all_or_nothing)
+    leaves = design_of_steps(unit, one, gone, rows, all_or_nothing)
     assert stays < 0.5  # as many rows of a unit before a step as after it
     assert 6.0 < leaves < 8.0  # eight rows that count as one

@@ -60,10 +60,10 @@ def unit_design(decisions: Decisions, maturity: Maturity | None) -> float:
     if not expected:
         return 1.0
     within_bins = float((sum_by(key, k - n * rate) ** 2).sum()) / expected
-    return max(within_bins, _design_of_steps(unit, stratum, place, n, k))
+    return max(within_bins, design_of_steps(unit, stratum, place, n, k))
 
 
-def _design_of_steps(unit: Whole, stratum: Whole, place: Whole, n: Vector, k: Vector) -> float:
+def design_of_steps(unit: Whole, stratum: Whole, place: Whole, n: Vector, k: Vector) -> float:
     """Return the mean design effect of steps at the eighths of a log, clustered by unit."""
     rate = (sum_by(stratum, k) / sum_by(stratum, n))[stratum]
     rows = np.cumsum(sum_by(place, n))
