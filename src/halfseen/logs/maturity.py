@@ -11,10 +11,9 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
-from halfseen.logs.drift import moment_in_words
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
-from halfseen.logs.time_bins import DAY
+from halfseen.logs.time_bins import DAY, moment_in_words
 from halfseen.logs.warnings.log_warning import LogWarning
 from halfseen.tables import listed, percent
 

@@ -124,7 +124,16 @@ def users_come_and_go(parts):
 
 def decided_in_batches(parts):
     batches = np.sort(parts.rng.random(20)) * DAYS
-    parts.time = np.sort(batches[parts.rng.integers(0, 20, parts.rows)])
+    batch = np.sort(parts.rng.integers(0, 20, parts.rows))
+    parts.time = batches[batch]
+    return batch
+
+
+def batches_differ(parts):
+    """Every batch has a rate of its own, by nothing but chance."""
+    batch = decided_in_batches(parts)
+    odds = np.log(RATES / (1 - RATES))[parts.arm] + 0.3 * parts.rng.normal(size=20)[batch]
+    parts.chance = 1 / (1 + np.exp(-odds))
 
 
 def all_at_once(parts):
@@ -167,6 +176,7 @@ CLEAN = {
     "users differ, independently": users_differ_independently,
     "users come and go": users_come_and_go,
     "decided in 20 batches": decided_in_batches,
+    "batches differ by chance": batches_differ,
     "ends now, trend, shifting mix": all_at_once,
     "no feedback times, contexts": no_feedback_times,
     "binary, 1,000 rows": binary,

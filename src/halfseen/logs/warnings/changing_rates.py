@@ -9,11 +9,11 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.logs.counts import LEAST_DAYS, Binned, Decisions
-from halfseen.logs.drift import Course, Whole, moment_in_words
+from halfseen.logs.drift import Course, Whole
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.mature_rows import delay_looks_the_same, mature_sql, within
 from halfseen.logs.maturity import Maturity
-from halfseen.logs.time_bins import DAY, WEEKDAYS
+from halfseen.logs.time_bins import DAY, WEEKDAYS, moment_in_words
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.logs.warnings.tied_units import Entries, tie
 from halfseen.logs.weekly_cycle import find_weekly_cycle
