@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from cli.test_cli_theory import run
 from scipy.stats import chi2_contingency, fisher_exact
@@ -86,10 +87,39 @@ def test_rates_that_did_not_change_are_named_once_in_a_thousand_comparisons():
     assert (far < 1e-3 / 20).sum() <= 2
 
 
-def test_an_arm_never_seen_has_no_factor_to_compare():
+def test_the_factor_of_the_arms_seen_is_compared_though_one_was_never_seen():
     never = made({"a": 0.5, "b": 0.0}, 300, 1)
-    found = compare(made({"a": 0.5, "b": 0.0}, 300, 2), never.to_dict())
-    assert found.factor is None
+    assert compare(made({"a": 0.5, "b": 0.0}, 300, 2), never.to_dict()).factor is None
+    changed = made({"a": 0.2, "b": 0.0}, 300, 2)
+    assert compare(changed, never.to_dict()).factor == pytest.approx(
+        (never.dimension_of_seen.factor, changed.dimension_of_seen.factor)
+    )
+
+
+def waiting(end, scale, seed, **options):
+    """Return the audit of a log that ends while rewards are on their way."""
+    rng = np.random.default_rng(seed)
+    n = 4000
+    log = pd.DataFrame({"offer": rng.choice(["a", "b"], n), "time": rng.random(n) * 60})
+    back = log.time + rng.exponential(scale, n)
+    log["back"] = back.where((rng.random(n) < 0.7) & (back <= end))
+    log["sold"] = np.where(log.back.notna(), rng.random(n), np.nan)
+    names = {"action": "offer", "reward": "sold", "time": "time", "feedback_time": "back"}
+    return audit(log, **names, now=end, **options)
+
+
+def test_rewards_still_on_their_way_are_no_change_of_rate():
+    old, now = waiting(200, 7.0, 1), waiting(60, 7.0, 2)
+    assert old.seen / old.rows - now.seen / now.rows > 0.05
+    assert compare(now, old.to_dict()).changes == 0
+
+
+def test_rates_within_different_windows_are_not_compared():
+    old, now = waiting(200, 60.0, 1), waiting(60, 60.0, 2)
+    with pytest.raises(InvalidInput, match=r"within the same window.*`--window`"):
+        compare(now, old.to_dict())
+    old, now = waiting(200, 60.0, 1, window=20), waiting(60, 60.0, 2, window=20)
+    assert compare(now, old.to_dict()).changes == 0
 
 
 def test_a_shortened_audit_says_that_it_cannot_tell_new_arms():
@@ -109,7 +139,10 @@ def test_thresholds_that_cannot_be_read(text):
 
 def test_thresholds():
     found = made({"a": 0.5, "b": 0.0}, 300, 1)
-    assert "factor is infinite" in read_threshold("factor>2", False).crossed(found, None)
+    assert "factor is 1." in read_threshold("factor>1.5", False).crossed(found, None)
+    assert read_threshold("factor>3", False).crossed(found, None) is None
+    nothing = made({"a": 0.0}, 30, 1)
+    assert "factor is infinite" in read_threshold("factor>2", False).crossed(nothing, None)
     assert read_threshold("never_seen >= 2", False).crossed(found, None) is None
     assert read_threshold("seen < 50%", False).crossed(found, None) is not None
 

@@ -17,6 +17,7 @@ from halfseen.logs.drift import (
     overdispersion,
     score_over_time,
 )
+from halfseen.logs.warnings.changing_rates import design_of_steps
 from logs.warnings.made_logs import findings
 
 
@@ -27,8 +28,8 @@ def one_arm(rows, seen):
 
 def changes(rows, seen, **more):
     found, edges = merged(score_over_time(one_arm(rows, seen), len(rows)))
-    spread = overdispersion(found)
-    places, p = find_changes(found.score, found.information, spread=spread, **more)
+    spread, free = overdispersion(found)
+    places, p = find_changes(found.score, found.information, spread=spread, free=free, **more)
     return edges[list(places)].tolist(), p
 
 
@@ -149,10 +150,10 @@ def test_times_of_every_kind_and_in_any_order():
 def test_changes_in_words():
     rows, starts = np.full(4, 100.0), 86_400.0 * np.arange(4)
     shares = np.full(4, 0.5)
-    course = Course(None, starts, rows, shares, (2,), (0.5, 0.1), 1.0, 0.0)
+    course = Course(None, starts, rows, shares, (2,), (0.5, 0.1), 1.0, np.inf, 0.0)
     assert course.in_words(dated=True) == "50.0% until 1970-01-03, then 10.0%"
     assert course.in_words(dated=False) == "50.0% until 172,800, then 10.0%"
-    hourly = Course(None, starts / 24, rows, shares, (2, 3), (0.5, 0.1, 0.9), 1.0, 0.0)
+    hourly = Course(None, starts / 24, rows, shares, (2, 3), (0.5, 0.1, 0.9), 1.0, np.inf, 0.0)
     words = "50.0% until 1970-01-01 02:00, then 10.0% until 1970-01-01 03:00, then 90.0%"
     assert hourly.in_words(dated=True) == words
     assert hourly.in_words(dated=True, most=2) == "50.0% until 1970-01-01 02:00, then ..."
@@ -191,3 +192,30 @@ def test_a_daily_cycle_in_a_short_log_is_no_change_of_rate():
 @pytest.mark.slow
 def test_a_daily_cycle_is_seldom_taken_for_a_change_of_rate():
     assert count_changes(range(100)) <= 2
+
+
+def test_the_design_effect_is_that_of_whole_units_where_they_come_and_go():
+    bins = 120
+    unit = np.repeat(np.arange(400), 8)
+    all_or_nothing = np.repeat((np.arange(400) % 2).astype(float), 8)
+    spread = np.tile(np.arange(8) * bins // 8, 400)
+    gone = np.repeat(np.arange(400) * (bins - 8) // 400, 8) + np.tile(np.arange(8), 400)
+    one, rows = np.zeros(len(unit), dtype=np.int64), np.ones(len(unit))
+    stays = design_of_steps(unit, one, spread, rows, all_or_nothing)
+    leaves = design_of_steps(unit, one, gone, rows, all_or_nothing)
+    assert stays < 0.5  # as many rows of a unit before a step as after it
+    assert 6.0 < leaves < 8.0  # eight rows that count as one
+
+
+def test_the_overdispersion_of_batches_is_estimated_though_the_rate_changes():
+    rng = np.random.default_rng(11)
+    spreads = []
+    for _ in range(300):
+        rates = expit(0.3 * rng.normal(size=60) + np.where(np.arange(60) < 30, 0.0, 1.0))
+        found = score_over_time(one_arm(np.full(60, 200), rng.binomial(200, rates)), 60)
+        spreads.append(overdispersion(found)[0])
+    # A batch of 200 rows has variance 50 at one half: 1 + 50 * 0.3**2, less where rates are high.
+    assert np.mean(spreads) == pytest.approx(5.0, abs=0.7)
+    plain = rng.binomial(200, 0.5, (300, 60))
+    scores = (score_over_time(one_arm(np.full(60, 200), seen), 60) for seen in plain)
+    assert np.mean([overdispersion(score)[1] < np.inf for score in scores]) < 0.25

@@ -13,6 +13,7 @@ import pyarrow.feather
 import pytest
 
 from halfseen import HalfseenError, InvalidInput, StorageError, audit
+from halfseen.logs.packed_files import check_whole
 from halfseen.logs.source import open_log
 from logs.test_source import EXPECTED, ROWS, counted
 
@@ -61,7 +62,13 @@ def test_binary_files_with_and_without_an_ending(tmp_path):
         assert counted(tmp_path / name) == EXPECTED, name
 
 
-@pytest.mark.parametrize("content", [TABLE, LINES, gzip.compress(TABLE, mtime=0)])
+def zstd(content):
+    return pa.compress(content, codec="zstd", asbytes=True)
+
+
+@pytest.mark.parametrize(
+    "content", [TABLE, LINES, gzip.compress(TABLE, mtime=0), zstd(TABLE), zstd(LINES)]
+)
 def test_standard_input(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert counted("-") == EXPECTED
@@ -78,7 +85,11 @@ def test_nothing_on_standard_input(monkeypatch):
     [
         ("noise", b"\x00\x01\x02" * 99, "kind of file"),
         ("log.feather", b"not one", "not a whole Feather file"),
-        ("cut", gzip.compress(TABLE, mtime=0)[:12], "Cannot read"),
+        ("cut", gzip.compress(TABLE, mtime=0)[:12], "cut off"),
+        ("cut.csv.gz", gzip.compress(TABLE * 999, mtime=0)[:-9], "cut off"),
+        ("cut.csv.zst", zstd(TABLE * 999)[:-3], "cut off"),
+        ("cut.jsonl.zst", zstd(LINES)[: len(zstd(LINES)) // 2], "cut off"),
+        ("twice.csv", b"offer,sold,sold\na,1,2\n", "one column, not of several; got 'sold'"),
         ("log.jsonl", b'{"offer": 1', "Cannot read"),
         ("log.xlsx", b"not one", "Excel"),
     ],
@@ -188,3 +199,26 @@ def test_excel_needs_an_extra_that_is_not_there(tmp_path, monkeypatch):
     path.write_bytes(b"PK\x03\x04 and so on")
     with pytest.raises(StorageError, match=r"pip install 'halfseen\[excel\]'"):
         open_log(path)
+
+
+def test_columns_that_share_a_name_are_refused_only_where_they_are_meant(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("offer,sold,x,x\na,1,2,3\nb,,2,3\n")
+    assert counted(path) == (("a", "b"), [1, 1], [1, 0])
+    frame = pd.DataFrame([["a", 1, 2], ["b", 3, 4]], columns=["offer", "sold", "sold"])
+    with pytest.raises(InvalidInput, match="not of several; got 'sold'"):
+        counted(frame)
+    table = pa.Table.from_arrays([pa.array(["a"])] * 2, names=["offer", "offer"])
+    with pytest.raises(InvalidInput, match="one column of each name; got 'offer'"):
+        counted(table)
+
+
+def test_files_of_several_frames_and_with_checksums_are_whole(tmp_path):
+    path = tmp_path / "log.csv.zst"
+    skipped = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc"
+    for content in (zstd(TABLE) + skipped, zstd(TABLE[:5]) + zstd(TABLE[5:]), zstd(b"")):
+        path.write_bytes(content)
+        check_whole(path)
+    path.write_bytes(zstd(TABLE) + b"more")
+    with pytest.raises(StorageError, match="cut off or damaged"):
+        check_whole(path)

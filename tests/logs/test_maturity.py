@@ -66,7 +66,7 @@ def test_a_log_that_ends_now_has_the_eventual_rate():
     assert found.maturity.reached
     said = str(found)
     assert "are still on their way and" in said
-    assert "Within 5" in said
+    assert "of outcomes come back within 5" in said
 
 
 def test_how_many_are_on_their_way():
@@ -104,14 +104,14 @@ def test_a_stated_window_is_the_window():
     found = audit(log, **NAMES, now=NOW, window=7)
     assert found.maturity.window == 7 * 86400
     assert found.observe == pytest.approx(0.8 * (1 - np.exp(-1)), abs=0.04)
-    assert "Within 7 days" in str(found)
+    assert "come back within 7 days" in str(found)
 
 
 def test_heavy_delays_are_rates_within_a_window():
     found = audit(delayed(2, scale=60.0), **NAMES, now=NOW).maturity
     assert not found.reached
     assert found.later > 0.05
-    assert "Some come later still" in " ".join(found.findings)
+    assert "Some comes later still" in " ".join(found.findings)
 
 
 def test_young_rows_are_left_out_without_feedback_times():
@@ -189,8 +189,9 @@ def test_bounds_and_tipping_do_not_take_rewards_on_their_way_for_missing():
     assert found.bounds(2.0).low[0] == pytest.approx(low, abs=1e-12)
     assert found.tipping.gamma > raw.tipping.gamma
     assert found.to_dict()["missing_differ"]["tipping_gamma"] == found.tipping.gamma
-    assert found.answers[0].startswith("So far you see ")
-    assert f"{found.maturity.share:.0%} come back within" in found.answers[0]
+    assert "So far you see 53%" in found.answers[0]
+    assert found.answers[0].startswith(f"{found.share:.0%} of outcomes come back within")
+    assert found.share == pytest.approx(found.counts.rows @ found.observe / found.rows, abs=1e-12)
 
 
 def test_feedback_at_the_moment_of_decision_is_not_taken_for_feedback_without_delay():

@@ -36,6 +36,7 @@ def print_audit(
     forecast: Plan | None = None,
     imputations: Result | None = None,
     changes: Comparison | None = None,
+    options: dict[str, Any] | None = None,
 ) -> None:
     """Print the summary of an audit, and write its report; print even if writing fails."""
     from halfseen.logs.audit_export import MOST_ARMS, snake_keys
@@ -62,7 +63,9 @@ def print_audit(
         print_text("\n\n".join(str(part) for part in parts if part) + "\n")
 
     def write() -> Path | None:
-        return None if folder is None else found.report(folder, forecast, imputations)
+        if folder is None:
+            return None
+        return found.report(folder, forecast, imputations, changes, options)
 
     page = answer_first(text, content, as_json, write)
     if page is not None and not as_json:

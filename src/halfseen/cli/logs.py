@@ -165,7 +165,8 @@ def audit(
     compared = None if before is None else compare_audits(found, before)
     if study is not None:
         write_text(study, study_toml(found))
-    print_audit(found, out, as_json, forecast, imputed, compared)
+    more = {"compare": compare, "fail_if": fail_if, "study": study}
+    print_audit(found, out, as_json, forecast, imputed, compared, more)
     crossed = [said for limit in limits if (said := limit.crossed(found, compared))]
     for said in crossed:
         print(f"halfseen: {said}", file=sys.stderr)

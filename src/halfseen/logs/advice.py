@@ -95,6 +95,11 @@ class Advice:
         seen, rows = self.effective_seen[known], self.effective_rows[known]
         return estimate_dimension(seen, rows, level=self.level) if len(seen) else None
 
+    @property
+    def headline_dimension(self) -> Dimension:
+        """The effective dimension of the arms that were seen at all; of all arms if none was."""
+        return self.dimension_of_seen or self.effective_dimension
+
     @cached_property
     def never_seen(self) -> tuple[str, ...]:
         """The arms of which no reward was seen."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -38,6 +38,7 @@ from halfseen.tables import Table, percent, show
 if TYPE_CHECKING:
     import altair as alt
 
+    from halfseen.logs.comparison import Comparison
     from halfseen.logs.plan import Plan
     from halfseen.studies.result import Result
 
@@ -131,6 +132,13 @@ class Audit(Advice, Shown, ByValue):
         return self.counts.seen.astype(float) if self.maturity is None else self.maturity.seen
 
     @cached_property
+    def share(self) -> float:
+        """The share of rewards seen: with times of feedback, those seen in the end."""
+        if self.maturity is None:
+            return self.seen / self.rows
+        return float(self.counts.rows @ (self.effective_seen / self.effective_rows)) / self.rows
+
+    @cached_property
     def observe(self) -> Vector:
         """The share of rewards seen, per arm; of an arm never seen, borrowed from the others."""
         seen, rows = self.effective_seen, self.effective_rows
@@ -218,6 +226,8 @@ class Audit(Advice, Shown, ByValue):
         folder: Path | str,
         forecast: Plan | None = None,
         imputations: Result | None = None,
+        changes: Comparison | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> Path:
         """Write a page to open in a browser, its charts, and the numbers as files.
 
@@ -230,10 +240,14 @@ class Audit(Advice, Shown, ByValue):
             What `plan` returned, to show it too.
         imputations
             What `compare_imputations` returned, to show it too.
+        changes
+            What `halfseen.logs.comparison.compare` returned, to show it too.
+        options
+            Further options of the command, for the one that the page shows.
         """
-        from halfseen.report.audit.page import write_audit
+        from halfseen.report.audit.page import Extras, write_audit
 
-        return write_audit(self, Path(folder), forecast, imputations)
+        return write_audit(self, Path(folder), Extras(forecast, imputations, changes, options))
 
     def plot(self, what: str = "rates") -> alt.Chart:
         """Return a chart of the report.

@@ -37,6 +37,8 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         "options": options_as_dict(found.asked),
         "rows": found.rows,
         "seen": found.seen,
+        "share": found.share,
+        "effective_rows": float(found.effective_rows.sum()),
         "left_out": None if found.left_out is None else found.left_out.to_dict(),
         "answers": list(found.answers),
         "effective_dimension": {
@@ -46,13 +48,18 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             "arms": whole.arms,
             "factor": whole.factor,
             "level": whole.level,
-            "of_arms_seen": None if rest is None else {"value": rest.value, "factor": rest.factor},
+            "of_arms_seen": None
+            if rest is None
+            else {
+                "value": rest.value,
+                "low": rest.low,
+                "high": rest.high,
+                "arms": rest.arms,
+                "factor": rest.factor,
+            },
         },
         "never_seen": list(found.never_seen[:MOST_ARMS]),
-        "rates": [
-            {snake_case(key): value for key, value in record.items()}
-            for record in rates_table(found, chosen)
-        ],
+        "rates": _rates(found, chosen),
         "drift": [
             {
                 "arm": course.name,
@@ -74,6 +81,15 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
     }
     values: dict[str, Any] = plain(snake_keys(content))
     return values
+
+
+def _rates(found: Audit, places: list[int] | None) -> list[dict[str, Any]]:
+    """Return one record per arm, with the number of rows its rate is worth."""
+    table = rates_table(found, places)
+    keys = [*map(snake_case, table.columns), "effective_rows"]
+    worth = found.effective_rows[slice(None) if places is None else places].tolist()
+    rows = zip(table.rows, worth, strict=True)
+    return [dict(zip(keys, (*row, size), strict=True)) for row, size in rows]
 
 
 def audit_schema() -> dict[str, Any]:

@@ -18,6 +18,7 @@ from halfseen.tables import listed
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
+    from halfseen.logs.dimension import Dimension
 
 CHANCE = 1e-3  # probability that anything is called changed if nothing did
 FEW = 5.0  # expected counts below which Fisher's exact test is used
@@ -79,7 +80,9 @@ class Comparison(Shown):
         arms = len(self.new or ()) + len(self.vanished or ())
         return len(self.rates) + arms + (self.factor is not None)
 
-    def __str__(self) -> str:
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What changed, in sentences."""
         words = []
         for change in self.rates[:SHOWN]:
             name = "all arms together" if change.arm is None else shortened(change.arm)
@@ -98,12 +101,19 @@ class Comparison(Shown):
             words.append("The earlier audit does not list all arms, so new ones cannot be told.")
         if self.same:
             words.append("Every arm has the same counts and mean: these seem to be the same rows.")
-        words.append(
+        return tuple(words)
+
+    @property
+    def how(self) -> str:
+        """How it was found out, and what it assumes."""
+        return (
             f"{self.tested:,} rates and factors were compared; if nothing changed, one is named"
             f" here with a probability of at most {self.level:.1%}. Both audits must be of"
             " different rows: of a log that grows, audit the new part (`--since`)."
         )
-        return "Since the earlier audit: " + " ".join(words)
+
+    def __str__(self) -> str:
+        return "Since the earlier audit: " + " ".join([*self.findings, self.how])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -152,22 +162,26 @@ def compare(found: Audit, before: Any) -> Comparison:
     """
     old = before if isinstance(before, dict) else read_audit(before)
     try:
-        then = {row["arm"]: (float(row["rows"]), float(row["seen"])) for row in old["rates"]}
-        whole, arms = old["effective_dimension"], int(old["effective_dimension"]["arms"])
-        all_then = (float(old["rows"]), float(old["seen"]))
-        ends = [whole[key] for key in ("value", "low", "high")]
+        then = {row["arm"]: _counts(row, row["rate"]) for row in old["rates"]}
+        arms = int(old["effective_dimension"]["arms"])
+        all_then = _counts(old, old.get("share"))
+        whole = old["effective_dimension"]
+        whole = whole | (whole.get("of_arms_seen") or {})
+        ends = [whole.get(key) for key in ("value", "low", "high", "arms")]
     except (KeyError, TypeError, ValueError):
         raise InvalidInput(
             "compare", "must be an audit as `halfseen audit --json` prints it", before, "Check it."
         ) from None
     _check_options(options_as_dict(found.asked), old.get("options"))
+    _check_window(found, old.get("maturity"))
     place = {name: i for i, name in enumerate(found.arms)}
     common = [name for name in then if name in place]
     tested: list[tuple[str | None, float, float, float, float]] = []
     if len(found.arms) > 1 or arms > 1:
-        tested.append((None, *all_then, found.rows, found.seen))
+        worth = float(found.effective_rows.sum())
+        tested.append((None, *all_then, worth, found.share * worth))
     for name in common:
-        rows, seen = found.counts.rows[place[name]], found.counts.seen[place[name]]
+        rows, seen = found.effective_rows[place[name]], found.effective_seen[place[name]]
         tested.append((name, *then[name], float(rows), float(seen)))
     counts = np.array([row[1:] for row in tested], dtype=float).reshape(-1, 4)
     chances = two_rates(counts[:, 1], counts[:, 0], counts[:, 3], counts[:, 2])
@@ -182,7 +196,7 @@ def compare(found: Audit, before: Any) -> Comparison:
         rates=tuple(sorted(changed, key=lambda change: change.chance)),
         new=tuple(name for name in found.arms if name not in then) if complete else None,
         vanished=tuple(name for name in then if name not in place) if complete else None,
-        factor=_factor_change(found, ends, arms, CHANCE / number),
+        factor=_factor_change(found.headline_dimension, ends, CHANCE / number),
         tested=number,
         same=_same_rows(found, old["rates"], arms),
     )
@@ -219,6 +233,28 @@ def _check_options(now: dict[str, Any] | None, before: Any) -> None:
 def _shown(value: Any) -> str:
     words = {True: "named", False: "not named", None: "left out"}
     return words[value] if value is None or isinstance(value, bool) else repr(value)
+
+
+def _counts(record: dict[str, Any], rate: float | None) -> tuple[float, float]:
+    """Return rows and rewards seen, those that a rate within a window is worth."""
+    rows, seen = float(record["rows"]), float(record["seen"])
+    worth = record.get("effective_rows")
+    return (rows, seen) if worth is None or rate is None else (float(worth), rate * float(worth))
+
+
+def _check_window(found: Audit, before: Any) -> None:
+    """Refuse to compare rates within different windows, unless next to nothing comes later."""
+    now = found.maturity
+    if now is None or not isinstance(before, dict):
+        return
+    window, then = now.to_dict()["window"], float(before["window"])
+    if abs(window - then) > 0.01 * then and not (now.reached and before["reached"]):
+        raise InvalidInput(
+            "compare",
+            "must have rates within the same window, as rewards still come after it",
+            f"{then:.3g} {before['unit']} then and {window:.3g} now",
+            "Audit both logs with the same `--window`.",
+        )
 
 
 def _same_rows(found: Audit, before: list[dict[str, Any]], arms: int) -> bool:
@@ -264,22 +300,22 @@ def two_rates(k: Vector, n: Vector, seen: Vector, rows: Vector) -> Vector:
         chi = off**2 * (1.0 / expected + 1.0 / missed).sum(axis=1)
     chance = np.where(np.isfinite(chi), chdtrc(1.0, np.nan_to_num(chi)), 1.0)
     for i in np.flatnonzero(np.minimum(expected, missed).min(axis=1) < FEW):
-        cells = [[int(k[i]), int(n[i] - k[i])], [int(seen[i]), int(rows[i] - seen[i])]]
+        pairs = ((k[i], n[i] - k[i]), (seen[i], rows[i] - seen[i]))
+        cells = [[round(float(count)) for count in pair] for pair in pairs]
         chance[i] = fisher_exact(cells).pvalue
     return np.asarray(chance)
 
 
 def _factor_change(
-    found: Audit, before: list[float | None], arms: int, chance: float
+    whole: Dimension, before: list[float | None], chance: float
 ) -> tuple[float, float] | None:
     """Return both factors if they differ by more than their intervals allow."""
     from scipy.special import ndtr
 
-    whole = found.effective_dimension
     centres, errors = [], []
-    now: list[float | None] = [whole.value, whole.low, whole.high]
-    for ends, size in ((before, arms), (now, whole.arms)):
-        value, low, high = (math.nan if end is None else float(end) for end in ends)
+    now: list[float | None] = [whole.value, whole.low, whole.high, whole.arms]
+    for ends in (before, now):
+        value, low, high, size = (math.nan if end is None else float(end) for end in ends)
         if not (math.isfinite(value + low + high) and min(value, low) > 0.0):
             return None
         centres.append(math.log(value / size))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +14,7 @@ from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.logs.counts import Binned, Decisions
 from halfseen.logs.group_sums import sum_by
-from halfseen.logs.time_bins import Bins
+from halfseen.logs.time_bins import Bins, moment_in_words
 
 FOLLOWED = 12  # arms whose rates are followed individually
 LEAST_INFORMATION, LEAST_IN_ALL = 2.0, 10.0  # least information in a bin, and in a log
@@ -113,18 +111,40 @@ def merged(found: Score, least: float = LEAST_INFORMATION) -> tuple[Score, Whole
     return Score(score, variance, information), edges
 
 
-def overdispersion(found: Score) -> float:
-    """Return the overdispersion of differences between neighbouring groups, at least 1."""
+def overdispersion(found: Score) -> tuple[float, float]:
+    """Return the overdispersion of neighbouring groups, at least 1, and its degrees of freedom.
+
+    It is the mean of squared differences but for the largest fifth, where changes are, over that
+    of independent rows. Unless it is clearly above 1, as with batches that each have a rate of
+    their own, it counts as known, with infinitely many degrees of freedom.
+
+    Examples
+    --------
+    >>> wobbling = Score(np.tile([9.0, -9.0], 30), np.full(60, 9.0), 9.0 * np.eye(60))
+    >>> spread, free = overdispersion(wobbling)
+    >>> round(spread, 3), free
+    (39.246, 20.0)
+    """
+    from scipy.special import chdtr, chdtri
+
     score, variance = found.score, found.variance
     if len(score) < 9:
-        return 1.0
+        return 1.0, math.inf
     effect, error = score / variance, 1.0 / variance
-    ratio = (effect[1:] - effect[:-1]) ** 2 / (error[1:] + error[:-1])
-    return max(1.0, float(np.median(ratio)) / 0.4549364)  # median of chi-square with 1 d.f.
+    ratio = np.sort((effect[1:] - effect[:-1]) ** 2 / (error[1:] + error[:-1]))
+    kept = len(ratio) - max(2, len(ratio) // 5)
+    usual = float(chdtr(3.0, chdtri(1.0, 1.0 - kept / len(ratio)))) * len(ratio) / kept
+    spread, free = float(ratio[:kept].mean()) / usual, len(score) / 3.0
+    return max(1.0, spread), free if spread > 1.0 + math.sqrt(2.0 / free) else math.inf
 
 
 def find_changes(
-    score: Vector, information: Vector, *, spread: float = 1.0, series: int = 1
+    score: Vector,
+    information: Vector,
+    *,
+    spread: float = 1.0,
+    free: float = math.inf,
+    series: int = 1,
 ) -> tuple[tuple[int, ...], float]:
     """Find where a series of rates changes, by forward selection of steps and stretches.
 
@@ -134,6 +154,8 @@ def find_changes(
         Score and information of one shift per group of time.
     spread
         Overdispersion: the variance of rates over that of independent rows.
+    free
+        Degrees of freedom of its estimate; infinite if it is known.
     series
         How many series are tested; the level is divided among them.
 
@@ -166,7 +188,7 @@ def find_changes(
         if cuts:
             link = np.linalg.solve(j[np.ix_(cuts, cuts)], j[cuts])
             now, left = u - link.T @ u[cuts], j - j[:, cuts] @ link
-        p, chosen = _candidate(now, left, spread, series)
+        p, chosen = _candidate(now, left, (spread, free), series)
         first = p if not cuts else first
         if p >= LEVEL:
             break
@@ -174,10 +196,10 @@ def find_changes(
     return tuple(cut + 1 for cut in cuts), first
 
 
-def _candidate(u: Vector, j: Vector, spread: float, series: int) -> tuple[float, tuple[int, ...]]:
+def _candidate(
+    u: Vector, j: Vector, spread: tuple[float, float], series: int
+) -> tuple[float, tuple[int, ...]]:
     """Return the smallest p-value of a step or a stretch, and where it is."""
-    from scipy.special import log_ndtr
-
     own = np.diag(j)
     between = np.triu(own[:, None] + own[None, :] - 2.0 * j, 1)
     found: list[tuple[float, tuple[int, ...]]] = [(1.0, ())]
@@ -187,10 +209,19 @@ def _candidate(u: Vector, j: Vector, spread: float, series: int) -> tuple[float,
             continue
         ratio = np.where(usable, gain / np.where(usable, size, 1.0), -1.0)
         best = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
-        tail = math.log(2.0) + float(log_ndtr(-math.sqrt(float(ratio[best]) / spread)))
+        tail = math.log(2.0) + _log_tail(math.sqrt(float(ratio[best]) / spread[0]), spread[1])
         log_p = min(0.0, tail + math.log(2.0 * float(usable.sum()) * series))
         found.append((math.exp(log_p), tuple(int(i) for i in best)))
     return min(found)
+
+
+def _log_tail(z: float, free: float) -> float:
+    """Return the logarithm of the tail of a normal law, or of Student's."""
+    from scipy.special import log_ndtr, stdtr
+
+    if math.isinf(free):
+        return float(log_ndtr(-z))
+    return math.log(max(float(stdtr(free, -z)), 1e-300))
 
 
 def levels_at_fixed_mix(strata: Strata, groups: int) -> Vector:
@@ -251,6 +282,8 @@ class Course(Shown, ByValue):
         The rate of each stretch, at the mix of the whole log.
     spread
         Overdispersion of the rate from slice to slice.
+    free
+        Its degrees of freedom; infinite if it counts as known.
     p
         The p-value of the first change; None if there are too few rows to test for one.
     """
@@ -262,6 +295,7 @@ class Course(Shown, ByValue):
     changes: tuple[int, ...]
     levels: tuple[float, ...]
     spread: float
+    free: float
     p: float | None
 
     def in_words(self, dated: bool, most: int = 6) -> str:
@@ -276,19 +310,6 @@ class Course(Shown, ByValue):
         """Write where a slice of time begins."""
         step = float(np.diff(self.starts).min()) if len(self.starts) > 1 else 0.0
         return moment_in_words(float(self.starts[place]), dated, step)
-
-
-def moment_in_words(time: float, dated: bool, step: float = 0.0) -> str:
-    """Write a time, no finer than steps are.
-
-    >>> moment_in_words(172800.0, True, 86400.0), moment_in_words(1794810000.0, False)
-    ('1970-01-03', '1,794,810,000')
-    """
-    if dated:
-        with contextlib.suppress(OverflowError):
-            moment = datetime(1970, 1, 1) + timedelta(seconds=time)
-            return f"{moment:%Y-%m-%d}" if step >= 21_600.0 else f"{moment:%Y-%m-%d %H:%M}"
-    return f"{time:,.0f}" if 1e5 <= abs(time) < 1e15 else f"{time:.6g}"
 
 
 def follow_rates(
@@ -310,14 +331,18 @@ def follow_rates(
         return ()
     largest = np.sort(np.argsort(-counts.rows, kind="stable")[:FOLLOWED]).tolist()
     arms = largest if len(counts) > 1 else []
-    courses = []
+    courses: list[Course] = []
     for arm in (None, *arms):
         chosen = slice(None) if arm is None else cube.arm == arm
         strata, filled = strata_of(cube, bins, chosen)
+        least = (design, math.inf)
+        if arm is not None and courses:  # what all arms have in common shows best in all of them
+            share = float(strata.rows.sum()) / float(cube.rows.sum())
+            least = (max(design, 1.0 + (courses[0].spread - 1.0) * share), courses[0].free)
         if len(filled):
             name = None if arm is None else counts.names[arm]
             starts = bins.starts[filled]
-            courses.append(_course(name, strata, starts, design, 1 + len(arms)))
+            courses.append(_course(name, strata, starts, least, 1 + len(arms)))
     return tuple(courses)
 
 
@@ -342,15 +367,20 @@ def strata_of(cube: Binned, bins: Bins, chosen: Any = slice(None)) -> tuple[Stra
     return Strata(stratum, group, rows, seen), filled
 
 
-def _course(name: str | None, strata: Strata, starts: Vector, design: float, series: int) -> Course:
+def _course(
+    name: str | None, strata: Strata, starts: Vector, least: tuple[float, float], series: int
+) -> Course:
     found = score_over_time(strata, len(starts))
     whole, edges = merged(found)
     p: float | None = None
     changes: tuple[int, ...] = ()
-    spread = 1.0
+    spread, free = 1.0, math.inf
     if len(edges) >= 3 and whole.variance.sum() >= LEAST_IN_ALL:
-        spread = max(overdispersion(whole), design)
-        changes, p = find_changes(whole.score, whole.information, spread=spread, series=series)
+        spread, free = overdispersion(whole)
+        spread, free = max(spread, least[0]), min(free, least[1])
+        changes, p = find_changes(
+            whole.score, whole.information, spread=spread, free=free, series=series
+        )
     else:
         edges = np.arange(len(starts))
     slices = strata._replace(group=np.searchsorted(edges, strata.group, side="right") - 1)
@@ -363,5 +393,6 @@ def _course(name: str | None, strata: Strata, starts: Vector, design: float, ser
         changes,
         tuple(levels_at_fixed_mix(stretches, len(changes) + 1).tolist()),
         spread,
+        free,
         p,
     )

@@ -23,10 +23,10 @@ SIGNS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 MEASURES: dict[str, Callable[[Audit], float]] = {
-    "factor": lambda found: found.effective_dimension.factor,
-    "factor_low": lambda found: found.effective_dimension.factor_interval[0],
-    "factor_high": lambda found: found.effective_dimension.factor_interval[1],
-    "seen": lambda found: found.seen / found.rows,
+    "factor": lambda found: found.headline_dimension.factor,
+    "factor_low": lambda found: found.headline_dimension.factor_interval[0],
+    "factor_high": lambda found: found.headline_dimension.factor_interval[1],
+    "seen": lambda found: found.share,
     "rows": lambda found: found.rows,
     "arms": lambda found: len(found.arms),
     "never_seen": lambda found: int((found.counts.seen == 0).sum()),

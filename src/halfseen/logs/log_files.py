@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halfseen.errors import InvalidInput, StorageError, shorten
+from halfseen.logs.packed_files import GZIP, ZSTD, check_whole
 from halfseen.logs.server_errors import without_password
-from halfseen.logs.source import GIVE, JSON_AS_TEXT, text
+from halfseen.logs.source import GIVE, JSON_AS_TEXT, one_of_each, several, text
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,7 +26,6 @@ FEATHER = (".feather", ".arrow", ".ipc")
 EXCEL = (".xlsx", ".xlsm")
 UNTOLD = ("", ".log", ".dat", ".data", ".out")  # file extensions that do not determine the format
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"PK\x03\x04": ".xlsx"}
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 @dataclass(frozen=True)
@@ -61,23 +62,35 @@ def read_files(
         raise InvalidInput("log", "must be a path", name, GIVE)
     if name == "-":
         path = _kept_input(folder)
-        return read_pattern(str(path), form, sniff_ending(path))
+        check_whole(path)
+        return read_pattern(str(path), form, sniff_ending(path, connection))
     path = Path(name)
     if _is_folder(path):
-        return read_pattern(_of_folder(path, name), form, hive=True)
+        pattern = _of_folder(path, name)
+        _check_packed(connection, pattern)
+        return read_pattern(pattern, form, hive=True)
     ending = ""
     if not any(letter in name for letter in "*?["):
         present(path)
         if path.is_file() and path.stat().st_size == 0:
             raise _empty(name)
         if path.suffix.lower() in UNTOLD:
-            ending = sniff_ending(path)
+            check_whole(path)
+            ending = sniff_ending(path, connection)
     lowered = ending or name.lower()
     if lowered.endswith(FEATHER):
         return _registered(connection, _feather(path)), None
     if lowered.endswith(EXCEL):
         return _registered(connection, _excel(path, sheet)), None
+    _check_packed(connection, name)
     return read_pattern(name, form, ending)
+
+
+def _check_packed(connection: duckdb.DuckDBPyConnection, pattern: str) -> None:
+    """Refuse compressed files that are cut off."""
+    if pattern.lower().endswith((".gz", ".zst")):
+        for (file,) in connection.execute("SELECT file FROM glob(?)", [pattern]).fetchall():
+            check_whole(Path(file))
 
 
 def read_pattern(
@@ -115,14 +128,43 @@ def read_pattern(
     raise InvalidInput("log", kind, without_password(pattern), GIVE)
 
 
+def repeated_headers(
+    connection: duckdb.DuckDBPyConnection, plain: str, columns: dict[str, str]
+) -> tuple[str, ...]:
+    """Return the names that several columns of a text file have: DuckDB numbers all but the first.
+
+    Parameters
+    ----------
+    connection
+        What reads it.
+    plain
+        SQL that reads it as text.
+    columns
+        Its columns.
+    """
+    numbered = (re.fullmatch(r"(.*)_\d+", name) for name in columns)
+    if not any(part is not None and part[1] in columns for part in numbered):
+        return ()
+    asked = plain.replace(", header = true", ", header = false")
+    first = connection.execute(f"SELECT * FROM {asked} LIMIT 1").fetchone() or ()
+    return several(str(name).strip() for name in first)
+
+
 def json_as_text(relation: str, columns: dict[str, str]) -> str:
     """Return SQL that reads JSON with every column as text."""
     types = ", ".join(f"{text(name)}: 'VARCHAR'" for name in columns)
     return f"{relation[:-1]}, columns = {{{types}}})"
 
 
-def sniff_ending(path: Path) -> str:
+def sniff_ending(path: Path, connection: duckdb.DuckDBPyConnection) -> str:
     """Return the extension that fits a file's first bytes.
+
+    Parameters
+    ----------
+    path
+        The file.
+    connection
+        What unpacks the beginning of a zstd file.
 
     Raises
     ------
@@ -132,12 +174,12 @@ def sniff_ending(path: Path) -> str:
     try:
         with path.open("rb") as file:
             head = file.read(4096)
-        if head.startswith(ZSTD):
-            return ".csv.zst"
-        packed = ".gz" if head.startswith(GZIP) else ""
-        if packed:
+        packed = ".gz" if head.startswith(GZIP) else ".zst" if head.startswith(ZSTD) else ""
+        if packed == ".gz":
             with gzip.open(path) as file:
                 head = file.read(4096)
+        elif packed:
+            head = _first_line(connection, path)
     except (OSError, EOFError) as error:
         raise _unusable(path, getattr(error, "strerror", None) or "it is cut off") from None
     for mark, ending in BEGINNINGS.items():
@@ -150,6 +192,16 @@ def sniff_ending(path: Path) -> str:
         kind = "must be a kind of file that can be read"
         raise InvalidInput("log", kind, without_password(str(path)), GIVE)
     return f".csv{packed}"
+
+
+def _first_line(connection: duckdb.DuckDBPyConnection, path: Path) -> bytes:
+    """Return the first line of text in a zstd file."""
+    whole = "delim = '', quote = '', escape = '', auto_detect = false, ignore_errors = true"
+    line = connection.execute(
+        f"SELECT line FROM read_csv({text(str(path))}, compression = 'zstd', header = false,"
+        f" columns = {{'line': 'VARCHAR'}}, {whole}) LIMIT 1"
+    ).fetchone()
+    return b"" if line is None else str(line[0]).encode()
 
 
 def present(path: Path) -> None:
@@ -213,14 +265,18 @@ def _excel(path: Path, sheet: str | None) -> Any:
             "Reading Excel files needs openpyxl. Run: pip install 'halfseen[excel]'."
         ) from None
     try:
+        names = pd.read_excel(path, sheet_name=sheet or 0, engine="openpyxl", header=None, nrows=1)
         found = pd.read_excel(path, sheet_name=sheet or 0, engine="openpyxl")
-        return found.rename(columns=str)
     except Exception as error:  # openpyxl raises many types on a broken archive
         if isinstance(error, ValueError) and sheet is not None and "Worksheet" in str(error):
             raise InvalidInput(
                 "table", "must be a sheet of the Excel file", sheet, "Check its name."
             ) from None
         raise _unusable(path, "it is not a whole Excel file") from None
+    if not len(names):
+        raise _empty(str(path))
+    one_of_each(map(str, names.iloc[0].dropna()))
+    return found.rename(columns=str)
 
 
 def _is_folder(path: Path) -> bool:

@@ -13,10 +13,9 @@ from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
-from halfseen.logs.drift import moment_in_words
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
-from halfseen.logs.time_bins import DAY
+from halfseen.logs.time_bins import DAY, moment_in_words
 from halfseen.logs.warnings.log_warning import LogWarning
 from halfseen.tables import Table, listed, percent, show
 
@@ -125,13 +124,13 @@ class Maturity(Shown, ByValue):
                 f"None of the {self.unseen:,} rewards not seen is still expected: every decision"
                 " is old enough."
             )
-        rate = f"Within {wait}, {self.share:.0%} of rewards come back"
         half = self.duration(self.waited_for(0.5))
+        rate = f"Half of what comes back within {wait} is back within {half}"
         if self.reached:
-            said.append(f"{rate}, half of them within {half}; next to nothing comes later.")
+            said.append(f"{rate}; next to nothing comes later.")
         else:
             said.append(
-                f"{rate}. Some come later still, perhaps {100 * self.later:.2g} points more, so"
+                f"{rate}. Some comes later still, perhaps {100 * self.later:.2g} points more, so"
                 " rates here are lower ends and what they cost is an upper end."
             )
         law, ends = self.pooled.share, self.cells.ends

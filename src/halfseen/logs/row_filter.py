@@ -126,10 +126,10 @@ def condition_sql(log: Log, where: Any) -> str:
     if not isinstance(where, str) or not where.strip():
         raise _no_condition(where)
     condition = f"(\n{where}\n)"  # a comment at its end must not swallow what follows
-    asked = text(f"SELECT 1 WHERE {condition}")
-    parsed = json.loads(log.query(f"SELECT json_serialize_sql({asked}) AS tree")["tree"][0])
-    if parsed["error"]:
-        raise _no_condition(where, one_line(str(parsed.get("error_message", "")))[:100])
+    for asked in (where, condition):  # by itself, so that no bracket in it closes those around it
+        parsed = _parsed(log, f"SELECT 1 WHERE {asked}")
+        if parsed["error"]:
+            raise _no_condition(where, one_line(str(parsed.get("error_message", "")))[:100])
     statements = parsed["statements"]
     node = statements[0]["node"]
     plain = node["type"] == "SELECT_NODE" and node["from_table"]["type"] == "EMPTY"
@@ -147,6 +147,13 @@ def condition_sql(log: Log, where: Any) -> str:
         if kind == "COLUMN_REF":
             log.column("where", _column_meant(log, part["column_names"]))
     return condition
+
+
+def _parsed(log: Log, sql: str) -> dict[str, Any]:
+    """Return a parsed query, or the error in it."""
+    found = log.query(f"SELECT json_serialize_sql({text(sql)}) AS tree")
+    tree: dict[str, Any] = json.loads(found["tree"][0])
+    return tree
 
 
 def _column_meant(log: Log, names: list[str]) -> str:
@@ -213,9 +220,13 @@ def _asked(log: Log, sql: str, where: str | None) -> dict[str, Any]:
 
     if where is None:
         return log.query(sql)
-    bound = f"SELECT (\n{where}\n)::BOOLEAN FROM {log.relation} LIMIT 0"
+    bound = f"DESCRIBE SELECT (\n{where}\n) AS met FROM {log.relation}"
     try:
-        log.connection.execute(bound)
+        kind = str(log.connection.execute(bound).fetchall()[0][1])
+        if kind != "BOOLEAN":
+            raise _no_condition(
+                where, f"It gives {kind}, not true or false: compare it, as {where} = 1"
+            )
         return log.query(sql)
     except (duckdb.BinderException, duckdb.InvalidInputException) as error:
         raise _no_condition(where, one_line(str(error).splitlines()[0])[:150]) from None

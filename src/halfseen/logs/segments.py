@@ -51,7 +51,7 @@ class SegmentedAudit(Shown):
     @cached_property
     def table(self) -> Table:
         """One row per segment, the costliest first, after one for all rows."""
-        factors = {name: found.effective_dimension.factor for name, found in self.segments.items()}
+        factors = {name: found.headline_dimension.factor for name, found in self.segments.items()}
         order = sorted(factors, key=lambda name: -factors[name])
         return as_table(
             [
@@ -152,6 +152,8 @@ def audit_by(
     >>> found.segments["x"].effective_dimension.factor
     1.0
     """
+    given = {name: value for name, value in locals().items() if name not in ("log", "columns")}
+    asked = {**columns, **given}
     designed = checks.yes_or_no("designed", designed)
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
     named = Columns(
@@ -181,19 +183,20 @@ def audit_by(
         condition = f"{value} IS NULL" if none else f"{value} = {text(str(name))}"
         found_here = examine(opened.narrowed(condition), named, **options)
         segments["(none)" if none else str(name)] = Audit(**found_here, designed=designed)
-    whole = Audit(**examine(source, named, rows, **options), designed=designed)
+    whole = Audit(**examine(source, named, rows, **options), designed=designed, asked=asked)
     return SegmentedAudit(by, whole, segments)
 
 
 def _record(by: str, name: str, found: Audit) -> dict[str, Any]:
-    whole = found.effective_dimension
+    whole = found.headline_dimension
     low, high = whole.factor_interval
     worst = found.arms[int(np.argmin(found.observe))] if len(found.arms) > 1 else ""
     return {
         by: name,
         "decisions": found.rows,
         "arms": len(found.arms),
-        "share seen": found.seen / found.rows,
+        "never seen": len(found.never_seen),
+        "share seen": found.share,
         "factor": whole.factor if math.isfinite(whole.factor) else None,
         "low": low,
         "high": high if math.isfinite(high) else None,

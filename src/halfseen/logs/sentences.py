@@ -20,15 +20,15 @@ NAMED = 40  # characters of an arm's name in a sentence
 
 def answers(found: Audit) -> list[str]:
     """Return what is seen, what that costs, and where feedback is worth most."""
-    share = found.seen / found.rows
+    so_far = found.seen / found.rows
     kinds = f"{len(found.arms):,} arm{'s' * (len(found.arms) > 1)}"
     counted = f"({found.seen:,} of {found.rows:,}, {kinds})"
-    first = f"You see {percent(share)} of outcomes {counted}."
+    first = f"You see {percent(so_far)} of outcomes {counted}."
     waited = found.maturity
     if waited is not None and waited.pending.sum() >= 0.5:
         first = (
-            f"So far you see {percent(share)} of outcomes {counted};"
-            f" {percent(waited.share)} come back within {waited.duration(waited.window)}."
+            f"{percent(found.share)} of outcomes come back within"
+            f" {waited.duration(waited.window)}. So far you see {percent(so_far)} {counted}."
         )
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
@@ -99,7 +99,7 @@ def outlook_in_words(forecast: Plan) -> str:
         f" after about {decisions(mine)} decisions, with everything seen after {decisions(whole)}"
     )
     if math.isfinite(mine) and math.isfinite(whole):
-        times = f"{mine / whole:.2g}"
+        times = f"{mine / whole:.3g}"
         words += "" if times == "1" else f", {times} times as many"
     return (
         f"{words} (medians of {len(forecast.yours.days)} futures drawn from what the log leaves"
@@ -130,8 +130,9 @@ def missing_in_words(found: Audit) -> list[str]:
             " reward."
         )
     elif tipping.gamma > 1.0:
+        fold = f"{tipping.gamma:,.2g}" if tipping.gamma >= 1.1 else f"{tipping.gamma:.3f}"
         first = (
-            f"If the odds of being seen differ {tipping.gamma:,.2g}-fold between good and bad"
+            f"If the odds of being seen differ {fold}-fold between good and bad"
             f" rewards, {shortened(str(tipping.rival))} may be as good as {best}."
         )
     said = [first] if first else []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,6 +57,8 @@ class Log:
         Seconds per unit of the columns known to count time since 1970.
     indexed
         Whether the number of rows and the ends of a column are known without reading it all.
+    repeated
+        Names that several columns share: which is meant cannot be told.
     """
 
     name: str
@@ -67,9 +70,13 @@ class Log:
     decimal: str = "."
     scales: dict[str, float | None] = field(default_factory=dict, compare=False)
     indexed: bool = False
+    repeated: tuple[str, ...] = ()
 
     def column(self, field: str, name: Any) -> str:
         """Return the name of a column that is there, or say which one is near."""
+        if name in self.repeated:
+            fix = "Rename one of them."
+            raise InvalidInput(field, "must be the name of one column, not of several", name, fix)
         if isinstance(name, str) and name in self.columns:
             return name
         known = list(self.columns)
@@ -151,6 +158,7 @@ def open_log(
     connection, spill = _connected()
     connection.execute(order)
     plain, on_server = None, False
+    repeated: tuple[str, ...] = ()
     if isinstance(source, str | Path):
         from halfseen.logs import databases, log_files
 
@@ -165,7 +173,7 @@ def open_log(
             found = log_files.read_files(connection, name, form, table, spill)
             name, relation, plain = ("standard input" if name == "-" else name), *found
     else:
-        name, relation = _object(connection, source)
+        name, relation, repeated = _object(connection, source)
     with explained(name, on_server):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     columns = {row[0]: row[1] for row in described}
@@ -173,8 +181,21 @@ def open_log(
         from halfseen.logs.log_files import json_as_text
 
         plain = json_as_text(relation, columns)
-    indexed = relation.startswith("read_parquet(")
-    return Log(name, relation, columns, connection, plain, on_server, decimal, indexed=indexed)
+    if relation.startswith("read_csv("):
+        from halfseen.logs.log_files import repeated_headers
+
+        repeated = repeated_headers(connection, str(plain), columns)
+    return Log(
+        name,
+        relation,
+        columns,
+        connection,
+        plain,
+        on_server,
+        decimal,
+        indexed=relation.startswith("read_parquet("),
+        repeated=repeated,
+    )
 
 
 def _connected() -> tuple[duckdb.DuckDBPyConnection, Path]:
@@ -256,7 +277,23 @@ def too_large(name: str) -> InvalidInput:
     )
 
 
-def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, str]:
+def several(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that occur more than once.
+
+    >>> several(["x", "y", "x"])
+    ('x',)
+    """
+    return tuple(name for name, times in Counter(names).items() if times > 1)
+
+
+def one_of_each(names: Iterable[str]) -> None:
+    """Refuse a table of which several columns have the same name."""
+    if repeated := several(names):
+        fix = "Rename one of them."
+        raise InvalidInput("log", "must have one column of each name", repeated[0], fix)
+
+
+def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, str, tuple[str, ...]]:
     import duckdb
 
     kind = type(source).__name__
@@ -271,18 +308,23 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
             source = pd.DataFrame(source if records else dict(source))
         except (ValueError, TypeError):
             raise wrong
+    repeated: tuple[str, ...] = ()
+    if type(source).__module__.split(".")[0] == "pyarrow" and hasattr(source, "schema"):
+        one_of_each(source.schema.names)
     try:
         if type(source).__module__.split(".")[0] == "pandas":
             source = source.rename(columns=str)
+            repeated = several(source.columns)
+            source = source.loc[:, ~source.columns.duplicated()] if repeated else source
         if isinstance(source, duckdb.DuckDBPyRelation):
             source = source.arrow()  # its own connection may be closed by then
         connection.register("halfseen_log", source)
         if type(source).__name__ in ONCE:
             with explained(f"the {kind}"):
                 connection.execute("CREATE TEMP TABLE halfseen_kept AS FROM halfseen_log")
-            return f"the {kind}", "halfseen_kept"
+            return f"the {kind}", "halfseen_kept", repeated
     except ImportError:
         raise StorageError(f"Reading {kind} needs pyarrow. Run: pip install pyarrow.")
     except (duckdb.Error, TypeError, ValueError):
         raise wrong
-    return f"the {kind}", "halfseen_log"
+    return f"the {kind}", "halfseen_log", repeated

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -149,3 +151,16 @@ def find_bins(log: Log, columns: Columns) -> Bins | None:
         place = f"CASE WHEN ({value}) IS NOT NULL THEN greatest(least({inside}, {top}), 0) END"
     sql = f"{place} // {length} * 7 + {place} % 7" if days > BINS else place
     return Bins(first, last, origin, step, count, sql, whole, days)
+
+
+def moment_in_words(time: float, dated: bool, step: float = 0.0) -> str:
+    """Write a time, no finer than steps are.
+
+    >>> moment_in_words(172800.0, True, 86400.0), moment_in_words(1794810000.0, False)
+    ('1970-01-03', '1,794,810,000')
+    """
+    if dated:
+        with contextlib.suppress(OverflowError):
+            moment = datetime(1970, 1, 1) + timedelta(seconds=time)
+            return f"{moment:%Y-%m-%d}" if step >= 21_600.0 else f"{moment:%Y-%m-%d %H:%M}"
+    return f"{time:,.0f}" if 1e5 <= abs(time) < 1e15 else f"{time:.6g}"

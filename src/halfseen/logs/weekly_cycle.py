@@ -58,7 +58,7 @@ def find_weekly_cycle(
     WeeklyCycle or None
         None without dates, with less than three weeks, or with too few rows.
     """
-    from scipy.special import chdtrc
+    from scipy.special import chdtrc, fdtrc
 
     if cube is None or bins is None or bins.days < 7 * LEAST_WEEKS or not len(cube.rows):
         return None
@@ -73,14 +73,19 @@ def find_weekly_cycle(
     rank = int(np.linalg.matrix_rank(found.information, hermitian=True))
     if rank == 0:
         return None
-    spread = max(least_spread, _wobble(strata, week, day, effect))
-    p = float(chdtrc(rank, float(found.score @ effect) / spread))
+    own, free = _wobble(strata, week, day, effect)
+    chi = float(found.score @ effect) / max(least_spread, own)
+    if free <= 0 and len(np.unique(week * 7 + day)) <= 6 + len(np.unique(week)):
+        return None
+    p = float(fdtrc(rank, free, chi / rank) if free > 0 else chdtrc(rank, chi))
     levels = levels_at_fixed_mix(strata, len(days))
     return WeeklyCycle(tuple(days.tolist()), tuple(levels.tolist()), p)
 
 
-def _wobble(strata: Strata, week: np.ndarray, day: np.ndarray, effect: np.ndarray) -> float:
-    """Return the overdispersion of days around their weekday's rate."""
+def _wobble(
+    strata: Strata, week: np.ndarray, day: np.ndarray, effect: np.ndarray
+) -> tuple[float, int]:
+    """Return the overdispersion of days around their weekday's rate, and degrees of freedom."""
     rows, rate = strata.totals
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.where(rows > 1.0, rate * (1.0 - rate) * rows / (rows - 1.0), 0.0)
@@ -97,4 +102,4 @@ def _wobble(strata: Strata, week: np.ndarray, day: np.ndarray, effect: np.ndarra
         squares = np.where(variance >= LEAST_INFORMATION, gap**2 / variance, 0.0)
     cells = int((variance >= LEAST_INFORMATION).sum())
     free = cells - 6 - len(weeks)
-    return max(1.0, float(squares.sum()) / free) if free > 0 else 1.0
+    return (max(1.0, float(squares.sum()) / free) if free > 0 else 1.0), free

@@ -110,6 +110,32 @@ def users_differ_independently(parts):
     parts.delay = parts.delay * np.exp(0.5 * rng.normal(size=USERS))[parts.user]
 
 
+def users_come_and_go(parts):
+    """Users are active for five days, keep to an arm and differ in rate and reward."""
+    rng = parts.rng
+    parts.time = rng.random(USERS)[parts.user] * (DAYS - 5.0) + 5.0 * rng.random(parts.rows)
+    order = np.argsort(parts.time)
+    parts.time, parts.user = parts.time[order], parts.user[order]
+    parts.arm = parts.user % 3
+    odds = np.log(RATES / (1 - RATES))[parts.arm] + rng.normal(size=USERS)[parts.user]
+    parts.chance = 1 / (1 + np.exp(-odds))
+    parts.noise = parts.noise + rng.normal(size=USERS)[parts.user]
+
+
+def decided_in_batches(parts):
+    batches = np.sort(parts.rng.random(20)) * DAYS
+    batch = np.sort(parts.rng.integers(0, 20, parts.rows))
+    parts.time = batches[batch]
+    return batch
+
+
+def batches_differ(parts):
+    """Every batch has a rate of its own, by nothing but chance."""
+    batch = decided_in_batches(parts)
+    odds = np.log(RATES / (1 - RATES))[parts.arm] + 0.3 * parts.rng.normal(size=20)[batch]
+    parts.chance = 1 / (1 + np.exp(-odds))
+
+
 def all_at_once(parts):
     shifting_mix(parts)
     trend_in_the_mean(parts)
@@ -148,6 +174,9 @@ CLEAN = {
     "log ends now": ends_now,
     "sparse contexts": sparse_contexts,
     "users differ, independently": users_differ_independently,
+    "users come and go": users_come_and_go,
+    "decided in 20 batches": decided_in_batches,
+    "batches differ by chance": batches_differ,
     "ends now, trend, shifting mix": all_at_once,
     "no feedback times, contexts": no_feedback_times,
     "binary, 1,000 rows": binary,

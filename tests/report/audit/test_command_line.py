@@ -1,7 +1,10 @@
 """The command on an audit's page is complete: typed again, it makes the same audit."""
 
+import io
 import json
 import shlex
+import sys
+from pathlib import Path
 
 from cli.test_cli_theory import run
 
@@ -33,3 +36,16 @@ def test_no_address_is_repeated_and_tables_in_memory_have_no_path(tmp_path):
     command = command_line(found, tmp_path, {"traffic": 100.0, "imputations": True})
     assert command.startswith("halfseen audit LOG --action offer --reward sold --traffic 100.0")
     assert "--imputations --out" in command
+
+
+def test_the_command_of_a_log_from_standard_input_says_where_to_put_it(monkeypatch, tmp_path):
+    lines = b'offer,sold\na,1\nb,\n"x,y",2\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    found = audit("-", action="offer", reward="sold", drop_arms=["b", "x,y"])
+    more = {"compare": Path("last.json"), "fail_if": ["factor>2", "seen<0.5"], "study": None}
+    command = command_line(found, tmp_path, more)
+    assert shlex.split(command) == [
+        *("halfseen", "audit", "-", "--action", "offer", "--reward", "sold"),
+        *("--drop-arms", 'b,"x,y"', "--compare", "last.json"),
+        *("--fail-if", "factor>2", "--fail-if", "seen<0.5", "--out", str(tmp_path), "<", "LOG"),
+    ]

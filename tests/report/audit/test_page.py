@@ -1,10 +1,13 @@
 """The page of an audit: it opens offline, draws its charts and escapes what it shows."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from halfseen import audit
+from halfseen.logs.comparison import compare
 from report.page_rules import check_page
 
 
@@ -127,3 +130,28 @@ def test_a_factor_stays_on_one_line(tmp_path):
     page = audit(log, action="offer", reward="sold").report(tmp_path).read_text()
     assert ">33.3×<" in page
     assert "white-space: nowrap" in page[page.index(".factor {") :].split("}")[0]
+
+
+def test_the_share_at_the_top_counts_no_reward_on_its_way_as_missing(tmp_path):
+    rng = np.random.default_rng(5)
+    log = pd.DataFrame({"offer": rng.choice(["a", "b"], 2000), "day": rng.random(2000) * 60})
+    back = log.day + rng.exponential(20.0, 2000)
+    log["back"] = back.where((rng.random(2000) < 0.8) & (back <= 60))
+    log["sold"] = np.where(log.back.notna(), 1.0 * (rng.random(2000) < 0.5), np.nan)
+    found = audit(log, action="offer", reward="sold", time="day", feedback_time="back", now=60)
+    assert found.share - found.seen / found.rows > 0.1
+    page = found.report(tmp_path).read_text()
+    assert f">{100 * found.share:.3g}%</div>" in page
+    assert "of outcomes are seen in the end" in page
+
+
+def test_what_changed_since_the_last_audit_is_on_the_page(tmp_path):
+    then = {"offer": ["a", "b"] * 200, "sold": [1.0, 0.0] * 200}
+    now = {"offer": ["a", "b", "c"] * 200, "sold": [1.0, None, 0.0, 0.0, 1.0, 1.0] * 100}
+    before, found = (audit(log, action="offer", reward="sold") for log in (then, now))
+    changes = compare(found, before.to_dict())
+    page = found.report(tmp_path, changes=changes).read_text()
+    assert 'href="#changes"' in page
+    assert "The share seen of “b” went from 100.0% to 50.0%." in page
+    assert "New: c." in page
+    assert json.loads((tmp_path / "audit.json").read_text())["changes"] == changes.to_dict()

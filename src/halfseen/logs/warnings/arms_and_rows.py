@@ -20,8 +20,8 @@ def never_seen(counts: Counts) -> list[LogWarning]:
         LogWarning(
             "never-seen",
             f"{_arms(len(arms))} played but never seen: {listed(arms)}.",
-            "Nothing can be learned about them, the effective dimension has no upper end, and the"
-            " rates used for them are borrowed from the other arms.",
+            "Nothing can be learned about them, and the factor speaks of the other arms only. Where"
+            " a rate of theirs is needed, as by `invest`, it is borrowed from the others.",
             "Collect some of their feedback, or leave them out.",
             {"arms": len(arms), "rows": int(counts.rows[counts.seen == 0].sum())},
         )

@@ -7,12 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from halfseen.checks import Vector
 from halfseen.logs.counts import LEAST_DAYS, Binned, Decisions
-from halfseen.logs.drift import Course, moment_in_words
+from halfseen.logs.drift import Course, Whole
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.mature_rows import delay_looks_the_same, mature_sql, within
 from halfseen.logs.maturity import Maturity
-from halfseen.logs.time_bins import DAY, WEEKDAYS
+from halfseen.logs.time_bins import DAY, WEEKDAYS, moment_in_words
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.logs.warnings.tied_units import Entries, tie
 from halfseen.logs.weekly_cycle import find_weekly_cycle
@@ -27,7 +28,12 @@ ZEROS = "more zeros where fewer rewards come back"
 
 
 def unit_design(decisions: Decisions, maturity: Maturity | None) -> float:
-    """Return the design effect of counts when the rows of a unit are correlated."""
+    """Return the design effect of counts when the rows of a unit are correlated.
+
+    It is the larger of two: the variance of a unit's rows within a few bins, and that of what a
+    unit adds to the score of a step at the eighths of the log. The latter is large where units
+    come and go, small where they stay: then they add as much before a step as after it.
+    """
     bins = decisions.bins
     if decisions.columns.unit is None or bins is None or not bins.step > 0.0:
         return 1.0
@@ -51,7 +57,25 @@ def unit_design(decisions: Decisions, maturity: Maturity | None) -> float:
     block = unit.astype(np.int64) * (bins.count // BLOCK + 1) + bins.bin_of(place) // BLOCK
     _, key = np.unique(block, return_inverse=True)
     expected = float((n * rate * (1.0 - rate)).sum())
-    return float((sum_by(key, k - n * rate) ** 2).sum()) / expected if expected else 1.0
+    if not expected:
+        return 1.0
+    within_bins = float((sum_by(key, k - n * rate) ** 2).sum()) / expected
+    return max(within_bins, design_of_steps(unit, stratum, place, n, k))
+
+
+def design_of_steps(unit: Whole, stratum: Whole, place: Whole, n: Vector, k: Vector) -> float:
+    """Return the mean design effect of steps at the eighths of a log, clustered by unit."""
+    rate = (sum_by(stratum, k) / sum_by(stratum, n))[stratum]
+    rows = np.cumsum(sum_by(place, n))
+    ratios = []
+    for cut in np.unique(np.searchsorted(rows, rows[-1] * np.arange(1, 8) / 8.0)):
+        after = (place > cut).astype(float)
+        part = after - (sum_by(stratum, n * after) / sum_by(stratum, n))[stratum]
+        expected = float((n * rate * (1.0 - rate) * part**2).sum())
+        if expected:
+            scores = sum_by(unit, (k - n * rate) * part)
+            ratios.append(float((scores**2).sum()) / expected)
+    return float(np.mean(ratios)) if ratios else 1.0
 
 
 def look_at_changes(

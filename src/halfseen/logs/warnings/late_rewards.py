@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from halfseen.logs.counts import Decisions
-from halfseen.logs.drift import moment_in_words
 from halfseen.logs.mature_rows import cut_sql
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.source import filled
-from halfseen.logs.time_bins import BINS, DAY
+from halfseen.logs.time_bins import BINS, DAY, moment_in_words
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown
 from halfseen.logs.warnings.tied_units import two_sided
 from halfseen.tables import show

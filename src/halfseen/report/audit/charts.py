@@ -135,7 +135,7 @@ def rates_chart(found: Audit, rows: Rows, name: str) -> Figure:
         alt.Tooltip("rows:Q", format=","),
     ]
     base = alt.Chart().encode(y=y)
-    average = found.seen / found.rows if found.maturity is None else found.maturity.share
+    average = found.share
     layers = [
         base.mark_rule(strokeWidth=3, color=FILL).encode(x=alt.X("low:Q", **share), x2="high:Q"),
         base.mark_point(filled=True, size=70, color=PALETTE[0], opacity=1).encode(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -19,13 +21,14 @@ def command_line(found: Audit, folder: Path, more: dict[str, Any]) -> str:
     Parameters
     ----------
     found
-        The audit; one of a table in memory gets ``LOG`` for its path, one of a server its scheme
-        and ``...`` for the rest of the address, which may hold a password.
+        The audit; a table in memory or standard input gets ``LOG`` for its path, a server its
+        scheme and ``...`` for the rest of the address, which may hold a password.
     folder
         Where the page is.
     more
         Further options of the command, such as ``traffic``.
     """
+    piped = found.log == "standard input"
     asked = found.asked or vars(found.columns)
     options = {k: v for k, v in asked.items() if k not in ONLY_IN_PYTHON} | more
     words = [f"halfseen audit {log_in_command(found.log)}"]
@@ -33,10 +36,20 @@ def command_line(found: Audit, folder: Path, more: dict[str, Any]) -> str:
         flag = f"--{name.replace('_', '-')}"
         if value is True:
             words.append(flag)
+        elif name == "fail_if":
+            words += [f"{flag} {quote(limit)}" for limit in value or ()]
         elif value not in DEFAULTS and value is not False:
-            several = isinstance(value, list | tuple)
-            words.append(f"{flag} {quote(','.join(map(str, value)) if several else str(value))}")
-    return " ".join([*words, f"--out {quote(str(folder))}"])
+            words.append(f"{flag} {quote(_written(value))}")
+    return " ".join([*words, f"--out {quote(str(folder))}", *(["< LOG"] if piped else [])])
+
+
+def _written(value: Any) -> str:
+    """Write an option's value; in a list, names that hold a comma stand in quotes."""
+    if not isinstance(value, list | tuple):
+        return str(value)
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(value)
+    return line.getvalue()
 
 
 def log_in_command(log: str) -> str:

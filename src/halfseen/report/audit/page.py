@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS, rates_table
 from halfseen.report.audit.charts import ARMS, audit_figures, forecast_chart, short
 from halfseen.report.audit.command_line import command_line
 from halfseen.report.audit.context_means_part import context_means_part
-from halfseen.report.audit.warnings_section import delays_section, void_section, warnings_section
+from halfseen.report.audit.warnings_section import (
+    changes_section,
+    delays_section,
+    void_section,
+    warnings_section,
+)
 from halfseen.report.core.document import (
     NO_SCRIPT,
     charts_of,
@@ -31,11 +37,13 @@ from halfseen.tables import show
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
+    from halfseen.logs.comparison import Comparison
     from halfseen.logs.plan import Plan
     from halfseen.studies.result import Result
 
 CHAPTERS = {
     "answer": "Answer",
+    "changes": "Since the last audit",
     "warnings": "Warnings",
     "rates": "Rates",
     "delays": "Still on their way",
@@ -49,19 +57,32 @@ CHAPTERS = {
 MOST_BOUNDED = 30  # largest number of arms in the table of bounds
 
 
-def write_audit(
-    found: Audit,
-    folder: Path,
-    forecast: Plan | None = None,
-    imputations: Result | None = None,
-) -> Path:
+class Extras(NamedTuple):
+    """What an audit's page shows besides the audit.
+
+    Attributes
+    ----------
+    forecast, imputations, changes
+        How long learning takes, what made-up rewards cost, what changed since an earlier audit.
+    options
+        Further options of the command that makes the page.
+    """
+
+    forecast: Plan | None = None
+    imputations: Result | None = None
+    changes: Comparison | None = None
+    options: Mapping[str, Any] | None = None
+
+
+def write_audit(found: Audit, folder: Path, extras: Extras) -> Path:
     """Write an audit's page, its charts as SVG and PNG, and its numbers as CSV and JSON.
 
-    The folder must be new or empty, or hold another audit: that one is replaced. Forecast and
-    imputations are left out if a warning voids the numbers they rest on.
+    The folder must be new or empty, or hold another audit: that one is replaced. What rests on
+    numbers that a warning voids is left out.
     """
     if found.voided:
-        forecast = imputations = None
+        extras = Extras(options=extras.options)
+    forecast, imputations = extras.forecast, extras.imputations
     before = read_json(folder / AUDIT_FILE) if is_marked(folder, AUDIT_FILE) else {}
     planned = audit_figures(found)
     if _by_day(forecast):
@@ -74,6 +95,8 @@ def write_audit(
         )
     charts = [figure.name for figures in planned.values() for figure in figures]
     numbers = {"charts": charts} | found.to_dict(MOST_ARMS)
+    if extras.changes is not None:
+        numbers["changes"] = extras.changes.to_dict()
     write_text(folder / AUDIT_FILE, json.dumps(numbers, indent=1, allow_nan=False) + "\n")
     old = before.get("charts", []) if isinstance(before, dict) else []
     _remove(folder / "charts", [name for name in old if name not in charts])
@@ -83,7 +106,8 @@ def write_audit(
     drawn = {part: [next(each) for _ in row] for part, row in planned.items()}
     days = None if getattr(forecast, "in_blocks", False) else forecast  # made without --traffic
     more = {"traffic": days and days.traffic, "imputations": imputations is not None}
-    parts = body(found, drawn, forecast, imputations, command_line(found, folder, more))
+    more |= extras.options or {}
+    parts = body(found, drawn, extras, command_line(found, folder, more))
     page = document(page_title(found), parts, charts_of(everything))
     path = folder / "report.html"
     write_text(path, page)
@@ -102,13 +126,14 @@ def _remove(folder: Path, names: list[str]) -> None:
 def body(
     found: Audit,
     drawn: dict[str, list[Figure]],
-    forecast: Plan | None,
-    imputations: Result | None,
+    extras: Extras,
     command: str,
 ) -> list[Html]:
     """Return the parts of the page."""
+    forecast, imputations, changes, _ = extras
     sections = {
         "answer": answer_section(found, forecast),
+        "changes": None if changes is None else changes_section(changes),
         "warnings": warnings_section(found),
         "rates": rates_section(found, drawn["rates"]),
         "delays": delays_section(found, drawn["delays"]) if found.maturity else None,
@@ -148,8 +173,9 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
     from halfseen.logs.sentences import ASSUMPTION, along_features, best_in_words, outlook_in_words
 
     whole = found.dimension_of_seen
-    share = f"{100 * found.seen / found.rows:.3g}%"
-    items = [_item(share, "of outcomes are seen", f"{found.seen:,} of {found.rows:,} decisions.")]
+    waits = found.maturity is not None and found.maturity.pending.sum() >= 0.5
+    title = "of outcomes are seen in the end" if waits else "of outcomes are seen"
+    items = [_item(f"{100 * found.share:.3g}%", title, found.answers[0])]
     if len(found.answers) > 1 and whole is not None:
         title = "as many decisions, in the worst case over all problems"
         text = (

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import short
-from halfseen.report.core.document import charts_of, document, main, section, top
+from halfseen.report.audit.command_line import command_line
+from halfseen.report.audit.warnings_section import void_section
+from halfseen.report.core.document import charts_of, code, document, main, section, top
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.studies.storage import is_marked, write_text
 from halfseen.tables import Table, show
@@ -29,19 +31,21 @@ def write_segments(found: SegmentedAudit, folder: Path) -> Path:
     rows = tuple((name, *row) for name, part in parts for row in part.rates.rows)
     write_text(folder / "rates.csv", Table(columns, rows).to_csv())
     path = folder / "report.html"
-    write_text(path, document(_title(found), _body(found), charts_of([])))
+    body = _body(found, command_line(found.whole, folder, {}))
+    write_text(path, document(_title(found), body, charts_of([])))
     return path
 
 
-def _body(found: SegmentedAudit) -> list[Html]:
+def _body(found: SegmentedAudit, command: str) -> list[Html]:
     whole = found.whole
+    voiding = [warning.finding for warning in whole.warnings if warning.voids]
     links = {"segments": "All segments"}
     links |= {_anchor(i): name for i, name in enumerate(list(found.segments)[:LINKS])}
     header = top(
         f"An audit with halfseen: {whole.rows:,} decisions, {len(found.segments):,} segments",
         _title(found),
-        " ".join(whole.answers[:2]),
-        links,
+        voiding[0] if voiding else " ".join(whole.answers[:2]),
+        links | {"how": "The command"},
         *([] if whole.left_out is None else [tag("p", str(whole.left_out), class_="caution")]),
     )
     records = found.table.records()
@@ -49,19 +53,19 @@ def _body(found: SegmentedAudit) -> list[Html]:
     words = (0, len(found.table.columns) - 2, len(found.table.columns) - 1)
     note = (
         f"Factor: how many times as many decisions are needed as with complete feedback, in the"
-        f" worst case, with its {whole.level:.0%} interval; – where it has no upper limit because"
-        " an arm was never seen. All arms of all segments are in rates.csv, next to this page."
+        f" worst case, with its {whole.level:.0%} interval. It speaks of the arms that were seen;"
+        " – if none was. All arms of all segments are in rates.csv, next to this page."
     )
-    parts = main(
-        section(
-            "segments",
-            "Segment by segment",
-            table(found.table.columns, rows, words=words, label="Segments"),
-            tag("p", note, class_="note"),
-        ),
-        *(_segment(found, i) for i in range(len(found.segments))),
+    segments = section(
+        "segments",
+        "Segment by segment",
+        table(found.table.columns, rows, words=words, label="Segments"),
+        tag("p", note, class_="note"),
     )
-    return [header, parts]
+    how = section("how", "The command that makes this page", code(command))
+    first = [void_section(whole), tag("div", segments, class_="void")]
+    each = [_segment(found, i) for i in range(len(found.segments))]
+    return [header, main(*(first if voiding else [segments]), *each, how)]
 
 
 def _cell(key: str, value: object) -> object:
@@ -81,10 +85,13 @@ def _anchor(segment: int) -> str:
 def _segment(whole: SegmentedAudit, place: int) -> Html:
     name, found = list(whole.segments.items())[place]
     heading = tag("h3", f"{whole.by}: {name}")
-    answers = [tag("p", answer) for answer in found.answers]
-    warnings = [
+    answers: list[object] = [tag("p", answer) for answer in found.answers]
+    if found.voided:
+        answers = [tag("div", *answers, class_="void answers")]
+    items = [
         tag("li", tag("strong", w.finding), " ", w.effect, " ", tag("em", w.remedy))
         for w in found.warnings
     ]
-    listed = [tag("ul", *warnings)] if warnings else []
-    return tag("section", heading, *answers, *listed, id=_anchor(place))
+    warnings: list[object] = [tag("ul", *items)] if items else []
+    parts = [*warnings, *answers] if found.voided else [*answers, *warnings]
+    return tag("section", heading, *parts, id=_anchor(place))

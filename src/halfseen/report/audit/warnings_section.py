@@ -1,4 +1,4 @@
-"""The part of an audit's page on checks, warnings and pending rewards."""
+"""The part of an audit's page on checks, warnings, changes and pending rewards."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from halfseen.report.core.panels import Figure
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
+    from halfseen.logs.comparison import Comparison
     from halfseen.logs.warnings.log_warning import LogWarning
 
+MOST_CHANGES = 250  # rates that changed, in the table
 STATES = {"small": "found, too small to matter"}
 
 
@@ -66,6 +68,27 @@ def _detail(text: str) -> str:
     """Return a detail as a sentence of its own."""
     text = text.strip("()").rstrip(".")
     return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def changes_section(changes: Comparison) -> Html:
+    """Return what changed since an earlier audit."""
+    rows = [
+        (
+            "all arms" if c.arm is None else c.arm,
+            f"{c.before:.1%}",
+            f"{c.now:.1%}",
+            f"{c.chance:.2g}",
+        )
+        for c in changes.rates[:MOST_CHANGES]
+    ]
+    names = ("arm", "share seen then", "now", "p-value")
+    return section(
+        "changes",
+        "Since the last audit",
+        *(tag("p", sentence) for sentence in changes.findings),
+        *([table(names, rows, label="Changes")] if rows else []),
+        tag("p", changes.how, class_="note"),
+    )
 
 
 def delays_section(found: Audit, drawn: list[Figure]) -> Html:
