@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.missing_bounds import HUGE, expectile_bounds
 from halfseen.logs.seen_rewards import SeenRewards
@@ -49,8 +50,8 @@ class GammaBounds:
         )
 
 
-@dataclass(frozen=True)
-class Cells:
+@dataclass(frozen=True, eq=False)
+class Cells(ByValue):
     """Which cell each group of decisions belongs to, and the rewards seen in each.
 
     Attributes

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 
 CLIPPED = ("clipped IPW", "clipped DR", "switch-DR", "DRos")  # estimators with a threshold
 
 
-@dataclass(frozen=True)
-class Sample:
+@dataclass(frozen=True, eq=False)
+class Sample(ByValue):
     """Decisions in groups that agree in everything but the exact reward.
 
     Attributes
@@ -52,8 +53,8 @@ class Sample:
         return float(self.count @ values) / self.size
 
 
-@dataclass(frozen=True)
-class Weighting:
+@dataclass(frozen=True, eq=False)
+class Weighting(ByValue):
     """A policy on the decisions of a log.
 
     Attributes
@@ -71,8 +72,8 @@ class Weighting:
     expected: Vector
 
 
-@dataclass(frozen=True)
-class Influence:
+@dataclass(frozen=True, eq=False)
+class Influence(ByValue):
     """The value of each decision, an affine function of its reward.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs import reward_cells
 from halfseen.logs.counts import Decisions
@@ -20,8 +21,8 @@ from halfseen.values.influence import Sample
 NO_CONTEXT = "(none)"  # name of the context of rows without one
 
 
-@dataclass(frozen=True)
-class LogGroups:
+@dataclass(frozen=True, eq=False)
+class LogGroups(ByValue):
     """Decisions in groups that agree in arm, context, propensity and whether they were seen.
 
     Attributes

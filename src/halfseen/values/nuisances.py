@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.tables import listed
 from halfseen.values.log_groups import LogGroups
@@ -22,8 +23,8 @@ OUTCOME = ("cells", "arms", "linear", "trees")
 LEAST_ROWS = 10  # of an arm in a fold, to fit a regression rather than a mean
 
 
-@dataclass(frozen=True)
-class Nuisances:
+@dataclass(frozen=True, eq=False)
+class Nuisances(ByValue):
     """Fitted to a log.
 
     Attributes
@@ -44,8 +45,8 @@ class Nuisances:
     cut: int
 
 
-@dataclass(frozen=True)
-class NuisanceModel:
+@dataclass(frozen=True, eq=False)
+class NuisanceModel(ByValue):
     """How to fit them.
 
     Attributes

@@ -12,6 +12,8 @@ from typing import Any
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.audit_export import plain
 from halfseen.logs.missing_bounds import SHOWN
@@ -48,8 +50,8 @@ class Estimate:
     high: float
 
 
-@dataclass(frozen=True)
-class PolicyValue:
+@dataclass(frozen=True, eq=False, repr=False)
+class PolicyValue(Shown, ByValue):
     """What a policy would have earned per decision.
 
     Attributes

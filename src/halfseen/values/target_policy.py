@@ -11,6 +11,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, did_you_mean
 from halfseen.tables import brief, listed
 from halfseen.values.log_groups import LogGroups
@@ -20,8 +21,8 @@ SLACK = 1e-6  # by which probabilities may miss 1
 Target = str | Mapping[str, Any] | Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class PolicyOnLog:
+@dataclass(frozen=True, eq=False)
+class PolicyOnLog(ByValue):
     """A policy's probabilities on a log.
 
     Attributes

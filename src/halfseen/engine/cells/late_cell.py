@@ -40,7 +40,7 @@ def arm_cell(
     return kind(problem, censorship, policy, horizon, seed, checkpoints, alphas)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LateCell(Cell):
     """A cell in which every round is played and its message followed until it arrives.
 

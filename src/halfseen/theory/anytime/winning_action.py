@@ -10,12 +10,14 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.display import Shown
+from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.theory.anytime.samples import risk
 
 
-@dataclass(frozen=True)
-class WinningAction:
+@dataclass(frozen=True, eq=False, repr=False)
+class WinningAction(Shown, ByValue):
     """The action shown to have the largest mean, if one is.
 
     Attributes
