@@ -18,14 +18,13 @@ SOURCE = ROOT / "src" / "halfseen"
 LINES_OF_A_FILE = 400
 
 LONG_FUNCTIONS: set[str] = set()
-DEEP_FUNCTIONS = {"glm_newton.maximise"}
+DEEP_FUNCTIONS: set[str] = set()
 MANY_PARAMETERS = {
     "base._nowhere",
     "lin_random.anywhere",
     "lin_thompson.best_for_sampled",
     "lin_epsilon_greedy.best_or_any",
     "design_exploration.widest",
-    "glm_newton.maximise",
     "lin_ucb.most_optimistic",
 }
 SAME_IDEA = {  # one idea in several rooms: theory.linear.path, claims.linear.path

@@ -50,6 +50,7 @@ def started(monkeypatch):
     class Noted(subprocess.Popen):
         def __init__(self, *arguments, **options):
             super().__init__(*arguments, **options)
+            self.environment = options["env"]
             found.append(self)
 
     monkeypatch.setattr(compile_ahead.subprocess, "Popen", Noted)
@@ -118,6 +119,7 @@ def test_an_error_leaves_no_process(cold, started):
     def fail():
         with compiling_ahead(cells(UCB(), GaussianThompson()), 2):
             assert started[0].poll() is None
+            assert started[0].environment["HALFSEEN_COMPILE_AHEAD"] == "0"  # starts none itself
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

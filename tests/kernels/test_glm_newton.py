@@ -9,7 +9,7 @@ from halfseen import InvalidInput
 from halfseen.engine.glm_fit import fit
 from halfseen.engine.loops.live_glm import maximiser
 from halfseen.engine.specialise import compiled
-from halfseen.kernels.glm_newton import maximise, unreachable
+from halfseen.kernels.glm_newton import Likelihood, NewtonWork, maximise, unreachable
 from halfseen.kernels.ridge import refactor
 from halfseen.problems.links import LINKS
 
@@ -30,7 +30,8 @@ def rounds(name, seed, size=150, length=1.0):
 
 
 def scratch(size, d):
-    return (np.zeros(size), np.zeros(d), np.zeros(d), np.zeros((d, d)), np.zeros((d, d)))
+    vectors = (np.zeros(size), np.zeros(d), np.zeros(d))
+    return NewtonWork(*vectors, np.zeros((d, d)), np.zeros((d, d)))
 
 
 @pytest.mark.parametrize("name", sorted(LINKS))
@@ -70,14 +71,11 @@ def test_counts_and_sums_say_what_all_rounds_say(name):
     counts = np.bincount(chosen, minlength=7).astype(float)
     sums = np.bincount(chosen, weights=rewards, minlength=7)
     theta = np.zeros(3)
-    steps = maximiser(LINKS[name].kernels)(
-        few, 7, counts, sums, math.inf, np.zeros((3, 3)), theta, *scratch(7, 3)
-    )
+    given = Likelihood(few, 7, counts, sums, math.inf, np.zeros((3, 3)))
+    steps = maximiser(LINKS[name].kernels)(given, theta, scratch(7, 3))
     assert 0 <= steps < 12
     np.testing.assert_allclose(theta, fit(few[chosen], rewards, name), atol=1e-7)
-    again = maximiser(LINKS[name].kernels)(
-        few, 7, counts, sums, math.inf, np.zeros((3, 3)), theta, *scratch(7, 3)
-    )
+    again = maximiser(LINKS[name].kernels)(given, theta, scratch(7, 3))
     assert again == 0
 
 
@@ -89,9 +87,8 @@ def test_every_start_leads_to_the_same_estimate(name, limit):
     expected = fit(actions, rewards, name, limit=limit)
     for start in np.random.default_rng(2).normal(size=(20, d)) * 30:
         theta = start.copy()
-        steps = maximiser(LINKS[name].kernels)(
-            actions, 60, np.ones(60), rewards, limit, np.zeros((d, d)), theta, *scratch(60, d)
-        )
+        given = Likelihood(actions, 60, np.ones(60), rewards, limit, np.zeros((d, d)))
+        steps = maximiser(LINKS[name].kernels)(given, theta, scratch(60, d))
         assert steps >= 0
         np.testing.assert_allclose(theta, expected, atol=1e-6)
 
@@ -138,8 +135,8 @@ def test_directions_no_action_has_stay_at_zero():
 def test_no_evidence_leaves_the_prior():
     theta = np.ones(2)
     run = maximiser(LINKS["logistic"].kernels)
-    none = np.zeros((0, 2)), 0, np.zeros(0), np.zeros(0)
-    assert run(*none, 1.0, np.eye(2), theta, *scratch(0, 2)) == 1
+    none = Likelihood(np.zeros((0, 2)), 0, np.zeros(0), np.zeros(0), 1.0, np.eye(2))
+    assert run(none, theta, scratch(0, 2)) == 1
     assert theta.tolist() == [0.0, 0.0]
 
 
@@ -149,9 +146,8 @@ def test_compiled_and_plain_code_take_the_same_steps():
     found = []
     for run in (maximiser(kernels), compiled(maximise, kernels)):
         theta = np.zeros(5)
-        steps = run(
-            actions, 30, np.ones(30), rewards, 1.2, np.zeros((5, 5)), theta, *scratch(30, 5)
-        )
+        given = Likelihood(actions, 30, np.ones(30), rewards, 1.2, np.zeros((5, 5)))
+        steps = run(given, theta, scratch(30, 5))
         found.append((steps, theta.tolist()))
     assert found[0] == found[1]
 
@@ -166,11 +162,8 @@ def test_bad_rounds_are_refused():
 @pytest.mark.parametrize("huge", [1e200, -1e308, math.inf, math.nan])
 def test_the_solver_ends_on_numbers_that_overflow(huge):
     """It returns how many steps it took, or -1; it does not go on for ever."""
-    rows, d = np.array([[huge, 1.0], [0.5, 0.5]]), 2
-    scratch = (np.zeros(2), np.zeros(d), np.zeros(d), np.zeros((d, d)), np.zeros((d, d)))
-    evidence = (np.ones(2), np.array([1.0, 0.0]))
+    rows = np.array([[huge, 1.0], [0.5, 0.5]])
+    given = Likelihood(rows, 2, np.ones(2), np.array([1.0, 0.0]), 5.0, np.eye(2))
     with np.errstate(all="ignore"):
-        taken = maximiser(LINKS["logistic"].kernels)(
-            rows, 2, *evidence, 5.0, np.eye(d), np.zeros(d), *scratch
-        )
+        taken = maximiser(LINKS["logistic"].kernels)(given, np.zeros(2), scratch(2, 2))
     assert -1 <= taken <= 100

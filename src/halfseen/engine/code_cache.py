@@ -26,6 +26,7 @@ import llvmlite
 import numba
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from halfseen.engine.specialise import announce
@@ -177,8 +178,12 @@ class CodeCache(_Cache):  # type: ignore[misc]
         return str(self._folder) if self._keep and self._folder is not None else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function for some argument types, None if there is none."""
-        target_context.refresh()
+        """Return the compiled function for some argument types, None if there is none.
+
+        Only the compiler needs what `refresh` imports, a third of a second of numba and scipy;
+        compiled code needs numba's run time.
+        """
+        rtsys.initialize(target_context)
         result = None
         if self._keep and self._folder is not None:
             path = self._folder / self._name(sig, target_context.codegen())
@@ -194,6 +199,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
                 _remove(path)
         if result is None and self.leads:
             announce()
+            target_context.refresh()
         return result
 
     def _read(self, path: Path, sig: Any, target_context: Any) -> Any:

@@ -181,6 +181,7 @@ class Pool:
 def _process() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-P", "-c", WORKER],
+        env=os.environ | {VARIABLE: "0"},  # of a user's module that simulates when it is imported
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.engine.loops.live_glm import maximiser
 from halfseen.errors import InvalidInput
-from halfseen.kernels.glm_newton import MOST_STEPS, unreachable
+from halfseen.kernels.glm_newton import MOST_STEPS, Likelihood, NewtonWork, unreachable
 from halfseen.problems.links import link_named
 
 
@@ -64,11 +64,11 @@ def fit(
     lam = checks.number("regularization", regularization, at_least=0.0)
     size, d = rows.shape
     prior = lam * np.eye(d) if lam > 0.0 else unreachable(rows.T @ rows)
-    theta, gradient, step = (np.zeros(d) for _ in range(3))
-    hessian, factor = np.zeros((d, d)), np.zeros((d, d))
-    evidence = (np.ones(size), np.array(paid))
-    scratch = (np.zeros(size), gradient, step, hessian, factor)
-    if maximiser(kernels)(rows, size, *evidence, float(limit), prior, theta, *scratch) < 0:
+    theta = np.zeros(d)
+    given = Likelihood(rows, size, np.ones(size), np.array(paid), float(limit), prior)
+    matrices = (np.zeros((d, d)), np.zeros((d, d)))
+    work = NewtonWork(np.zeros(size), np.zeros(d), np.zeros(d), *matrices)
+    if maximiser(kernels)(given, theta, work) < 0:
         raise InvalidInput(
             "rewards",
             f"must let the likelihood be maximised in {MOST_STEPS} steps",

@@ -22,7 +22,7 @@ compiled, with the link's ``score`` and ``curvature`` filled in.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -39,34 +39,38 @@ MOST_JITTERS = 40  # most increases of the jitter, from 1e-12 of the trace, tenf
 KEEP = 0.01  # reuse the factor if a step left less than this share of the gradient
 
 
-def maximise(
-    rows: Vector,
-    size: int,
-    counts: Vector,
-    sums: Vector,
-    limit: float,
-    prior: Vector,
-    theta: Vector,
-    z: Vector,
-    gradient: Vector,
-    step: Vector,
-    hessian: Vector,
-    factor: Vector,
-) -> int:
+class Likelihood(NamedTuple):
+    """Counts and sums of rewards per row, of which the first `size` are used, and the penalty."""
+
+    rows: Vector
+    size: int
+    counts: Vector
+    sums: Vector
+    limit: float
+    prior: Vector
+
+
+class NewtonWork(NamedTuple):
+    """Where a maximum is searched: <a, theta> of every row, the next step and the curvature."""
+
+    z: Vector
+    gradient: Vector
+    step: Vector
+    hessian: Vector
+    factor: Vector
+
+
+def maximise(given: Likelihood, theta: Vector, work: NewtonWork) -> int:
     """Move `theta` to the maximum by Newton steps from where it is and return how many it took.
 
-    The first `size` rows are used. `z` is set to <a, theta> of each row, `factor` to the Cholesky
-    factor of the last curvature computed. A step is halved until the objective's derivative along
-    it, at its end, is at least minus a quarter of that at its start. Where the gradient shrank a
-    hundredfold, the same factor is used for the next step. Returns -1 where
-    `MOST_STEPS` were not enough or the curvature is not finite.
+    `z` is set to <a, theta> of each row, `factor` to the Cholesky factor of the last curvature
+    computed. A step is halved until the objective's derivative along it, at its end, is at least
+    minus a quarter of that at its start. Where the gradient shrank a hundredfold, the same factor
+    is used for the next step. Returns -1 where `MOST_STEPS` were not enough or the curvature is
+    not finite.
     """
-    d = theta.size
-    for k in range(size):
-        total = 0.0
-        for i in range(d):
-            total += rows[k, i] * theta[i]
-        z[k] = total
+    d, gradient, step = theta.size, work.gradient, work.step
+    project_rows(given.rows, given.size, theta, work.z)
     fresh = True  # whether the curvature has to be computed
     steps = 0
     for i in range(d):
@@ -75,22 +79,7 @@ def maximise(
     share = 0.0
     rise = 0.0
     while True:
-        for i in range(d):  # the gradient at theta + share * step
-            total = 0.0
-            for j in range(d):
-                total -= prior[i, j] * (theta[j] + share * step[j])
-            gradient[i] = total
-        for k in range(size):
-            along = z[k]
-            if share > 0.0:
-                for i in range(d):
-                    along += share * (rows[k, i] * step[i])
-            inside = limit if along > limit else -limit if along < -limit else along
-            pull = score(counts[k], sums[k], inside)
-            if along != inside:
-                pull -= curvature(counts[k], sums[k], inside) * (along - inside)
-            for i in range(d):
-                gradient[i] += pull * rows[k, i]
+        write_gradient(given, theta, work, share)
         if share > 0.0:
             along = 0.0
             for i in range(d):
@@ -101,47 +90,13 @@ def maximise(
             fresh = share < 1.0
             for i in range(d):
                 theta[i] += share * step[i]
-            for k in range(size):
-                total = 0.0
-                for i in range(d):
-                    total += rows[k, i] * theta[i]
-                z[k] = total
+            project_rows(given.rows, given.size, theta, work.z)
         for _ in range(2):
             if fresh:
-                for i in range(d):
-                    for j in range(d):
-                        hessian[i, j] = prior[i, j]
-                for k in range(size):
-                    inside = limit if z[k] > limit else -limit if z[k] < -limit else z[k]
-                    weight = curvature(counts[k], sums[k], inside)
-                    if weight > 0.0:
-                        for i in range(d):
-                            scaled = weight * rows[k, i]
-                            for j in range(i + 1):
-                                hessian[i, j] += scaled * rows[k, j]
-                jitter = 0.0
-                tries = 0
-                while not exceeds(hessian, hessian, 0.0, -jitter, factor):
-                    if tries == MOST_JITTERS:
-                        return -1
-                    tries += 1
-                    trace = 0.0
-                    for i in range(d):
-                        trace += hessian[i, i]
-                    jitter = 10.0 * jitter + 1e-12 * trace + 1e-300
-            for i in range(d):
-                total = gradient[i]
-                for j in range(i):
-                    total -= factor[i, j] * step[j]
-                step[i] = total / factor[i, i]
-            rise = 0.0
-            for i in range(d):
-                rise += step[i] * step[i]
-            for i in range(d - 1, -1, -1):
-                total = step[i]
-                for j in range(i + 1, d):
-                    total -= factor[j, i] * step[j]
-                step[i] = total / factor[i, i]
+                write_curvature(given, work)
+                if not factor_curvature(work.hessian, work.factor):
+                    return -1
+            rise = write_step(work)
             if fresh or rise <= KEEP * before:
                 break
             fresh = True
@@ -153,6 +108,89 @@ def maximise(
         steps += 1
         before = rise
         share = 1.0
+
+
+def project_rows(rows: Vector, size: int, theta: Vector, z: Vector) -> None:
+    """Write <a, theta> of each row."""
+    for k in range(size):
+        total = 0.0
+        for i in range(theta.size):
+            total += rows[k, i] * theta[i]
+        z[k] = total
+
+
+def write_gradient(given: Likelihood, theta: Vector, work: NewtonWork, share: float) -> None:
+    """Write the gradient at theta + share * step."""
+    d, rows, limit, prior = theta.size, given.rows, given.limit, given.prior
+    z, gradient, step = work.z, work.gradient, work.step
+    for i in range(d):
+        total = 0.0
+        for j in range(d):
+            total -= prior[i, j] * (theta[j] + share * step[j])
+        gradient[i] = total
+    for k in range(given.size):
+        along = z[k]
+        if share > 0.0:
+            for i in range(d):
+                along += share * (rows[k, i] * step[i])
+        inside = limit if along > limit else -limit if along < -limit else along
+        pull = score(given.counts[k], given.sums[k], inside)
+        if along != inside:
+            pull -= curvature(given.counts[k], given.sums[k], inside) * (along - inside)
+        for i in range(d):
+            gradient[i] += pull * rows[k, i]
+
+
+def write_curvature(given: Likelihood, work: NewtonWork) -> None:
+    """Write the lower half of the curvature at the last theta."""
+    rows, limit, prior, z, hessian = given.rows, given.limit, given.prior, work.z, work.hessian
+    d = hessian.shape[0]
+    for i in range(d):
+        for j in range(d):
+            hessian[i, j] = prior[i, j]
+    for k in range(given.size):
+        inside = limit if z[k] > limit else -limit if z[k] < -limit else z[k]
+        weight = curvature(given.counts[k], given.sums[k], inside)
+        if weight > 0.0:
+            for i in range(d):
+                scaled = weight * rows[k, i]
+                for j in range(i + 1):
+                    hessian[i, j] += scaled * rows[k, j]
+
+
+def factor_curvature(hessian: Vector, factor: Vector) -> bool:
+    """Write the Cholesky factor, with a jitter where it takes one; False if none helps."""
+    jitter = 0.0
+    tries = 0
+    while not exceeds(hessian, hessian, 0.0, -jitter, factor):
+        if tries == MOST_JITTERS:
+            return False
+        tries += 1
+        trace = 0.0
+        for i in range(hessian.shape[0]):
+            trace += hessian[i, i]
+        jitter = 10.0 * jitter + 1e-12 * trace + 1e-300
+    return True
+
+
+def write_step(work: NewtonWork) -> float:
+    """Write the Newton step and return its squared length in standard errors."""
+    factor, gradient, step = work.factor, work.gradient, work.step
+    d = step.size
+    for i in range(d):
+        total = gradient[i]
+        for j in range(i):
+            total -= factor[i, j] * step[j]
+        step[i] = total / factor[i, i]
+    rise = 0.0
+    for i in range(d):
+        rise += step[i] * step[i]
+    for i in range(d - 1, -1, -1):
+        total = step[i]
+        for j in range(i + 1, d):
+            total -= factor[j, i] * step[j]
+        step[i] = total / factor[i, i]
+    return rise
 
 
 def unreachable(design: Vector) -> Vector:

@@ -6,14 +6,12 @@ last bit. Workers return its tracks, or its statistics where only those are kept
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -102,6 +100,9 @@ def check(scheduler: str | None) -> None:
             "Install halfseen[dask] or use the cpu engine.",
         )
     if scheduler is not None:
+        import asyncio
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(1) as pool:  # a notebook's own thread already runs a loop
             if not pool.submit(asyncio.run, _answers(scheduler)).result():
                 raise InvalidInput(
@@ -114,6 +115,8 @@ def check(scheduler: str | None) -> None:
 
 async def _answers(address: str) -> bool:
     """Return whether a scheduler answers; a `Client` that fails complains when it is deleted."""
+    import asyncio
+
     from distributed import Security
     from distributed.core import rpc
 

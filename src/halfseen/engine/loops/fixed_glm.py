@@ -37,6 +37,7 @@ from halfseen.engine.loops.designs import ROUNDING
 from halfseen.engine.loops.glm_steps import shake_by_curve, squared_error
 from halfseen.kernels.cholesky import exceeds, lower_factor
 from halfseen.kernels.compile_hints import shared
+from halfseen.kernels.glm_newton import Likelihood, NewtonWork
 from halfseen.kernels.ridge import (
     gather,
     next_refactor,
@@ -80,20 +81,12 @@ def learn(world: FixedWorld, work: FixedWorkspace, chosen: int, gained: float) -
     if numbers[LEARNED] == numbers[DUE] or left:
         start_afresh(world, work, EXPLORES and numbers[EXPLORING] == 0.0)
     if numbers[EXPLORING] == 0.0:
-        fit(
-            world.rows,
-            lists.shape[1],
-            lists[COUNTS],
-            lists[SUMS],
-            world.limit,
-            world.prior,
-            work.vectors[ESTIMATE],
-            lists[MEANS],
-            work.vectors[GRADIENT],
-            work.vectors[V],
-            work.curvatures[CURVATURE],
-            work.curvatures[ROOT],
+        size, vectors, curvatures = lists.shape[1], work.vectors, work.curvatures
+        given = Likelihood(world.rows, size, lists[COUNTS], lists[SUMS], world.limit, world.prior)
+        newton = NewtonWork(
+            lists[MEANS], vectors[GRADIENT], vectors[V], curvatures[CURVATURE], curvatures[ROOT]
         )
+        fit(given, vectors[ESTIMATE], newton)
         if EXPLORES:
             numbers[SPREAD] = d * math.log1p(2.0 * numbers[LEARNED] / d)
 

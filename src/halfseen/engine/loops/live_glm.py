@@ -48,7 +48,7 @@ from halfseen.engine.arguments import (
 from halfseen.engine.loops.glm_steps import form, shake_by_curve, without_ridge
 from halfseen.engine.specialise import fitted
 from halfseen.kernels.cholesky import exceeds, lower_factor
-from halfseen.kernels.glm_newton import maximise
+from halfseen.kernels.glm_newton import Likelihood, NewtonWork, maximise
 from halfseen.kernels.ridge import accumulate, next_refactor, observe_action, refactor
 from halfseen.kernels.ties import tie_edge
 from halfseen.policies.glm.base import GROWTH, SEEN_ONCE, GLMKernels
@@ -167,20 +167,13 @@ def learn_glm(
     grown = numbers[SPREAD] > numbers[FITTED_AT] + math.log1p(GROWTH)
     if numbers[EXPLORING] > 0.0 or not (left or learned == 1 or grown):
         return False
-    fit(
-        history.kept,
-        learned,
-        history.ones,
-        history.paid,
-        numbers[LIMIT],
-        matrices[PRIOR],
-        vectors[ESTIMATE],
-        history.z,
-        vectors[GRADIENT],
-        vectors[V],
-        matrices[HESSIAN],
-        matrices[CURVE],
+    given = Likelihood(
+        history.kept, learned, history.ones, history.paid, numbers[LIMIT], matrices[PRIOR]
     )
+    newton = NewtonWork(
+        history.z, vectors[GRADIENT], vectors[V], matrices[HESSIAN], matrices[CURVE]
+    )
+    fit(given, vectors[ESTIMATE], newton)
     numbers[FITTED_AT] = numbers[SPREAD]
     numbers[TOLD] = d * math.log1p(2.0 * learned / d) if EXPLORES else numbers[SPREAD]
     for i in range(d):
