@@ -162,7 +162,7 @@ def drawn(n, seed):
 
 @pytest.mark.parametrize(("observe", "outcome"), [("logistic", "linear"), ("trees", "trees")])
 def test_regressions_on_features_remove_the_bias_of_seen_rows(observe, outcome):
-    rows = drawn(3000, 5)
+    rows = drawn(1500, 5)
     options = COLUMNS | {"propensity": "c", "features": ["x"]}
     found = value(rows, target={"1": 1}, observe=observe, outcome=outcome, **options)
     assert found.low < 0.5 < found.high
