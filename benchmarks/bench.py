@@ -16,6 +16,7 @@ import loop
 import lower_bounds
 import optimal
 import peers
+import values
 
 from halfseen.tables import table
 
@@ -78,6 +79,7 @@ PARTS = {
     "memory": command.memory,
     "live": decisions.live,
     "logs": logs.audit,
+    "values": values.evaluate,
     "peers": against_peers,
     "linear-peers": against_linear_peers,
 }

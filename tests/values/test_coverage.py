@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from halfseen import value
 from halfseen.values.gamma_value import gamma_bounds, in_cells
 from halfseen.values.influence import Sample, Weighting, influence, normal_interval
 
@@ -91,3 +92,35 @@ def test_gamma_intervals_cover_from_the_true_gamma_on(gamma, least, most):
         low, high = bounds.interval(0.95)
         held.append(low <= 0.5 <= high)
     assert least <= np.mean(held) <= most
+
+
+def drawn_log(rng, rows=600):
+    """Return a log of two contexts and two arms, rewards of 0 and 1, seen at rates of cells."""
+    x = rng.integers(0, 2, rows)
+    chance = np.where(x == 0, 0.7, 0.3)
+    arm = (rng.random(rows) < chance).astype(int)
+    mean = np.array([[0.3, 0.6], [0.7, 0.4]])[x, arm]
+    seen = rng.random(rows) < np.array([[0.9, 0.3], [0.4, 0.7]])[x, arm]
+    reward = (rng.random(rows) < mean).astype(float)
+    return {
+        "x": np.array(["u", "v"])[x],
+        "arm": arm,
+        "paid": np.where(seen, reward, np.nan),
+        "chance": np.where(arm == 1, chance, 1 - chance),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("propensity", ["chance", None])
+def test_values_and_differences_cover_in_whole_evaluations(propensity):
+    rng = np.random.default_rng(11)
+    target = {"u": {"1": 0.9, "0": 0.1}, "v": {"1": 0.1, "0": 0.9}}
+    truth = 0.5 * (0.9 * 0.6 + 0.1 * 0.3) + 0.5 * (0.1 * 0.4 + 0.9 * 0.7)
+    logging = 0.5 * (0.7 * 0.6 + 0.3 * 0.3) + 0.5 * (0.3 * 0.4 + 0.7 * 0.7)
+    columns = {"action": "arm", "reward": "paid", "context": "x", "propensity": propensity}
+    held = []
+    for _ in range(200):
+        found = value(drawn_log(rng), target=target, **columns)
+        apart = found.difference
+        held.append((found.low <= truth <= found.high, apart.low <= truth - logging <= apart.high))
+    assert np.mean(held, axis=0) == pytest.approx([0.95, 0.95], abs=3 * np.sqrt(0.0475 / 200))

@@ -93,7 +93,8 @@ def test_the_difference_from_the_logging_policy_is_paired():
     assert found.compared.value == pytest.approx(0.5)
     assert found.difference.value == pytest.approx(0.04)
     assert found.difference.standard_error < found.standard_error
-    same = value(half_seen(), target={"a": 0.5, "b": 0.5}, **COLUMNS)
+    rows = half_seen() | {"c": [0.5] * 2000}
+    same = value(rows, target={"a": 0.5, "b": 0.5}, propensity="c", **COLUMNS)
     assert same.difference.value == pytest.approx(0.0, abs=1e-12)
     assert same.difference.standard_error == pytest.approx(0.0, abs=1e-12)
     alone = value(half_seen(), target=MIX, compare=None, **COLUMNS)
@@ -162,7 +163,7 @@ def drawn(n, seed):
 
 @pytest.mark.parametrize(("observe", "outcome"), [("logistic", "linear"), ("trees", "trees")])
 def test_regressions_on_features_remove_the_bias_of_seen_rows(observe, outcome):
-    rows = drawn(3000, 5)
+    rows = drawn(1500, 5)
     options = COLUMNS | {"propensity": "c", "features": ["x"]}
     found = value(rows, target={"1": 1}, observe=observe, outcome=outcome, **options)
     assert found.low < 0.5 < found.high

@@ -99,9 +99,12 @@ def in_cells(sample: Sample, cell: NDArray[np.int64]) -> Cells:
     """
     seen = np.flatnonzero(sample.seen & (sample.count > 0.0))
     order = seen[np.lexsort((sample.reward[seen], cell[seen]))]
-    places = cell[order]
+    places, values = cell[order], sample.reward[order]
+    first = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(values, prepend=0.0) != 0))
+    counts = np.add.reduceat(sample.count[order], first)
+    within = np.add.reduceat((sample.count * sample.within)[order], first) / counts
+    places, values = places[first], values[first]  # one entry for equal rewards of a cell
     starts = np.flatnonzero(np.diff(places, prepend=-1))
-    counts, values = sample.count[order], sample.reward[order]
     rewards = SeenRewards(
         names=tuple(map(str, places[starts].tolist())),
         never_seen=(),
@@ -111,7 +114,7 @@ def in_cells(sample: Sample, cell: NDArray[np.int64]) -> Cells:
         starts=starts,
         values=values,
         counts=counts,
-        within=sample.within[order],
+        within=within,
         least=float(values.min()),
         most=float(values.max()),
     )
@@ -185,18 +188,15 @@ def tipping(cells: Cells, weight: Vector) -> float:
         1 if the values are equal where missing rewards are like the seen ones, infinite if the
         order of the values holds whatever the missing rewards are.
     """
-
-    def ends(gamma: float) -> tuple[float, float]:
-        low, high = cells.missing_mean(gamma)
-        sample, cell = cells.sample, cells.cell
-        lacking = sum_by(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
-        known = sample.count @ (np.where(sample.seen, sample.reward, 0.0) * weight)
-        up, down = np.maximum(lacking, 0.0), np.minimum(lacking, 0.0)
-        return float(known + up @ low + down @ high), float(known + up @ high + down @ low)
+    sample, cell = cells.sample, cells.cell
+    lacking = sum_by(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
+    known = float(sample.count @ (np.where(sample.seen, sample.reward, 0.0) * weight))
+    up, down = np.maximum(lacking, 0.0), np.minimum(lacking, 0.0)
 
     def open_at(gamma: float) -> bool:
-        low, high = ends(gamma)
-        return low <= 0.0 <= high
+        low, high = cells.missing_mean(gamma)
+        smallest = known + up @ low + down @ high
+        return bool(smallest <= 0.0 <= known + up @ high + down @ low)
 
     if open_at(1.0):
         return 1.0

@@ -67,10 +67,13 @@ def policy_on(log: LogGroups, field: str, target: Any, propensity: Vector) -> Po
     """
     if isinstance(target, str):
         if target == LOGGING:
-            table = _constant_table(log, propensity)
-            whole = table is not None and bool(np.all(np.abs(table.sum(axis=1) - 1.0) <= SLACK))
             logged = np.where(np.isfinite(propensity), propensity, 1.0)
-            return PolicyOnLog("the logging policy", logged, table if whole else None, True)
+            # Estimated propensities are shares of the arms drawn: the draws, not the shares, have
+            # the right spread.
+            table = None if log.propensity is None else _constant_table(log, propensity)
+            if table is not None and np.any(np.abs(table.sum(axis=1) - 1.0) > SLACK):
+                table = None
+            return PolicyOnLog("the logging policy", logged, table, True)
         return _from_column(log, field, target)
     if callable(target):
         table = _from_function(log, field, target)
@@ -79,7 +82,7 @@ def policy_on(log: LogGroups, field: str, target: Any, propensity: Vector) -> Po
     if isinstance(target, Mapping) and target:
         nested = [isinstance(value, Mapping) for value in target.values()]
         if all(nested):
-            return _looked_up(log, "the table of contexts", _by_context(log, field, target))
+            return _looked_up(log, "the policy by context", _by_context(log, field, target))
         if not any(nested):
             row = _by_arm(log, field, target)
             table = np.tile(row, (len(log.place) if log.by_row else len(log.contexts), 1))
