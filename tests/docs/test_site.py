@@ -26,7 +26,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "-n", "--keep-going", "-q", "-d"]
     command += [str(folder / "trees"), str(DOCS), str(folder / "html")]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert ended.returncode == 0, ended.stderr
     return folder / "html"
 

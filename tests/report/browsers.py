@@ -17,8 +17,6 @@ NAMES = (
     "microsoft-edge-stable",
     "msedge",
     "/snap/bin/chromium",
-    "/opt/google/chrome/chrome",
-    "/opt/microsoft/msedge/msedge",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",

@@ -5,7 +5,7 @@ from collections import Counter
 from html.parser import HTMLParser
 
 BLOCKS = ("p", "li", "h1", "h2", "h3", "h4", "summary")
-SHORT = 5  # words; shorter sentences are labels
+SHORT = 6  # words; shorter sentences are labels
 
 
 class Reader(HTMLParser):
@@ -45,7 +45,7 @@ def read(path):
 def repeated_sentences(path):
     """Return the sentences that a page says more than once."""
     sentences = []
-    for _, text in read(path).blocks:
+    for _, text in (block for block in read(path).blocks if block[0] in ("p", "li")):
         sentences += [s for s in re.split(r"(?<=[.?!]) ", text) if len(s.split()) >= SHORT]
     return [sentence for sentence, count in Counter(sentences).items() if count > 1]
 

@@ -34,14 +34,14 @@ def sentence(*args, **kwargs):
 def test_more_regret():
     text = sentence([[50.0], [10.0]])
     assert text == (
-        "Seeing 40% of the feedback makes the regret of UCB 5.0 times as large (50.0 ± 0.4 instead"
+        "Seeing 40% of the feedback makes the regret of UCB 5.00 times as large (50.0 ± 0.4 instead"
         " of 10.0 ± 0.4 over 100 rounds)."
     )
 
 
 def test_less_regret_is_said_and_explained():
     found = answers(result_with([[5.0], [10.0]]), 0)[0]
-    assert "lowers the regret of UCB to 0.50 times what it was" in found.sentence
+    assert "lowers the regret of UCB to 0.500 times what it was" in found.sentence
     assert "the best arm is a rarely seen one" in surprise(found)
     other = result_with([[5.0], [10.0]], censorship={"some": PerArm([0.9, 0.1])})
     assert "not a rule to count on" in surprise(answers(other, 0)[0])
@@ -76,7 +76,7 @@ def test_what_imputing_cost():
     text = imputation(result_with([[10.0, 80.0], [9.0, 9.0]], policies=policies), 0)
     assert text == [
         "Writing 0 for a missing reward (zeros) turned the regret of UCB from 10.0 ± 0.4 into"
-        " 80.0 ± 0.4 under “some”, 8.0 times as much."
+        " 80.0 ± 0.4 under “some”, 8.00 times as much."
     ]
     alone = imputation(result_with([[80.0], [9.0]], policies={"zeros": ImputeZero()}), 0)
     assert "cannot be judged" in alone[0]

@@ -88,7 +88,7 @@ def test_the_first_sentence_is_the_answer(result, desktop):
     leader = result.best().records()[0]["best"]
     assert " lost least in " in lead
     assert leader in lead
-    factor = f"{mean[2] / mean[3]:.3g} times"
+    factor = f"{mean[2] / mean[3]:#.3g} times"
     effect = f"makes the regret of UCB {factor} as large"
     assert lead.endswith(f" Missing feedback {effect} under “worst rarely seen”.")
     shown = desktop.inner_text("#answer").replace("\u00a0", " ")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halfseen.phrases import counted, number
+from halfseen.phrases import counted
 from halfseen.report.study.linear_measures import rarely_seen_best
 from halfseen.report.study.measures import (
     Estimate,
@@ -233,12 +233,12 @@ def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool, one:
 
 
 def times(factor: float) -> str:
-    """Format a factor.
+    """Format a factor with three digits.
 
-    >>> times(5.233), times(12.34), times(0.5458), times(1234.5)
-    ('5.23 times', '12.3 times', '0.546 times', '1,234 times')
+    >>> times(5.0), times(12.34), times(0.5458), times(1234.5)
+    ('5.00 times', '12.3 times', '0.546 times', '1,234 times')
     """
-    return f"{number(factor)} times"
+    return f"{factor:,.0f} times" if factor >= 99.95 else f"{factor:#.3g} times"
 
 
 def _times(replications: int) -> str:
