@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from numbers import Integral, Real
@@ -16,6 +16,8 @@ from halfseen.errors import InvalidInput, did_you_mean
 
 Vector = NDArray[np.float64]
 Method = TypeVar("Method", bound=Callable[..., Any])
+NAMED_LIMIT = 10**12  # larger limits are named only where they are exceeded
+IN_LIMITS = "Give a number within these limits."
 
 
 def number(
@@ -35,14 +37,14 @@ def number(
     """
     limits = _limits(above, at_least, at_most, below)
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise InvalidInput(field, f"must be a number{limits}", value, "Give a number.")
+        raise InvalidInput(field, f"must be a number{limits}", value, fix or "Give a number.")
     try:
         result = float(value)
     except OverflowError:
         result = math.inf
     inside = above < result < below and at_least <= result <= at_most
     if not math.isfinite(result) or not inside:
-        raise InvalidInput(field, f"must be a finite number{limits}", value, fix or "Change it.")
+        raise InvalidInput(field, f"must be a finite number{limits}", value, fix or IN_LIMITS)
     return result
 
 
@@ -50,19 +52,17 @@ def whole(
     field: str, value: Any, *, at_least: int, at_most: int | None = None, fix: str = ""
 ) -> int:
     """Return `value` as an int of at least `at_least`."""
-    span = f"at least {at_least}" + ("" if at_most is None else f" and at most {at_most:,}")
     integral = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
     if not integral and isinstance(value, float) and value.is_integer():
         value, integral = int(value), True
-    if not integral:
-        raise InvalidInput(
-            field, f"must be a whole number of {span}", value, "Give a whole number."
-        )
-    if value < at_least or (at_most is not None and value > at_most):
-        raise InvalidInput(
-            field, f"must be a whole number of {span}", value, fix or f"Use {at_least} or more."
-        )
-    return int(value)
+    beyond = integral and at_most is not None and value > at_most
+    if integral and value >= at_least and not beyond:
+        return int(value)
+    named = at_most is not None and (beyond or at_most < NAMED_LIMIT)
+    span = f"at least {at_least}" + (f" and at most {at_most}" if named else "")
+    usual = f"Use {at_most} or less." if beyond else f"Use {at_least} or more."
+    fix = (fix or usual) if integral else "Give a whole number."
+    raise InvalidInput(field, f"must be a whole number of {span}", value, fix)
 
 
 def vector(
@@ -94,7 +94,7 @@ def vector(
             field,
             f"must have {length} entries, one per arm",
             f"{len(result)} entries",
-            fix or "Match the number of arms.",
+            "Match the number of arms.",
         )
     return result
 
@@ -111,14 +111,26 @@ def yes_or_no(field: str, value: Any) -> bool:
     return bool(value)
 
 
-def one_of(field: str, value: Any, choices: Iterable[str]) -> str:
-    """Return `value` if it is among `choices`, otherwise name the nearest one."""
+def one_of(
+    field: str, value: Any, choices: Iterable[str], other_names: Mapping[str, str] | None = None
+) -> str:
+    """Return `value` if it is among `choices`, otherwise name the nearest one.
+
+    Parameters
+    ----------
+    field, value
+        What is given.
+    choices
+        The names it may be.
+    other_names
+        What to suggest for names that others use.
+    """
     known = list(choices)
     if isinstance(value, str) and value in known:
         return value
-    raise InvalidInput(
-        field, f"must be one of {', '.join(known)}", value, did_you_mean(value, known)
-    )
+    meant = (other_names or {}).get(value) if isinstance(value, str) else None
+    fix = did_you_mean(value, known) if meant is None else f"Did you mean {meant!r}?"
+    raise InvalidInput(field, f"must be one of {', '.join(known)}", value, fix)
 
 
 def by_name(positional: int, example: str) -> Callable[[Method], Method]:

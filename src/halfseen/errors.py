@@ -57,13 +57,21 @@ def nearest(name: object, known: Iterable[str], least: float = 0.6) -> str | Non
     >>> nearest("LinUBC", ["UCB", "LinUCB"]), nearest("ucb", ["UCB"]), nearest("x", ["UCB"])
     ('LinUCB', 'UCB', None)
     """
+    return next(iter(nearest_few(name, known, 1, least)), None)
+
+
+def nearest_few(name: object, known: Iterable[str], most: int, least: float) -> list[str]:
+    """Return the known names most like a mistyped one, the most like first.
+
+    >>> nearest_few("ucb", ["UCB", "UCB1", "MOSS"], 3, 0.6)
+    ['UCB', 'UCB1']
+    """
     import difflib
 
     if not isinstance(name, str):
-        return None
+        return []
     folded = {other.casefold(): other for other in known}
-    close = difflib.get_close_matches(name.casefold(), folded, 1, least)
-    return folded[close[0]] if close else None
+    return [folded[one] for one in difflib.get_close_matches(name.casefold(), folded, most, least)]
 
 
 def did_you_mean(

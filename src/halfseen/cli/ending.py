@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -97,8 +99,27 @@ def _misused(error: Any) -> int | None:
     else:
         context = getattr(error, "ctx", None)
         path = f" Try: {context.command_path} --help." if context else ""
-        _tell(f"{said.rstrip('.')}.{path}", BAD_INPUT)
+        said = said.rstrip(".")
+        _tell(f"{_not_a_number(said) or said}{'' if said.endswith('?') else '.'}{path}", BAD_INPUT)
     return int(error.exit_code)
+
+
+def _not_a_number(said: str) -> str | None:
+    """Return the sentence for an option that must be a number and is not, with its value."""
+    found = re.match(r"Invalid value for '(--[\w-]+)'.* valid (integer|number)", said)
+    if found is None:
+        return None
+    option, kind = found.groups()
+    given = next(
+        (
+            word.partition("=")[2] if "=" in word else following
+            for word, following in pairwise([*sys.argv, ""])
+            if word.partition("=")[0] == option
+        ),
+        "",
+    )
+    what = "a whole number" if kind == "integer" else "a number"
+    return f"`{option}` must be {what}; got {given!r}. Write digits, as {option} 100"
 
 
 def _prepare_streams() -> None:

@@ -33,10 +33,10 @@ def alone(option: str, **others: Any) -> None:
             )
 
 
-def given(field: str, text: str | None) -> str:
+def given(field: str, text: str | None, fix: str = "Or name a --log to take it from.") -> str:
     """Return an option's value, or say that it is missing."""
     if text is None:
-        raise InvalidInput(f"--{field}", "must be given", None, "Or name a --log to take it from.")
+        raise InvalidInput(f"--{field}", "must be given", None, fix)
     return text
 
 

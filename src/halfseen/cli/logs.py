@@ -20,6 +20,7 @@ from halfseen.cli.log_arguments import (
 )
 from halfseen.cli.study_files import check_folder, check_new_file
 
+COLUMN = "Name that column of the log."
 CROSSED = 3  # exit code where --fail-if holds
 Log = Annotated[
     str,
@@ -238,7 +239,7 @@ def plan(
     with progress_bar() as progress:
         if log is not None:
             not_with_log(means=means, observe=observe, binary=binary or None)
-            arms, rewards = given("action", action), given("reward", reward)
+            arms, rewards = given("action", action, COLUMN), given("reward", reward, COLUMN)
             known = run(
                 log,
                 action=arms,
@@ -310,7 +311,7 @@ def invest(
         not_with_log(observe=observe)
         found = run(
             log,
-            action=given("action", action),
+            action=given("action", action, COLUMN),
             reward=reward,
             observed=observed,
             time=time,

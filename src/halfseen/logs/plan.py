@@ -319,6 +319,8 @@ def plan(
     futures = checks.whole("futures", futures, at_least=1, at_most=100_000)
     world, drawn = _futures(means, observe, noise, reward, futures)
     chosen = UCB() if policy is None else policy
+    if not isinstance(chosen, Policy):
+        raise InvalidInput("policy", "must be a policy for arms", policy, "Use for example UCB().")
     worlds = []
     done = 0
     for name, each in ((YOURS, world), (EVERYTHING_SEEN, world.all_seen())):
@@ -350,9 +352,13 @@ def plan(
 
 def _futures(means: Any, observe: Any, noise: Any, reward: str, count: int) -> tuple[Futures, bool]:
     """Return the futures, and whether each has means of its own."""
-    scale = noise if noise is None or isinstance(noise, int | float) else tuple(map(float, noise))
+    scale = noise
+    if not (noise is None or isinstance(noise, int | float)):
+        scale = checks.vector("noise", noise)
+    drawn = np.ndim(means) == 2
+    if not drawn:
+        checks.vector("means", means)
     rows, rates = np.array(means, dtype=float), np.array(observe, dtype=float)
-    drawn = rows.ndim == 2
     if not drawn:
         rows = np.tile(rows, (count, 1))
     if rates.ndim == 1:

@@ -58,9 +58,9 @@ class ArmedBandit(Problem):
     actions: ArmActions = field(default_factory=AllArms)
 
     def __post_init__(self) -> None:
-        means = checks.vector(
-            "ArmedBandit.means", self.means, at_least=-LARGEST, at_most=LARGEST, fix=LARGEST_FIX
-        )
+        means = checks.vector("ArmedBandit.means", self.means)
+        limits: Any = {"at_least": -LARGEST, "at_most": LARGEST, "fix": LARGEST_FIX}
+        checks.vector("ArmedBandit.means", means, **limits)
         if len(means) > MOST_ARMS:
             raise InvalidInput(
                 "ArmedBandit.means",

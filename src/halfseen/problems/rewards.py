@@ -118,6 +118,7 @@ class RewardLaw(ShownAsCall, ABC):
 
 
 REWARD_LAWS: dict[str, type[RewardLaw]] = {}
+OTHER_NAMES = {"normal": "gaussian", "binary": "bernoulli", "counts": "poisson"}
 declare(RewardLaw, "reward law", REWARD_LAWS)
 
 
@@ -136,7 +137,7 @@ def law_named(field: str, value: Any) -> RewardLaw:
     if isinstance(value, type) and issubclass(value, RewardLaw):
         fix = f"Write {value.__name__}() with its parameters, if it has any."
         raise InvalidInput(field, "must be an object, not a class", value, fix)
-    kind = REWARD_LAWS[checks.one_of(field, value, REWARD_LAWS)]
+    kind = REWARD_LAWS[checks.one_of(field, value, REWARD_LAWS, OTHER_NAMES)]
     try:
         return kind()
     except TypeError:

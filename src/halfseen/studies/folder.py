@@ -225,5 +225,7 @@ def optional_folder(
     if out is None:
         yield None
         return
+    if not isinstance(out, str | Path):
+        raise InvalidInput("out", "must be the path of a folder", out, 'Write out="folder".')
     with reserve_folder(Path(out), study, precision, fingerprints) as folder:
         yield folder

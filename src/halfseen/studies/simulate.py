@@ -241,14 +241,11 @@ def chosen_engine(
     study: Study, engine: str, precision: str, scheduler: str | None
 ) -> tuple[str, Callable[..., str | None]]:
     """Return the name of the engine to use and how it plays a cell, or refuse it."""
-    if engine in OTHER_NAMES:
+    if not isinstance(study, Study):
         raise InvalidInput(
-            "engine",
-            f"must be one of {', '.join(NAMES)}",
-            engine,
-            f"Did you mean {OTHER_NAMES[engine]!r}?",
+            "study", "must be a Study", study, "Make one with Study(...) or read_spec(path)."
         )
-    if checks.one_of("engine", engine, NAMES) == "auto":
+    if checks.one_of("engine", engine, NAMES, OTHER_NAMES) == "auto":
         engine, _ = choose_engine(study)
     run: Callable[..., str | None] = ENGINES.get(engine, cpu).run
     if checks.one_of("precision", precision, PRECISIONS) == "single":

@@ -149,6 +149,8 @@ def summarize(
     >>> summarize(study, engine="reference").table().columns[1:4]
     ('regret', '± 95%', 'least')
     """
+    threads = thread_count(workers, scheduler)
+    engine, run = chosen_engine(study, engine, precision, scheduler)
     if study.stop is not None:
         raise InvalidInput(
             "Study.stop",
@@ -156,8 +158,6 @@ def summarize(
             study.stop,
             "Leave it out, or use `simulate`.",
         )
-    threads = thread_count(workers, scheduler)
-    engine, run = chosen_engine(study, engine, precision, scheduler)
     part: Play = partial(_reduced_here, run, threads)
     room = BATCH_BYTES
     if engine == "cuda":

@@ -178,6 +178,8 @@ def sweep(
     2
     """
     numbers = _values(values)
+    if not isinstance(study, Study):
+        raise InvalidInput("study", "must be a Study", study, "Make one with Study(...).")
     studies = [varied(study, path, value) for value in numbers]
     results = []
     for place, (value, design) in enumerate(zip(numbers, studies, strict=True)):
