@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from halfseen import UCB
 from halfseen.engine.loops.arms import play
@@ -69,6 +70,7 @@ print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 
 
+@pytest.mark.slow
 def test_second_process_compiles_nothing(tmp_path):
     """The first run in an empty cache compiles; the second finds everything on disk."""
     environment = os.environ | {"HALFSEEN_CACHE_DIR": str(tmp_path)}

@@ -10,6 +10,8 @@ import time
 from dataclasses import dataclass
 from typing import ClassVar
 
+import dask.utils
+import distributed
 import numpy as np
 import pytest
 
@@ -34,9 +36,6 @@ from halfseen import (
 )
 from halfseen.engine.backends import dask as cluster
 from halfseen.studies.spec import to_toml
-
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
