@@ -47,19 +47,19 @@ class Agent:
     Parameters
     ----------
     policy
-        How to choose.
+        The policy that chooses.
     arms
-        How many arms there are.
+        The number of arms.
     noise
         Sub-Gaussian scale of the rewards, one number or one per arm; 1/2 for rewards in [0, 1].
     bound
         A number no mean reward exceeds in absolute value.
     horizon
-        About how many decisions will be made, for policies that use it.
+        The approximate number of decisions that will be made, for policies that use it.
     reward
         The law of the rewards, for policies that depend on it.
     seed
-        Decides the draws of policies that randomise.
+        Seed of the draws of randomised policies.
 
     Notes
     -----
@@ -355,7 +355,7 @@ def reward_value(reward: Any) -> float | None:
 
 
 def _number(reward: Any) -> float:
-    """Return a reward as a float, infinite if it is none."""
+    """Return a reward as a float, infinite if it is not a number."""
     try:
         return math.inf if isinstance(reward, str | bytes) else float(reward)
     except (TypeError, ValueError, OverflowError):

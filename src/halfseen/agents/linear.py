@@ -42,7 +42,7 @@ _Matrix = list[list[float]]
 
 
 class _Saved(BaseModel):
-    """What `LinearAgent.save` writes, as far as types go."""
+    """The content of a file that `LinearAgent.save` writes; only types are checked here."""
 
     model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
@@ -76,7 +76,7 @@ class LinearAgent:
     Parameters
     ----------
     policy
-        How to choose, for example `LinUCB`.
+        The policy that chooses, for example `LinUCB`.
     dimension
         Number of coordinates of an action.
     noise
@@ -84,9 +84,9 @@ class LinearAgent:
     bound
         A number the length of the unknown vector does not exceed.
     horizon
-        About how many decisions will be made, for policies that use it.
+        The approximate number of decisions that will be made, for policies that use it.
     seed
-        Decides the draws of policies that randomise.
+        Seed of the draws of randomised policies.
 
     Notes
     -----
@@ -136,7 +136,7 @@ class LinearAgent:
         self._begin(seed)
 
     def _checked(self, told: dict[str, Any]) -> dict[str, Any]:
-        """Check what the agent is told of its problem."""
+        """Validate the parameters that describe the problem."""
         name = type(self).__name__
         limits: Any = {"at_least": 0.0, "at_most": LARGEST}
         d, horizon = told["dimension"], told["horizon"]
@@ -148,7 +148,7 @@ class LinearAgent:
         }
 
     def _begin(self, seed: int) -> None:
-        """Start from nothing, with everything compiled."""
+        """Allocate an empty state and compile the kernels."""
         self.seed = checks.seed(f"{type(self).__name__}.seed", seed)
         self._imputes = self.policy.imputes
         self._table = np.ascontiguousarray(self.policy.table(self.setting), dtype=float)
@@ -198,7 +198,7 @@ class LinearAgent:
 
     @property
     def estimate(self) -> Vector:
-        """The estimate of the unknown vector."""
+        """The ridge estimate of the unknown vector theta."""
         with self._lock:
             return self._vectors[ESTIMATE].copy()
 
@@ -306,7 +306,7 @@ class LinearAgent:
         """Refuse a setting that needs something which is not defined here."""
 
     def _history(self) -> dict[str, Any]:
-        """Return what is to be saved beside the arrays."""
+        """Return what is saved besides the arrays."""
         return {}
 
     @classmethod
@@ -334,7 +334,7 @@ class LinearAgent:
         return agent
 
     def _restore(self, saved: _Saved, seen: Any) -> None:
-        """Take over a saved state; ValueError if it cannot be that of an agent like this one."""
+        """Restore a saved state; raise ValueError if it cannot be that of such an agent."""
         for name in ("matrices", "vectors", "numbers"):
             array, stored = getattr(self, f"_{name}"), np.array(getattr(saved, name))
             if stored.shape != array.shape:
@@ -372,16 +372,16 @@ class LinearAgent:
         self._clock, self._seen, self._pending = saved.decisions, seen, pending
 
     def _inverts_design(self) -> bool:
-        """Tell whether the inverse kept is that of the design kept."""
+        """Return whether the stored inverse is the inverse of the stored design."""
         return True
 
     def _longest_spread(self) -> float:
-        """Return a number no logarithm of a determinant of a design exceeds."""
+        """Return an upper bound on the log-determinant of any design."""
         learned, lam = self._numbers[LEARNED], self.policy.regularization
         return self.setting.dimension * (math.log1p(2.0 * learned / lam) + abs(math.log(lam)) + 1.0)
 
     def _in_range(self) -> bool:
-        """Tell whether the state could come from actions and rewards that are not too long."""
+        """Return whether actions and rewards of admissible size could have led to the state."""
         learned, lam = self._numbers[LEARNED], self.policy.regularization
         d, due = self.setting.dimension, self._numbers[DUE]
         width = 2.0 * max(1.0, 1.0 / lam)
