@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from report.browsers import NONE_FOUND, find_browser, may_skip
 
+TESTS = Path(__file__).parent
+PAGES = TESTS / "report"
 # They take the longest and come first, so that no process is left with one of them at the end.
 LONGEST = (
     "claims/test_verdicts.py",
@@ -65,10 +67,30 @@ def browser():
 
 
 def pytest_collection_modifyitems(items):
-    """Put the files that take the longest first."""
-    order = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    """Put what takes the longest first: the tests of pages, then the files listed."""
+    order = {TESTS / name: place for place, name in enumerate(LONGEST)}
     assert all(path.exists() for path in order)
-    items.sort(key=lambda item: order.get(item.path, len(LONGEST)))
+
+    def place(item):
+        return -1 if PAGES in item.path.parents else order.get(item.path, len(LONGEST))
+
+    items.sort(key=place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Play the files of `tests/report` in one process: they share a browser and two reports."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            together = PAGES.relative_to(TESTS.parent).as_posix()
+            return together if file.startswith(f"{together}/") else file
+
+    return Together(config, log)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -141,14 +141,18 @@ COMPILED = {
     "glm-slowdown",
 }
 
-# A run of them takes two seconds or more. All of them run in `halfseen verify --quick` too.
+# A run of them takes a second or more. All of them run in `halfseen verify --quick` too.
 COSTLY = {
     "any-order-path",
+    "arm-splitting",
+    "confidence-sequences",
     "elliptical-potential",
     "imed-slope",
+    "late-look",
     "log-scaling",
     "optimism-arms",
     "scaling-dimension",
+    "scaling-horizon",
     "wald",
     "wald-bound",
     "water-filling-caps",

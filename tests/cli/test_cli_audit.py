@@ -25,7 +25,13 @@ def test_for_people(monkeypatch, capsys, log, tmp_path):
     assert (tmp_path / "out" / "charts" / "audit-rates.svg").exists()
 
 
-def test_for_programs(monkeypatch, capsys, log, tmp_path):
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Write pages without SVG and PNG files, which take seconds."""
+    monkeypatch.setattr("halfseen.report.core.drawing.write_images", lambda *_: {})
+
+
+def test_for_programs(monkeypatch, capsys, log, tmp_path, no_pictures):
     options = ("--action", "offer", "--reward", "sold", "--out", tmp_path / "out", "--json")
     code, out, _ = run(monkeypatch, capsys, "audit", log, *options)
     content = json.loads(out)
@@ -182,7 +188,7 @@ def test_nothing_is_written_without_out(monkeypatch, capsys, log, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_by_segment(monkeypatch, capsys, log, tmp_path):
+def test_by_segment(monkeypatch, capsys, log, tmp_path, no_pictures):
     arguments = ("audit", log, "--action", "offer", "--reward", "sold", "--by", "offer")
     code, out, _ = run(monkeypatch, capsys, *arguments, "--out", tmp_path / "out")
     assert code == 0

@@ -224,7 +224,9 @@ def another_user():
     return [*plain, "--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"]
 
 
-@pytest.mark.parametrize("script", [SCRIPT, AGENT], ids=["function", "agent"])
+@pytest.mark.parametrize(
+    "script", [SCRIPT, pytest.param(AGENT, marks=pytest.mark.slow)], ids=["function", "agent"]
+)
 def test_a_user_without_a_writable_home_compiles_in_memory_and_is_told_once(script, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o555)
     home = {"HOME": str(tmp_path / "locked"), "XDG_CACHE_HOME": "", "HALFSEEN_CACHE_DIR": ""}
@@ -251,11 +253,11 @@ def test_a_cache_path_that_is_a_file_is_said_once_and_rightly(tmp_path):
     assert "is not a folder" in ended.stderr
 
 
-def test_an_entry_that_is_a_folder_is_replaced(tmp_path):
-    assert run(SCRIPT, tmp_path).stdout == "0\n"
-    (entry,) = tmp_path.iterdir()
+def test_an_entry_that_is_a_folder_is_replaced(entry):
     entry.unlink()
     entry.mkdir()
-    assert run(SCRIPT, tmp_path).stdout == "0\n"
+    again = fresh()
+    assert (again(2.0, 1.0), hits(again)) == (5.0, 0)
     assert entry.is_file()
-    assert run(SCRIPT, tmp_path).stdout == "1\n"
+    found = fresh()
+    assert (found(2.0, 1.0), hits(found)) == (5.0, 1)

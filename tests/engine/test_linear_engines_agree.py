@@ -41,8 +41,6 @@ POLICIES_AT_ONCE = ("lin-ucb",)  # the choices of all are compared in tests/agen
 AT_ONCE = {
     ("lin-ucb", "finite", "thresholds"),
     ("lin-ucb", "sphere", "thresholds"),
-    ("lin-thompson", "finite", "thresholds"),
-    ("optimal-order", "finite", "thresholds"),
     ("optimal-order", "sphere", "thresholds"),
 }
 

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from halfseen import UCB
 from halfseen.engine.loops.arms import play
@@ -70,6 +71,7 @@ print("scipy.linalg" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_second_process_compiles_nothing_and_imports_nothing_of_the_compiler(tmp_path):
     """The first run in an empty cache compiles; the second finds everything on disk."""
     environment = os.environ | {"HALFSEEN_CACHE_DIR": str(tmp_path)}

@@ -15,7 +15,7 @@ from halfseen.integrations import (
     write_vowpal_wabbit,
 )
 
-ROWS = 130_000  # more than are read at once, and than one thread reads
+ROWS = 150_000  # more than are read at once, and than one thread reads
 COLUMNS = {"action": "a", "reward": "r", "propensity": "p", "features": ["i"]}
 
 

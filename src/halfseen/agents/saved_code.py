@@ -1,4 +1,4 @@
-"""What code a saved agent was made with: under other code its state would mean something else."""
+"""The code with which an agent was saved: with other code its state would mean something else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a saved state of a linear agent could come from actions and rewards at all."""
+"""Whether any actions and rewards could have led to a saved state of a linear agent."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def earlier(made: int, seen: int, pending: list[Any]) -> dict[str, Any]:
 
 
 def of_unit_length(rows: Vector) -> bool:
-    """Tell whether no row is longer than an action may be."""
+    """Return whether no row is longer than an action may be."""
     longest = (1.0 + SLACK) ** 2 * (1.0 + 1e-12)
     if np.any(np.abs(rows) > longest):  # their squares might overflow
         return False
@@ -47,7 +47,7 @@ def of_unit_length(rows: Vector) -> bool:
 def is_of_observations(
     matrices: Vector, learned: float, regularization: float, inverts: bool
 ) -> bool:
-    """Tell whether a design is a ridge and a sum of actions, and, if it inverts, its inverse fits.
+    """Return whether a design is a ridge plus a sum of outer products, and its inverse matches.
 
     The design is symmetric, its eigenvalues are at least the regularization, and its trace grows
     by at most 1 per observation.

@@ -101,7 +101,7 @@ class Censorship(ShownAsCall, ABC):
         """
         return None
 
-    def curve(self, points: int) -> tuple[Vector, Vector] | None:
+    def along_direction(self, points: int) -> tuple[Vector, Vector] | None:
         """Return projections <a, u> from -1 to 1 and the probability of being observed there.
 
         What reports draw; None where no direction decides, and by default. A smooth censorship

@@ -101,7 +101,7 @@ class LinkedCensorship(Censorship):
         """Return how the probability depends on <a, u>."""
         return Profile(observe_probability, np.array(self.direction), self.table())
 
-    def curve(self, points: int) -> tuple[Vector, Vector]:
+    def along_direction(self, points: int) -> tuple[Vector, Vector]:
         """Return values of <a, u> from -1 to 1 and the probability of being observed there."""
         along = np.linspace(-1.0, 1.0, points)
         return along, self.along(along)

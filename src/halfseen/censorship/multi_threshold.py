@@ -113,7 +113,7 @@ class MultiThreshold(Censorship):
         table = self.table()
         return Profile(observe_probability, np.array(self.direction), table, table[1::2].copy())
 
-    def curve(self, points: int) -> tuple[Vector, Vector]:
+    def along_direction(self, points: int) -> tuple[Vector, Vector]:
         """Return both ends of each region along u, and its probability of being observed."""
         cuts = np.sin(self.thresholds)
         along = np.concatenate([[-1.0], np.repeat(cuts, 2), [1.0]])

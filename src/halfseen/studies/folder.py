@@ -137,7 +137,7 @@ def _definitions(study: Study) -> dict[str, str]:
     found = {}
     for place, noun in study.nouns().items():
         parts = {place: type(noun), f"{place}.base": type(getattr(noun, "base", None))}
-        if hasattr(noun, "curve"):
+        if getattr(noun, "generalized", False):
             parts[f"{place}.link"] = noun.curve.mean
         for inner, code in parts.items():
             module = getattr(code, "__module__", None) or "__main__"

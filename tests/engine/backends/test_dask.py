@@ -10,6 +10,8 @@ import time
 from dataclasses import dataclass
 from typing import ClassVar
 
+import dask.utils
+import distributed
 import numpy as np
 import pytest
 
@@ -34,9 +36,6 @@ from halfseen import (
 )
 from halfseen.engine.backends import dask as cluster
 from halfseen.studies.spec import to_toml
-
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +101,7 @@ class Last(Policy):
         return np.zeros((setting.arms, 1))
 
 
+@pytest.mark.slow
 def test_linear_bandits_and_policies_of_your_own(machines):
     address = machines.scheduler_address
     problem = LinearBandit([0.5, 0.2], actions=RandomActions(3, 2))
@@ -112,7 +112,8 @@ def test_linear_bandits_and_policies_of_your_own(machines):
     assert np.all(found.tracks["pulls"][..., -1, 1] == 50)
 
 
-@pytest.mark.parametrize("play", [simulate, pytest.param(summarize, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("play", [simulate, summarize])
 def test_a_killed_worker_loses_nothing(machines, tmp_path, small_chunks, play):
     design, killed = study(horizon=20_000), []
     pids = distributed.Client(machines).run(os.getpid)

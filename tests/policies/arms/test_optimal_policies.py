@@ -141,6 +141,7 @@ def test_known_dimension_gives_an_index(name):
     ],
     ids=repr,
 )
+@pytest.mark.slow
 def test_every_variant_keeps_the_contract(policy):
     check_policy(policy, horizon=60)
 

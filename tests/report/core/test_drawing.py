@@ -131,6 +131,7 @@ def test_a_chart_the_browser_cannot_draw_leaves_a_sentence(monkeypatch, tmp_path
     assert page.locator("#rates [data-chart] svg.marks").count() == 2
 
 
+@pytest.mark.slow
 def test_where_address_space_is_short_the_answer_is_printed_and_the_report_written(tmp_path):
     (tmp_path / "log.csv").write_text("arm,reward\na,1\nb,\na,0\nb,1\n")
     command = (

@@ -79,7 +79,7 @@ def test_policies_and_censorships_named_like_javascript_are_drawn_by_their_names
     assert "policy0" not in said + page.inner_text("body")
 
 
-@pytest.mark.parametrize("kind", ["linear", "glm"])
+@pytest.mark.parametrize("kind", ["linear", pytest.param("glm", marks=pytest.mark.slow)])
 def test_linear_and_generalized_reports_take_any_names(kind, tmp_path, show):
     actions = FiniteActions([[1, 0], [0, 1], [0.6, 0.8]])
     if kind == "linear":
@@ -121,6 +121,7 @@ def test_an_audit_takes_any_arms_columns_and_contexts(tmp_path, show):
     json.loads((tmp_path / "audit.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_path_takes_any_names_of_models(tmp_path, show):
     model = MultiThreshold([0.5], [1.0, 0.75], [0, 0, 1])
     written = write_paths(

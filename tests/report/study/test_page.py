@@ -228,7 +228,13 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("name", ODD)
+QUICK = ("one of everything", "no regret")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in ODD],
+)
 def test_any_valid_study_has_a_report(name, tmp_path, show):
     path = write_report(simulate(ODD[name]), tmp_path)
     assert path.stat().st_size < LIMIT

@@ -261,7 +261,7 @@ def direction_rows(result: Result, problem: int) -> Rows:
     for place in places(result.study, problem):
         if place.position[2] > 0:
             continue
-        found = place.censorship.curve(POINTS)
+        found = place.censorship.along_direction(POINTS)
         if found is None:
             continue
         names = {"censorship": place.names[1]}

@@ -94,7 +94,7 @@ def censorship_chart(
     ):
         rows: Rows = []
         for name, (model, turned) in drawn.items():
-            found = model.curve(SMOOTH)
+            found = model.along_direction(SMOOTH)
             assert found is not None
             along, chance = found
             along = -along if turned else along
