@@ -10,13 +10,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from logs.warnings.made_logs import CLEAN, DEFECTS, TRUE_OF_CLEAN, UNDECIDABLE, kinds
+from logs.warnings.made_logs import CLEAN, DEFECTS, DELAYS_DIFFER, TRUE_OF_CLEAN, UNDECIDABLE, kinds
 
 
 def clean(logs: int) -> None:
     """Print how many clean logs of each kind raise a warning."""
     print("| clean log | any warning | which |\n|---|---|---|")
-    for kind, change in CLEAN.items():
+    for kind, change in (CLEAN | DELAYS_DIFFER).items():
         true = TRUE_OF_CLEAN.get(kind, set())
         found = [kinds(kind, change, seed) for seed in range(logs)]
         wrong = Counter(name for names in found for name in names - true)
