@@ -104,16 +104,13 @@ class LateCell(Cell):
         """Return the probability that playing an arm sends a message that arrives, or NaN."""
         if self.delayed is None:
             return self.censorship.checked(self.problem.arms)
-        window = math.inf if self.delayed.window is None else self.delayed.window
-        pairs = self.delayed.pairs(self.problem.arms)
-        rates = np.array([[law.arrived_by(window) for law in pair] for pair in pairs])
-        if self.delayed.sends == "conversions":
-            rates[:, 0] = 0.0
-        if self.problem.law.kind == "bernoulli":
-            means = np.array(self.problem.means)
-            return (1.0 - means) * rates[:, 0] + means * rates[:, 1]
-        known = rates[:, 0] == rates[:, 1]
-        return np.where(known, rates[:, 1], np.nan)
+        return self.delayed.message_rates(self.problem)
+
+    def size(self) -> dict[str, float]:
+        """Return the number of arms and the effective dimension, NaN where p is not defined."""
+        size = super().size()
+        biased = self.delayed is not None and self.delayed.by_reward
+        return size | ({"effective dimension": math.nan} if biased else {})
 
     def world(self) -> LateWorld:  # type: ignore[override]
         """Return what the loop is told of the bandit, the delays and the policy."""
