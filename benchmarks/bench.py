@@ -1,7 +1,8 @@
 """Every figure of speed and memory, measured in one run and printed as one table.
 
 `make bench` runs all of it; name some of the parts to run only those:
-loop, arms, linear, optimal, glm, lower, command, cold, memory, live, logs, peers, linear-peers.
+loop, arms, late, linear, optimal, glm, lower, command, cold, memory, live, logs, peers,
+linear-peers.
 """
 
 import sys
@@ -10,6 +11,7 @@ import cold
 import command
 import decisions
 import glm
+import late
 import linear
 import logs
 import loop
@@ -70,6 +72,7 @@ def _peer_rows(measured, ours_for, target):
 PARTS = {
     "loop": loop.against_c,
     "arms": loop.many_arms,
+    "late": late.delays,
     "linear": linear.against_c,
     "optimal": optimal.costs,
     "glm": glm.generalized,

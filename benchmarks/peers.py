@@ -2,7 +2,8 @@
 
 Run it with `python benchmarks/peers.py [peer ...] [--linear] [--json]`. Every peer is installed at
 the version pinned in `peers/requirements`, then plays through its own public interface: ten arms
-(`peers/*_arms.py`), or LinUCB with 20 actions of 10 features (`peers/*_linear.py`).
+(`peers/*_arms.py`), the same with late feedback (`peers/*_late.py`), or LinUCB with 20 actions of
+10 features (`peers/*_linear.py`).
 """
 
 import argparse
@@ -16,9 +17,9 @@ HERE = Path(__file__).resolve().parent
 DRIVERS = HERE / "peers"
 PINS = DRIVERS / "requirements"
 VENVS = HERE / "venvs"
-ARMS, LINEAR = "arms", "linear"
+ARMS, LINEAR, LATE = "arms", "linear", "late"
 _BOTH = ("pymab", "banditlab", "obp", "river", "coba", "MABWiser")
-PEERS = {ARMS: _BOTH, LINEAR: (*_BOTH, "contextualbandits")}
+PEERS = {ARMS: _BOTH, LINEAR: (*_BOTH, "contextualbandits"), LATE: ("banditlab",)}
 INSTALL_LIMIT = 1800
 RUN_LIMIT = 300
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "RAYON", "NUMEXPR")}

@@ -105,6 +105,8 @@ WRONG = {
     "imed-slope": 0.6,
     "worth-of-p": 1.001,
     "confidence-sequences": 0.3,
+    "late-dimension": 1.02,
+    "late-regret": 0.5,
 }
 # Factors that would make true what is printed and is not.
 KIND = {

@@ -8,12 +8,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from example_studies import EVERY_ACTION_SET, EVERY_POLICY, MEANS, broad_study, small_study
+from example_studies import (
+    BINARY_POLICIES,
+    EVERY_ACTION_SET,
+    EVERY_POLICY,
+    MEANS,
+    broad_study,
+    small_study,
+)
 
 from halfseen import (
     UCB,
     ArmedBandit,
     BernoulliThompson,
+    Delayed,
+    Fixed,
     FixedArms,
     HalfseenError,
     ImputeMean,
@@ -110,6 +119,7 @@ def test_a_study_is_frozen():
 
 
 BANDIT = ArmedBandit(MEANS, noise=0.25)
+BINARY = {*BINARY_POLICIES, "conversion-ucb"}
 CHANGES = [
     {"horizon": 61},
     {"replications": 5},
@@ -122,7 +132,10 @@ CHANGES = [
     {"censorships": {"c": Uniform(0.3)}},
     {"policies": {"p": UCB(regularization=2.0)}},
     {"policies": {"p": UCB(bound=2.0)}},
-    *({"policies": {"p": policy}} for kind, policy in EVERY_POLICY.items() if "bern" not in kind),
+    {"censorships": {"c": Delayed(Fixed(3), window=5)}},
+    {"censorships": {"c": Delayed(Fixed(3), window=6)}},
+    {"censorships": {"c": Delayed(Fixed(2), window=5)}},
+    *({"policies": {"p": policy}} for kind, policy in EVERY_POLICY.items() if kind not in BINARY),
     *(
         {"problems": {"b": changed}}
         for changed in (

@@ -93,6 +93,15 @@ class Censorship(ShownAsCall, ABC):
         """True when no feedback goes missing."""
         return self.observe_range == (1.0, 1.0)
 
+    @property
+    def by_reward(self) -> bool:
+        """True when whether or when a reward is seen depends on its value; here never."""
+        return False
+
+    def message_rates(self, problem: Any) -> Vector:
+        """Return the probability that playing each arm of a problem ever brings feedback."""
+        return self.probabilities(problem.arms)
+
     def profile(self, dimension: int) -> Profile | None:
         """Return how the probability depends on a projection, or None if it does not.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -122,6 +123,18 @@ class Delayed(Censorship):
                 "Lengthen the window, or leave the arm out.",
             )
         return super().checked(actions)
+
+    def message_rates(self, problem: Any) -> Vector:
+        """Return the probability that playing an arm brings a message; NaN where not known."""
+        window = math.inf if self.window is None else self.window
+        pairs = self.pairs(problem.arms)
+        rates = np.array([[law.arrived_by(window) for law in pair] for pair in pairs])
+        if self.sends == "conversions":
+            rates[:, 0] = 0.0
+        if problem.law.kind == "bernoulli":
+            means = np.array(problem.means)
+            return (1.0 - means) * rates[:, 0] + means * rates[:, 1]
+        return np.where(rates[:, 0] == rates[:, 1], rates[:, 1], np.nan)
 
     def in_words(self) -> str:
         """Return a sentence on how late rewards are."""

@@ -34,6 +34,7 @@ FAMILIES = (
     "linear.laws",
     "glm",
     "lower_bounds",
+    "arms.late_feedback",
 )
 
 

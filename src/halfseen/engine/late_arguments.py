@@ -67,7 +67,11 @@ class LateWorkspace(NamedTuple):
 
 
 def late_shapes(arms: int, statistics: int, orders: int, messages: int, slots: int) -> Shapes:
-    """Return the shape and type of every array of a `LateWorkspace`."""
+    """Return the shape and type of every array of a `LateWorkspace`.
+
+    There is room for at least so many messages and slots, a power of two.
+    """
+    messages, slots = (1 << (size - 1).bit_length() for size in (messages, slots))
     return arm_shapes(arms, statistics, orders) | {
         "arm_state": ((arms, 6), np.float64),
         "rewards": ((messages,), np.float64),

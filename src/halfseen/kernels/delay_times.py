@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 
 from halfseen.checks import Vector
+from halfseen.kernels.compile_hints import inline
 
 FIXED, GEOMETRIC, LOG_NORMAL, PARETO, LISTED = range(5)
 KIND, ARRIVE, FIRST, SECOND = range(4)  # columns of a law
 DELAY, ARRIVED = range(2)  # rows of a list: delays, and the probability of arriving by each
 
 
+@inline
 def delay_time(laws: Vector, row: int, u: float, lists: Vector) -> float:
     """Return the delay that a uniform number in [0, 1[ stands for, infinite if none arrives.
 
@@ -24,16 +26,24 @@ def delay_time(laws: Vector, row: int, u: float, lists: Vector) -> float:
     arrive = laws[row, ARRIVE]
     if not u < arrive:
         return math.inf
-    kind, first, second = laws[row, KIND], laws[row, FIRST], laws[row, SECOND]
+    kind, first = laws[row, KIND], laws[row, FIRST]
     if kind == FIXED:
         return first
+    if kind == GEOMETRIC:
+        v = u / arrive
+        return float(math.floor(math.log(1.0 - v) * first)) if v < 1.0 else math.inf
+    return other_delay(kind, u, arrive, first, laws[row, SECOND], lists)
+
+
+def other_delay(
+    kind: float, u: float, arrive: float, first: float, second: float, lists: Vector
+) -> float:
+    """Return the delay of the laws that take longer to draw."""
     if kind == LISTED:
         return listed_delay(lists, int(first), int(second), u)
     v = u / arrive
     if not v < 1.0:  # u just below `arrive`, rounded
         return math.inf
-    if kind == GEOMETRIC:
-        return math.floor(math.log1p(-v) * first)
     if kind == LOG_NORMAL:
         return whole_rounds(first * math.exp(second * normal_quantile(v)))
     return whole_rounds(second * math.expm1(-math.log1p(-v) / first))
@@ -41,7 +51,7 @@ def delay_time(laws: Vector, row: int, u: float, lists: Vector) -> float:
 
 def whole_rounds(time: float) -> float:
     """Return the whole number of rounds in a time, itself if it is too large to matter."""
-    return math.floor(time) if time < 2.0**52 else time
+    return float(math.floor(time)) if time < 2.0**52 else time
 
 
 def listed_delay(lists: Vector, first: int, last: int, u: float) -> float:

@@ -103,7 +103,7 @@ class DelayLaw(ABC):
         object.__setattr__(self, "arrive", arrive)
 
     def _some(self) -> str:
-        return "" if self.arrive == 1.0 else f"; {1.0 - self.arrive:.4g} of them never arrive"
+        return "" if self.arrive == 1.0 else f" ({1.0 - self.arrive:.3g} of them never arrive)"
 
 
 DELAY_LAWS: dict[str, type[DelayLaw]] = {}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen.censorship import Delayed
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
@@ -47,9 +48,11 @@ def potential_bound_along(
     -------
     Vector
         One bound per entry of `rounds`; infinite where the smallest probability of being observed
-        is not known.
+        is not known, and with late feedback.
     """
     lam = float(policy.regularization)
+    if isinstance(censorship, Delayed) and not censorship.sees_everything:
+        return np.full(len(rounds), np.inf)
     if not problem.linear:
         observe = censorship.probabilities(problem.arms)[problem.playable]
         return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])

@@ -18,12 +18,15 @@ import pytest
 from halfseen import (
     UCB,
     ArmedBandit,
+    Delayed,
+    GeometricDelay,
     HalfseenError,
     InvalidInput,
     LinearBandit,
     LinUCB,
     PerArm,
     Policy,
+    QueuedPolicy,
     RandomActions,
     RandomChoice,
     Result,
@@ -107,6 +110,9 @@ def test_linear_bandits_and_policies_of_your_own(machines):
     problem = LinearBandit([0.5, 0.2], actions=RandomActions(3, 2))
     linear = Study(problem, Uniform(0.5), LinUCB(), horizon=50, replications=5)
     assert same(simulate(linear, engine="dask", scheduler=address), simulate(linear))
+    arms, late = ArmedBandit([0.6, 0.5]), Delayed(GeometricDelay(4), window=9)
+    delayed = Study(arms, late, QueuedPolicy(UCB()), horizon=50, replications=5)
+    assert same(simulate(delayed, engine="dask", scheduler=address), simulate(delayed))
     own = Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), Last(), horizon=50, replications=5)
     found = simulate(own, engine="dask", scheduler=address)
     assert np.all(found.tracks["pulls"][..., -1, 1] == 50)

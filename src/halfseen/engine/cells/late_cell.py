@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,11 +18,13 @@ from halfseen.engine.cells.arms import Cell
 from halfseen.engine.late_arguments import LateWorkspace, LateWorld, late_shapes
 from halfseen.engine.loops import feedback
 from halfseen.engine.loops.late_arms import play
+from halfseen.engine.specialise import fitted
 from halfseen.errors import InvalidInput
 from halfseen.policies import Policy
 from halfseen.problems import ArmedBandit, Setting
 from halfseen.problems.delay_contract import law_rows
 from halfseen.problems.delay_laws import Fixed
+from halfseen.problems.rewards import RewardKernels
 
 
 def arm_cell(
@@ -38,6 +41,12 @@ def arm_cell(
     late = isinstance(censorship, Delayed) or kernels.counts_pulls or kernels.queues
     kind = LateCell if late else Cell
     return kind(problem, censorship, policy, horizon, seed, checkpoints, alphas)
+
+
+@cache
+def law_dated_feedback(kernels: RewardKernels) -> Callable[..., tuple[float, float]]:
+    """Return the kernel that draws an arm's reward from a law, and what decides its delay."""
+    return fitted(feedback.law_dated_feedback, kernels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +73,13 @@ class LateCell(Cell):
     @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
-        own = {} if self.problem.law.number is not None else {"feedback": self.feedback}
+        law = self.problem.law
+        own = {} if law.number is not None else self.drawn_by(law.kernels())
         return {"LATE": self.delayed is not None} | own
+
+    def drawn_by(self, kernels: RewardKernels) -> dict[str, Any]:
+        """Return what draws rewards of a law with kernels of its own."""
+        return {"feedback": self.feedback, "dated_feedback": law_dated_feedback(kernels)}
 
     @property
     def setting(self) -> Setting:
@@ -104,16 +118,13 @@ class LateCell(Cell):
         """Return the probability that playing an arm sends a message that arrives, or NaN."""
         if self.delayed is None:
             return self.censorship.checked(self.problem.arms)
-        window = math.inf if self.delayed.window is None else self.delayed.window
-        pairs = self.delayed.pairs(self.problem.arms)
-        rates = np.array([[law.arrived_by(window) for law in pair] for pair in pairs])
-        if self.delayed.sends == "conversions":
-            rates[:, 0] = 0.0
-        if self.problem.law.kind == "bernoulli":
-            means = np.array(self.problem.means)
-            return (1.0 - means) * rates[:, 0] + means * rates[:, 1]
-        known = rates[:, 0] == rates[:, 1]
-        return np.where(known, rates[:, 1], np.nan)
+        return self.delayed.message_rates(self.problem)
+
+    def size(self) -> dict[str, float]:
+        """Return the number of arms and the effective dimension, NaN where p is not defined."""
+        size = super().size()
+        biased = self.delayed is not None and self.delayed.by_reward
+        return size | ({"effective dimension": math.nan} if biased else {})
 
     def world(self) -> LateWorld:  # type: ignore[override]
         """Return what the loop is told of the bandit, the delays and the policy."""

@@ -33,16 +33,33 @@ def feedback(
     exponential number divided by -log(1-p), plus one.
     """
     high, low, wait_high, wait_low = words(stream, count, arm)
+    reward = reward_from(constants, arm, count, law, stream, high, low)
+    return reward, waiting(constants[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
+
+
+@inline
+def dated_feedback(
+    constants: Vector, arm: int, count: int, law: int, stream: Stream
+) -> tuple[float, float]:
+    """Return the arm's reward number `count` and a uniform number that decides its delay."""
+    high, low, delay_high, delay_low = words(stream, count, arm)
+    reward = reward_from(constants, arm, count, law, stream, high, low)
+    return reward, unit(delay_high, delay_low)
+
+
+@inline
+def reward_from(
+    constants: Vector, arm: int, count: int, law: int, stream: Stream, high: int, low: int
+) -> float:
+    """Return a reward from two words; a normal one rarely draws more at the same place."""
     mean = constants[arm, MEAN]
     if law == GAUSSIAN:
-        reward = mean + constants[arm, NOISE] * normal_from(high, low, stream, count, arm)
-    elif law == BERNOULLI:
-        reward = 1.0 if unit(high, low) < mean else 0.0
-    elif law == UNIFORM:
-        reward = mean + constants[arm, NOISE] * (math.sqrt(3.0) * (2.0 * unit(high, low) - 1.0))
-    else:
-        reward = mean + constants[arm, NOISE] * (-1.0 if high & 1 else 1.0)
-    return reward, waiting(constants[arm, WAIT_SCALE], wait_high, wait_low, stream, count, arm)
+        return mean + constants[arm, NOISE] * normal_from(high, low, stream, count, arm)
+    if law == BERNOULLI:
+        return 1.0 if unit(high, low) < mean else 0.0
+    if law == UNIFORM:
+        return mean + constants[arm, NOISE] * (math.sqrt(3.0) * (2.0 * unit(high, low) - 1.0))
+    return mean + constants[arm, NOISE] * (-1.0 if high & 1 else 1.0)
 
 
 @inline
@@ -76,6 +93,16 @@ def law_feedback(
     wait = waiting(constants[arm, WAIT_SCALE], high, low, stream, count, arm)
     key0, key1, replication, _ = stream
     return draw(table, arm, count, (key0, key1, replication, REWARD)), wait
+
+
+@inline
+def law_dated_feedback(
+    constants: Vector, arm: int, count: int, table: Vector, stream: Stream
+) -> tuple[float, float]:
+    """Return what `dated_feedback` does, with the kernel of a reward law."""
+    _, _, high, low = words(stream, count, arm)
+    key0, key1, replication, _ = stream
+    return draw(table, arm, count, (key0, key1, replication, REWARD)), unit(high, low)
 
 
 @inline

@@ -1,11 +1,13 @@
 """The loop over arms when feedback comes late, and for policies that count what they played.
 
-The names ``index``, ``choose``, ``learn``, ``width``, ``fill``, ``pull``, ``mature``, ``feedback``
-and the constants in capitals are filled in, as in `halfseen.engine.loops.arms`.
+The names ``index``, ``choose``, ``learn``, ``width``, ``fill``, ``pull``, ``mature``, ``feedback``,
+``dated_feedback`` and the constants in capitals are filled in, as in `halfseen.engine.loops.arms`.
 
 A round is: choose, play, send the message, hand over what has arrived, give up what is too old.
 Every round sends one message. Those under way are numbered by their round, modulo the window, and
 those that arrive in the same round form a list, oldest first: O(1) a round, O(window) memory.
+Both lengths are powers of two, so that a remainder is a mask: 64-bit divisions cost more than the
+rest of the round.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, Stream, unit, words
+from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, Stream
 from halfseen.engine.arguments import PULLS, REWARD, SEEN, WAIT
 from halfseen.engine.late_arguments import ARM, COMING, HEAD, LOST, NEVER, NEXT, NONE, TAIL
 from halfseen.engine.loops.feedback import (
@@ -23,6 +25,7 @@ from halfseen.engine.loops.feedback import (
     HALF_RATE,
     MEAN,
     PATIENCE,
+    dated_feedback,
     discount,
     feedback,
     write_playable,
@@ -118,7 +121,8 @@ def play_once(
         if PULLS_COUNT:
             pull(work.state, arm, world.policy_constants)
 
-        news = work.slots[clock % work.slots.shape[0], HEAD]
+        slot = clock & (work.slots.shape[0] - 1)
+        news = work.slots[slot, HEAD]
         while news >= 0:
             after = work.messages[news, NEXT]
             arm = work.messages[news, ARM]
@@ -134,10 +138,10 @@ def play_once(
                 chosen, failed = learned(world, work, arm, clock, chosen, policy_stream)
                 optimism = failed if failed > optimism else optimism
             news = after
-        work.slots[clock % work.slots.shape[0], HEAD] = NONE
+        work.slots[slot, HEAD] = NONE
 
         if clock > world.window:
-            old = int(clock - world.window) % work.messages.shape[0]
+            old = int(clock - world.window) & (work.messages.shape[0] - 1)
             arm = work.messages[old, ARM]
             if work.messages[old, NEXT] == NEVER:
                 arm_state[arm, LOST] += 1.0
@@ -169,10 +173,9 @@ def outcome(
     """Return the reward of playing an arm and its delay, infinite if it never arrives."""
     if LATE:
         count = int(arm_state[arm, PULLS])
-        reward, _ = feedback(world.arm_constants, arm, count, world.law, stream)
-        _, _, high, low = words(stream, count, arm)
+        reward, u = dated_feedback(world.arm_constants, arm, count, world.law, stream)
         law = 2 * arm + 1 if reward > 0.0 else 2 * arm
-        return reward, delay_time(world.delays, law, unit(high, low), world.lists)
+        return reward, delay_time(world.delays, law, u, world.lists)
     wait = arm_state[arm, WAIT] - 1.0
     reward = arm_state[arm, REWARD]
     if wait > 0.0:
@@ -190,7 +193,7 @@ def send(
     world: LateWorld, work: LateWorkspace, clock: int, arm: int, reward: float, delay: float
 ) -> None:
     """Put the message of a round into the list of the round in which it arrives."""
-    number = clock % work.messages.shape[0]
+    number = clock & (work.messages.shape[0] - 1)
     work.messages[number, ARM] = arm
     work.messages[number, NEXT] = NEVER
     if delay > world.window or (world.conversions == 1 and reward == 0.0):
@@ -200,7 +203,7 @@ def send(
     if delay >= work.slots.shape[0]:  # after the last round
         return
     work.rewards[number] = reward
-    slot = (clock + int(delay)) % work.slots.shape[0]
+    slot = (clock + int(delay)) & (work.slots.shape[0] - 1)
     if work.slots[slot, HEAD] >= 0:
         work.messages[work.slots[slot, TAIL], NEXT] = number
     else:

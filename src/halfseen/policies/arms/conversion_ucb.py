@@ -30,9 +30,11 @@ def mature(state: State, recent: NDArray[Any], clock: int, table: Vector) -> Non
     ages = table.shape[1] - FIRST
     if ages > clock:
         ages = clock
+    place = clock % recent.size
     for age in range(ages):
-        arm = recent[(clock - age) % recent.size]
+        arm = recent[place]
         state[arm, EXPECTED] += table[arm, FIRST + age]
+        place = place - 1 if place > 0 else recent.size - 1
 
 
 def hoeffding_index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> float:

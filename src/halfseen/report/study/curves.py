@@ -41,9 +41,10 @@ def curve_rows(place: Place, rounds: NDArray[np.int64], mean: Vector, half: Vect
 def bound_rows(
     place: Place, rounds: NDArray[np.int64], name: str, values: Vector, told: int = -1
 ) -> Rows:
-    """Return a bound's curve; its label stands at checkpoint `told`."""
+    """Return a bound's curve where it is finite; its label stands at checkpoint `told`."""
     names = {"kind": "bound", "censorship": place.names[1], "policy": name}
     return [
         names | {"round": int(time), "mean": rounded(value), "mark": int(time == rounds[told])}
         for time, value in zip(rounds, values, strict=True)
+        if np.isfinite(value)
     ]

@@ -21,6 +21,12 @@ POLICIES = {
     "impute-mean": "A common mistake: imputes the arm’s mean so far where feedback is missing.",
     "inverse-propensity": "Learns 0 where feedback is missing, and the rest divided by its chance.",
     "doubly-robust": "Learns the mean so far where feedback is missing, corrected by the rest.",
+    "hoeffding-ucb": "Plays the largest upper confidence bound, from observed rewards alone.",
+    "hopeful-ucb": "Plays the arm that could be best if every reward not in hand were 1.",
+    "queued": "Hands a policy the rewards that arrived one by one, as it asks for their arm.",
+    "conversion-ucb": "Plays the largest conversion rate possible, knowing how late they come.",
+    "successive-elimination": "Plays arms in turn and drops those that are worse.",
+    "optimistic-elimination": "Drops an arm only if it is worse whatever is missing.",
 } | linear_words.POLICIES
 
 

@@ -55,6 +55,11 @@ class Place:
         return self.censorship.probabilities(self.problem.arms)[self.problem.playable]
 
     @property
+    def chances(self) -> Vector:
+        """How likely playing each arm is to bring feedback; NaN where that is not known."""
+        return self.censorship.message_rates(self.problem)
+
+    @property
     def arms(self) -> int:
         """The number of playable arms; of a linear bandit the number of dimensions."""
         if self.linear:
@@ -67,6 +72,8 @@ class Place:
         if self.linear:
             least = smallest_observe(self.problem, self.censorship)
             return float(self.problem.dimension / least)
+        if self.censorship.by_reward:
+            return math.nan
         return effective_dimension(self.observe)
 
 

@@ -144,7 +144,9 @@ def _limits(place: Place, horizon: int) -> tuple[float | None, float | None]:
         if place.policy.imputes:  # its design counts rounds that were not seen
             return None, None
         return optimism, 1.0 / max(horizon, 2)
-    return optimism, censoring_failure_probability(place.observe, horizon)
+    seen = place.chances[place.problem.playable]
+    known = bool((seen > 0.0).all())
+    return optimism, censoring_failure_probability(seen, horizon) if known else None
 
 
 def _first(place: Place) -> str:

@@ -97,6 +97,9 @@ def answer_section(result: Result, rest: str) -> Html:
     if study.replications == 1:
         content.append(tag("p", ONE_REPLICATION))
     assumed = ASSUMPTION.format(one="action" if study.linear else "arm")
+    biased = [f"“{name}”" for name, c in study.censorships.items() if c.by_reward]
+    if biased:
+        assumed += f" Under {' and '.join(biased)} it does depend on it, by design."
     worst = WORST_CASE_LINEAR if study.linear else WORST_CASE
     content += [tag("p", worst), tag("p", assumed, class_="caution")]
     first = next(iter(study.policies))
@@ -138,6 +141,11 @@ def numbers_section(result: Result) -> Html:
         "± 95%": aligned([r["± 95%"] for r in records]),
         "times as large": aligned([r["factor"] for r in records], "×"),
         "share seen": [percent(r["share seen"]) for r in records],
+        **{
+            name: [percent(r[f"share {name}"]) for r in records]
+            for name in ("pending", "lost")
+            if f"share {name}" in records[0]
+        },
         size: [f"{r[size]:,}" for r in records],
         worst: aligned([r[worst] for r in records]),
     }
@@ -269,7 +277,9 @@ def _item(answer: Answer) -> Html:
         if place.linear
         else f"{counted('arm', place.arms)}, effective dimension {size}."
     )
-    if math.isnan(place.dimension):
+    if math.isnan(place.dimension) and not place.linear:
+        dimension = "What is missing depends on the reward: no effective dimension describes it."
+    elif math.isnan(place.dimension):
         dimension = f"Dimension {place.arms:,}; d/p_min is not known for a Python function."
     return tag(
         "li",
