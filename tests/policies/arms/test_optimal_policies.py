@@ -26,7 +26,7 @@ from halfseen import (
     simulate,
 )
 from halfseen.kernels.kullback_leibler import BERNOULLI, EXPONENTIAL, POISSON
-from halfseen.policies.arms import kl_ucb
+from halfseen.policies.arms import imed, kl_ucb
 from halfseen.problems import Setting
 from halfseen.studies.spec import parse_spec
 from halfseen.testing import check_policy
@@ -391,3 +391,17 @@ def test_kl_ucb_plays_the_first_of_equal_arms_wherever_its_searches_begin(family
         state[:, kl_ucb.BOUND] = mean + (1.0 - mean) * generator.uniform(0.05, 0.9, 2)
         log = generator.uniform(0.5, 8.0)
         assert kl_ucb.largest_bound(state, playable, log, table) == 0
+
+
+@pytest.mark.parametrize("first", ["leader", "behind"])
+def test_imed_plays_the_first_of_arms_that_tie(first):
+    """8 rewards of mean 1/2: log 8. 2 rewards of 0: 2 log 2 + log 2, the same number."""
+    arms = {"leader": [1.0, 0.0] * 4, "behind": [0.0, 0.0]}
+    table = np.array([[BERNOULLI, 1.0]] * 2, float)
+    for rounding in (-1e-15, 0.0, 1e-15):
+        state = np.zeros((2, 4))
+        for arm, name in enumerate(sorted(arms, key=lambda name: name != first)):
+            for reward in arms[name]:
+                imed.learn(state, arm, reward, table)
+        state[1, imed.LOG] += rounding
+        assert imed.choose(state, np.zeros(2), np.ones(2, np.int64), 11, STREAM, table) == 0

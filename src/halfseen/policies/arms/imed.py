@@ -18,6 +18,7 @@ from halfseen.problems.setting import Setting
 
 MEAN, LOG = 2, 3  # 1 + log N, so that an arm never seen, whose state is 0, has the smallest index
 FAMILY, SCALE = 0, 1
+LESS = 1.0 - 1e-12  # logarithms of whole numbers tie, and rounding must not break the tie
 
 
 def learn(state: State, arm: int, reward: float, table: Vector) -> None:
@@ -52,8 +53,9 @@ def choose(
                     return arm
                 cost = divergence(family, state[arm, MEAN], lead, table[arm, SCALE])
                 value = state[arm, COUNT] * cost + state[arm, LOG]
-            chosen = arm if value < least else chosen
-            least = value if value < least else least
+            below = value < LESS * least
+            chosen = arm if below else chosen
+            least = value if below else least
     return chosen
 
 
