@@ -19,14 +19,19 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from halfseen import (
     GLMUCB,
+    IMED,
+    KLUCB,
     UCB,
     UCB1,
+    VIDS,
     ArmedBandit,
     BernoulliThompson,
+    Delayed,
     EpsilonGreedy,
     FiniteActions,
     GaussianThompson,
     GeneralizedLinearBandit,
+    GeometricDelay,
     GLMThompson,
     ImputeMean,
     ImputeZero,
@@ -36,6 +41,7 @@ from halfseen import (
     LinUCB,
     Logistic,
     MultiThreshold,
+    QueuedPolicy,
     RandomActions,
     RandomArms,
     RobustUCB,
@@ -56,11 +62,14 @@ def options():
     return parser.parse_args()
 
 
+LATE = Delayed(GeometricDelay(20.0, arrive=0.8), window=100)
+
+
 def arms(policy, observe, horizon, replications, count=10, **options):
     problem = ArmedBandit(0.5 - 0.5 * np.arange(count) / count, **options.pop("problem", {}))
     return Study(
         problem,
-        Uniform(observe),
+        options.pop("censorship", Uniform(observe)),
         policy,
         horizon=horizon,
         replications=replications,
@@ -223,6 +232,11 @@ def main():
         "UCB, 20 arms (64 threads)": arms(UCB(), 0.5, 2_000, few, 20),
         "UCB, 50 arms (32 threads)": arms(UCB(), 0.5, 2_000, few, 50),
         "UCB, 1,000 arms (far)": arms(UCB(), 0.5, 2_000, few // 4, 1_000),
+        "KLUCB, Bernoulli": arms(KLUCB(), 0.5, 2_000, few, **bernoulli),
+        "IMED, Bernoulli": arms(IMED(), 0.5, 2_000, few, **bernoulli),
+        "VIDS, d=5, K=12": linear(VIDS(), 0.5, 500, few // 16, 5, 12),
+        "UCB, geometric delays": arms(UCB(), 0.5, 2_000, few, censorship=LATE),
+        "QueuedPolicy, geometric delays": arms(QueuedPolicy(), 0.5, 2_000, few, censorship=LATE),
         "LinThompson, d=5, K=10": linear(LinThompson(), 0.5, 500, few // 4, 5, 10),
         "LinUCB, d=5, K=10, orders 1/2 and 1": linear(
             LinUCB(), 0.5, 500, few // 4, 5, 10, alphas=(0.5, 1.0)
