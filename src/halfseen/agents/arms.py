@@ -360,7 +360,7 @@ class Agent(LiveAgent):
             "probabilities": self.probabilities,
             "observations": list(self._seen),
             "missed": list(self._missed),
-            "totals": self._totals,
+            "totals": None if self._totals is None else list(self._totals),
             "plays": self._plays.astype(int).tolist(),
             "state": self._state.tolist(),
         }

@@ -175,7 +175,9 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
     whole = found.dimension_of_seen
     waits = found.maturity is not None and found.maturity.pending.sum() >= 0.5
     title = "of outcomes are seen in the end" if waits else "of outcomes are seen"
-    items = [_item(f"{100 * found.share:.3g}%", title, found.answers[0])]
+    so_far = " so far; others are on their way" if waits else ""
+    text = f"{found.seen:,} of {found.rows:,} decisions{so_far}."
+    items = [_item(f"{100 * found.share:.3g}%", title, text)]
     if len(found.answers) > 1 and whole is not None:
         title = "as many decisions, in the worst case over all problems"
         text = (
