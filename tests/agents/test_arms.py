@@ -257,7 +257,14 @@ def test_expiring():
     assert agent.expire(2) == 2
     assert set(agent.pending) == {4, 5}
     agent.observe(1, 1.0)
-    assert agent.counts == {"held": 0, "pending": 2, "observed": 2, "censored": 1, "late": 1}
+    assert agent.counts == {
+        "held": 0,
+        "pending": 2,
+        "observed": 2,
+        "censored": 1,
+        "withdrawn": 0,
+        "late": 1,
+    }
     assert agent.expire(0) == 2
     assert agent.pending == {}
     for age in (-1, 1.5, "2", True):

@@ -1,5 +1,6 @@
 """What may become of a decision: held, shown, overridden, expired by time, answered late."""
 
+import copy
 import datetime
 
 import numpy as np
@@ -38,7 +39,14 @@ def test_a_late_reward_is_learned_as_if_it_had_come_in_time(kind):
     agent.miss(decision)
     agent.observe(decision, 1.0)
     other.observe(other.choose(*menu), 1.0)
-    assert agent.counts == {"held": 0, "pending": 0, "observed": 1, "censored": 0, "late": 1}
+    assert agent.counts == {
+        "held": 0,
+        "pending": 0,
+        "observed": 1,
+        "censored": 0,
+        "withdrawn": 0,
+        "late": 1,
+    }
     assert agent._content() == other._content()
     before = agent.to_dict()
     agent.observe(decision, 1.0)
@@ -57,7 +65,8 @@ def test_a_late_reward_after_other_news_is_still_one_play(imputes):
     learned = [2.0, 1.0] if imputes else [2.0, 1.5]
     assert agent._state[0, :2].tolist() == learned
     assert agent._plays.tolist() == [2.0]
-    assert agent.observations_per_arm.tolist() == [1 if imputes else 2]
+    assert agent.observations_per_arm.tolist() == [2]
+    assert agent.estimates().records()[0]["mean"] == 0.75
     assert Agent.from_dict(agent.to_dict()).counts == agent.counts
 
 
@@ -78,17 +87,49 @@ def test_held_decisions_wait_to_be_shown(kind):
     held = agent.choose(*menu, hold=True, at=1.0)
     assert agent.counts["held"] == 1
     assert agent.pending == {}
-    assert agent.expire(0) == 0
     for outcome in (lambda: agent.observe(held, 1.0), lambda: agent.miss(held)):
         with pytest.raises(DecisionError, match="is held: activate it first"):
             outcome()
+    for at in (None, 0.5):
+        with pytest.raises(InvalidInput, match="`at` must be a time not before the decision"):
+            agent.activate(held, at=at)
+    agent.choose(*menu)
     agent.activate(held, at=5.0)
     agent.activate(held)
-    assert agent.expire(before=5.0) == 0
+    assert agent.expire(before=5.0) == agent.expire(1) == 0
     agent.observe(held, 1.0, at=6.0)
     assert agent.observations == 1
     with pytest.raises(DecisionError, match="settled already"):
         agent.activate(held)
+
+
+@pytest.mark.parametrize("kind", ["arms", "linear", "glm"])
+def test_held_decisions_that_are_never_shown_are_withdrawn(kind):
+    agent, menu = of_every_kind()[kind]
+    first, second, third = (agent.choose(*menu, hold=True) for _ in range(3))
+    agent.withdraw(first)
+    agent.withdraw(first)
+    assert agent.expire(1) == 1
+    assert agent.counts["withdrawn"] == 2
+    assert agent.counts["held"] == 1
+    assert agent.counts["censored"] == 0
+    for settle in (agent.miss, lambda d: agent.observe(d, 1.0)):
+        with pytest.raises(DecisionError, match="was withdrawn: it was never shown"):
+            settle(second)
+    agent.activate(third)
+    with pytest.raises(DecisionError, match="only a decision that is held can be withdrawn"):
+        agent.withdraw(third)
+    assert type(agent).from_dict(agent.to_dict()).counts == agent.counts
+
+
+def test_what_to_dict_gave_stays_as_it_was():
+    agent = Agent(UCB(), 2)
+    agent.observe(agent.choose(), 1.0)
+    taken = agent.to_dict()
+    before = copy.deepcopy(taken)
+    agent.observe(agent.choose(), 1.0)
+    assert taken == before
+    assert Agent.from_dict(taken).decisions == 1
 
 
 @pytest.mark.parametrize("kind", ["arms", "linear", "glm"])
@@ -141,8 +182,14 @@ def test_the_callers_id_names_the_decision_and_asking_again_repeats_it():
 
 def test_the_callers_id_repeats_linear_decisions():
     agent = LinearAgent(LinUCB(), 2)
-    assert agent.choose(AXES, id="x") == agent.choose(AXES, id="x")
+    first = agent.choose(AXES, id="x")
+    assert first == agent.choose(AXES, id="x")
+    agent.observe("x", 0.5)
+    assert first == agent.choose(AXES, id="x")
     assert agent.decisions == 1
+    for other in (-AXES, np.zeros((0, 2)) if first.action else AXES[::-1].copy()):
+        with pytest.raises((DecisionError, InvalidInput)):
+            agent.choose(other, id="x")
 
 
 def test_arms_may_have_names():

@@ -107,6 +107,17 @@ def test_a_floor_gives_every_arm_its_share():
     assert Agent.from_dict(agent.to_dict()).choose() == agent.choose()
 
 
+@pytest.mark.parametrize("agent", [LinearAgent(LinUCB(), 2, floor=0.2, seed=4)])
+def test_a_floor_gives_every_action_its_share(agent):
+    shown = [agent.choose(np.eye(2)) for _ in range(1_000)]
+    counts = np.bincount([decision.action for decision in shown], minlength=2)
+    assert abs(counts[1] - 200) < 5 * math.sqrt(160)
+    for decision in shown:
+        assert decision.probability == pytest.approx(0.2 if decision.action else 0.8)
+    again = LinearAgent.from_dict(agent.to_dict())
+    assert again.choose(np.eye(2)) == agent.choose(np.eye(2))
+
+
 @pytest.mark.parametrize("floor", [-0.1, 0.3, math.nan, "x"])
 def test_floors_are_checked(floor):
     with pytest.raises(InvalidInput, match=r"`Agent\.floor` must"):

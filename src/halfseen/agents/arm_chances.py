@@ -9,7 +9,6 @@ import numpy as np
 from halfseen.agents.base import DRAWS, estimated
 from halfseen.agents.ledger import Entry
 from halfseen.agents.named_arms import Playable
-from halfseen.draws import uniform
 
 if TYPE_CHECKING:
     from halfseen.agents.arms import Agent
@@ -19,15 +18,9 @@ def decision_by_chance(
     agent: Agent, own: int, playable: Playable, everything: bool, clock: int
 ) -> Entry:
     """Return a decision for the policy's own choice or, as often as the floor says, any arm."""
-    arm, floor, left = own, 0.0, 1.0
-    if agent.floor > 0.0:
-        offered = np.flatnonzero(playable)
-        count = len(offered)
-        floor = min(agent.floor, 1.0 / count)
-        left = max(0.0, 1.0 - floor * count)
-        coin = uniform(agent._floor_stream, clock, 0)
-        if coin < floor * count:  # then coin / floor is uniform on [0, count[
-            arm = int(offered[min(int(coin / floor), count - 1)])
+    offered = np.flatnonzero(playable)
+    taken, floor, left = agent._floored(len(offered), clock)
+    arm = own if taken is None else int(offered[taken])
     chance, error = chance_of(agent, own, arm, playable, everything, clock)
     if chance is not None:
         chance, error = left * chance + floor, left * error

@@ -263,11 +263,12 @@ class Agent(LiveAgent):
                 "Use a policy that learns from rewards only, such as UCB().",
             )
         with self._lock:
-            self._serve(self._known(decision), self.arms.place("arm", arm), probability)
+            self._serve(self._open(decision), self.arms.place("arm", arm), probability)
 
     def _learn_from(self, entry: Entry, reward: float, late: bool) -> None:
         arm = entry.payload
-        self._absorb(self._state, arm, reward, self._table)
+        if not (late and self._imputes):
+            self._absorb(self._state, arm, reward, self._table)
         self._seen[arm] += 1
         self._plays[arm] += self._missed[arm] + (0.0 if late else 1.0)  # a late one was missed
         self._missed[arm] = 0

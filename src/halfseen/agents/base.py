@@ -17,12 +17,14 @@ from halfseen.agents.ledger import (
     HELD,
     OBSERVED,
     PENDING,
+    WITHDRAWN,
     Entry,
     Ledger,
     identity,
     moment,
 )
 from halfseen.display import Shown
+from halfseen.draws import Stream, uniform
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
 from halfseen.problems.arms import LARGEST
@@ -44,6 +46,8 @@ class LiveAgent(Shown, ABC):
     policy: Any
     setting: Any
     seed: int
+    floor: float
+    _floor_stream: Stream
     _ledger: Ledger
     _imputes: bool  # the policy learns something where feedback is missing
 
@@ -59,9 +63,18 @@ class LiveAgent(Shown, ABC):
         self._ledger = Ledger(checks.whole(field, remember, at_least=0, at_most=10**8))
         self._lock = RLock()
 
+    def _floored(self, count: int, clock: int) -> tuple[int | None, float, float]:
+        """Return which choice the floor takes, if any, the floor, and what it leaves."""
+        if not self.floor > 0.0:
+            return None, 0.0, 1.0
+        floor = min(self.floor, 1.0 / count)
+        coin = uniform(self._floor_stream, clock, 0)
+        taken = min(int(coin / floor), count - 1) if coin < floor * count else None
+        return taken, floor, max(0.0, 1.0 - floor * count)
+
     @abstractmethod
     def _learn_from(self, entry: Entry, reward: float, late: bool) -> None:
-        """Learn the reward of a decision."""
+        """Learn the reward of a decision, unless it is late and the policy imputed one."""
 
     @abstractmethod
     def _learn_missing(self, entry: Entry) -> None:
@@ -152,8 +165,7 @@ class LiveAgent(Shown, ABC):
                     f" {entry.reward:g}, not {value:g}. Nothing was changed."
                 )
             late = self._ledger.observe(entry, value)
-            if not (late and self._imputes):
-                self._learn_from(entry, value, late)
+            self._learn_from(entry, value, late)
             return None
 
     def miss(self, decision: Any, *, at: Any = None) -> None:
@@ -170,37 +182,62 @@ class LiveAgent(Shown, ABC):
                 self._learn_missing(entry)
 
     def activate(self, decision: Any, *, at: Any = None) -> None:
-        """Say that a decision that was held is shown now; its time begins."""
+        """Say that a decision that was held is shown now; its time begins.
+
+        `at` is needed if the decision has a time, and cannot be before it.
+        """
+        shown = moment("at", at)
+        with self._lock:
+            entry = self._open(decision)
+            if entry.state != HELD:
+                return
+            if entry.at is not None and (shown is None or shown < entry.at):
+                raise InvalidInput(
+                    "at",
+                    f"must be a time not before the decision, which was made at {entry.at:g}",
+                    at,
+                    "Give the time at which it is shown.",
+                )
+            entry.at, entry.state, entry.since = shown, PENDING, self._ledger.made
+            self._show(entry)
+
+    def withdraw(self, decision: Any) -> None:
+        """Say that a decision that was held will not be shown: it is neither played nor missed."""
         with self._lock:
             entry = self._known(decision)
-            if entry.state not in (HELD, PENDING):
+            if entry.state == WITHDRAWN:
+                return
+            if entry.state != HELD:
                 raise DecisionError(
-                    f"Decision {shorten(entry.id)} is settled already. Nothing was changed."
+                    f"Decision {shorten(entry.id)} was shown; only a decision that is held can be"
+                    " withdrawn. Nothing was changed."
                 )
-            if entry.state == HELD:
-                shown = moment("at", at)
-                entry.at = entry.at if shown is None else shown
-                entry.state = PENDING
-                self._show(entry)
+            self._ledger.withdraw(entry)
 
-    def _serve(self, entry: Entry, payload: Any, probability: float | None) -> None:
-        """Note what was really shown, and with which probability if that is known."""
+    def _open(self, decision: Any) -> Entry:
+        """Return the entry of a decision without an outcome, or refuse."""
+        entry = self._known(decision)
         if entry.state not in (HELD, PENDING):
             raise DecisionError(
                 f"Decision {shorten(entry.id)} is settled already. Nothing was changed."
             )
+        return entry
+
+    def _serve(self, entry: Entry, payload: Any, probability: float | None) -> None:
+        """Note what was really shown, and with which probability if that is known."""
         if probability is not None:
             limits: Any = {"above": 0.0, "at_most": 1.0}
             probability = checks.number("probability", probability, **limits)
         entry.payload, entry.probability, entry.error = payload, probability, 0.0
+        entry.served = True
 
     def expire(self, age: int | None = None, *, before: Any = None) -> int:
-        """Miss every pending decision that is too old; return how many.
+        """Miss pending decisions that are too old, and withdraw held ones; return how many.
 
         Parameters
         ----------
         age
-            Those made at least so many decisions ago.
+            Those made, or activated, at least so many decisions ago.
         before
             Those made, or activated, before this time, in seconds or as a datetime. Decisions
             without a time do not expire by it.
@@ -212,14 +249,18 @@ class LiveAgent(Shown, ABC):
         with self._lock:
             if age is not None:
                 limit = self._ledger.made - checks.whole("age", age, at_least=0)
-                old = [e for e in self._ledger.pending() if e.number <= limit]
+                old = [e for e in self._ledger.open.values() if e.since <= limit]
             else:
                 edge = moment("before", before)
                 assert edge is not None
-                old = [e for e in self._ledger.pending() if e.at is not None and e.at < edge]
+                entries = self._ledger.open.values()
+                old = [e for e in entries if e.at is not None and e.at < edge]
             for entry in old:
-                self._ledger.miss(entry)
-                self._learn_missing(entry)
+                if entry.state == HELD:
+                    self._ledger.withdraw(entry)
+                else:
+                    self._ledger.miss(entry)
+                    self._learn_missing(entry)
             return len(old)
 
     def to_dict(self) -> dict[str, Any]:
@@ -284,6 +325,11 @@ class LiveAgent(Shown, ABC):
         if entry.state == HELD:
             raise DecisionError(
                 f"Decision {shorten(entry.id)} is held: activate it first. Nothing was changed."
+            )
+        if entry.state == WITHDRAWN:
+            raise DecisionError(
+                f"Decision {shorten(entry.id)} was withdrawn: it was never shown. Nothing was"
+                " changed."
             )
         if at is not None:
             came = moment("at", at)

@@ -8,9 +8,9 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.agents.ledger import REMEMBER
-from halfseen.agents.linear import LinearAgent, _Saved
+from halfseen.agents.linear import LinearAgent
 from halfseen.agents.saved_code import code_of
-from halfseen.agents.saved_state import ROUNDING, of_unit_length
+from halfseen.agents.saved_state import ROUNDING, SavedLinear, of_unit_length
 from halfseen.checks import Vector
 from halfseen.engine.arguments import (
     DESIGN,
@@ -62,7 +62,7 @@ class GLMAgent(LinearAgent):
         The approximate number of decisions that will be made, for policies that use it.
     seed
         Seed of the draws of randomised policies.
-    probabilities, remember
+    floor, probabilities, remember
         As for `LinearAgent`.
 
     Examples
@@ -89,6 +89,7 @@ class GLMAgent(LinearAgent):
         bound: float = 1.0,
         horizon: int = 100_000,
         seed: int = 0,
+        floor: float = 0.0,
         probabilities: bool = True,
         remember: int = REMEMBER,
     ) -> None:
@@ -127,7 +128,7 @@ class GLMAgent(LinearAgent):
         if not policy.explores:
             self._matrices[PRIOR] = policy.penalty(self.setting) * np.eye(d)
         self._rounds = History(np.zeros((64, d)), np.zeros(64), np.ones(64), np.zeros(64))
-        self._begin(seed, probabilities, remember)
+        self._begin(seed, floor, probabilities, remember)
 
     @property
     def exploring(self) -> bool:
@@ -161,7 +162,7 @@ class GLMAgent(LinearAgent):
         kept, paid, _, _ = self._rounds
         return {"kept": kept[:learned].tolist(), "paid": paid[:learned].tolist()}
 
-    def _take_over(self, saved: _Saved) -> None:
+    def _take_over(self, saved: SavedLinear) -> None:
         fixed = [LIMIT, REPLICATION]
         prior, limits = self._matrices[PRIOR].copy(), self._numbers[fixed]
         super()._take_over(saved)

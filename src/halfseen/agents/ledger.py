@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
+from halfseen.checks import Vector
 from halfseen.errors import DecisionError, InvalidInput, shorten
 
-HELD, PENDING, OBSERVED, CENSORED = STATES = ("held", "pending", "observed", "censored")
+HELD, PENDING, OBSERVED, CENSORED = "held", "pending", "observed", "censored"
+WITHDRAWN = "withdrawn"  # held, and never shown
+STATES = (HELD, PENDING, OBSERVED, CENSORED, WITHDRAWN)
 LONGEST = 128  # characters of a caller's id
 MOST = 2**48  # decisions
 REMEMBER = 10_000  # settled decisions, unless the agent is told otherwise
@@ -33,6 +36,8 @@ class Entry:
     at: float | None = None
     state: str = PENDING
     reward: float | None = None
+    since: int = 0  # the number of decisions made when it was shown
+    served: bool = False  # something else was shown than what was chosen
 
 
 class Ledger:
@@ -48,6 +53,7 @@ class Ledger:
         self.observed = 0
         self.censored = 0
         self.late = 0
+        self.withdrawn = 0
         self.open: dict[Identity, Entry] = {}
         self.settled: OrderedDict[Identity, Entry] = OrderedDict()
 
@@ -74,6 +80,7 @@ class Ledger:
     def add(self, entry: Entry) -> None:
         """Take in a new decision."""
         self.made += 1
+        entry.since = self.made
         self.open[entry.id] = entry
 
     def observe(self, entry: Entry, reward: float) -> bool:
@@ -94,6 +101,11 @@ class Ledger:
         self._settle(entry, CENSORED)
         self.censored += 1
 
+    def withdraw(self, entry: Entry) -> None:
+        """Settle a decision that was held and will not be shown."""
+        self._settle(entry, WITHDRAWN)
+        self.withdrawn += 1
+
     def _settle(self, entry: Entry, state: str) -> None:
         entry.state = state
         del self.open[entry.id]
@@ -112,6 +124,7 @@ class Ledger:
             "observed": self.observed,
             "censored": self.censored,
             "late": self.late,
+            "withdrawn": self.withdrawn,
             "remember": self.remember,
             "open": [_row(entry) for entry in self.open.values()],
             "settled": [_row(entry) for entry in self.settled.values()],
@@ -126,12 +139,13 @@ class Ledger:
         ledger = cls(_count(content["remember"]))
         ledger.made, ledger.observed = _count(content["decisions"]), _count(content["observed"])
         ledger.censored, ledger.late = _count(content["censored"]), _count(content["late"])
+        ledger.withdrawn = _count(content.get("withdrawn", 0))
         ledger.open = {e.id: e for e in (_entry(row, payload) for row in content["open"])}
         settled_entries = (_entry(row, payload) for row in content["settled"])
         ledger.settled = OrderedDict((entry.id, entry) for entry in settled_entries)
         entries = [*ledger.open.values(), *ledger.settled.values()]
         numbers = {entry.number for entry in entries}
-        settled = ledger.observed + ledger.censored
+        settled = ledger.observed + ledger.censored + ledger.withdrawn
         seen = sum(entry.state == OBSERVED for entry in ledger.settled.values())
         if not (
             ledger.made <= MOST
@@ -140,24 +154,25 @@ class Ledger:
             and all(1 <= number <= ledger.made for number in numbers)
             and all(type(e.id) is str or e.id == e.number for e in entries)
             and all(entry.state in (HELD, PENDING) for entry in ledger.open.values())
-            and all(entry.state in (OBSERVED, CENSORED) for entry in ledger.settled.values())
+            and all(entry.state in STATES[2:] for entry in ledger.settled.values())
             and ledger.made == len(ledger.open) + settled
             and len(ledger.settled) <= min(ledger.remember, settled)
             and seen <= ledger.observed
-            and len(ledger.settled) - seen <= ledger.censored
+            and len(ledger.settled) - seen <= ledger.censored + ledger.withdrawn
             and ledger.late <= ledger.observed
         ):
             raise ValueError("decisions")
         return ledger
 
     def counts(self) -> dict[str, int]:
-        """Return how many decisions are in each state, and how many rewards came late."""
+        """Return how many decisions are in each state, and how many of those observed came late."""
         held = sum(entry.state == HELD for entry in self.open.values())
         return {
             HELD: held,
             PENDING: len(self.open) - held,
             OBSERVED: self.observed,
             CENSORED: self.censored,
+            WITHDRAWN: self.withdrawn,
             "late": self.late,
         }
 
@@ -172,7 +187,8 @@ def _entry(row: Any, payload: Callable[[Any], Any]) -> Entry:
     real = [value for value in (entry.probability, entry.at, entry.reward) if value is not None]
     if not (
         (type(entry.id) is int or entry.id == identity(entry.id))
-        and type(entry.number) is type(entry.choice) is int
+        and type(entry.number) is type(entry.choice) is type(entry.since) is int
+        and type(entry.served) is bool
         and entry.choice >= 0
         and all(type(value) in (int, float) for value in [entry.error, *real])
         and 0.0 <= entry.error <= 1.0
@@ -181,6 +197,7 @@ def _entry(row: Any, payload: Callable[[Any], Any]) -> Entry:
         and entry.state in STATES
     ):
         raise ValueError("decision")
+    entry.since = max(entry.since, entry.number)
     entry.payload = payload(entry.payload)
     return entry
 
@@ -189,6 +206,13 @@ def _count(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise ValueError("count")
     return value
+
+
+def same_row(rows: Vector, entry: Entry) -> bool:
+    """Return whether a decision made earlier can be repeated for these actions."""
+    if entry.choice >= len(rows):
+        return False
+    return entry.served or np.array_equal(rows[entry.choice], entry.payload)
 
 
 def identity(value: Any) -> str:

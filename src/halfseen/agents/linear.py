@@ -7,14 +7,18 @@ import math
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from halfseen import checks
 from halfseen.agents.base import DRAWS, LiveAgent, estimated
 from halfseen.agents.decisions import LinearDecision
-from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment
+from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment, same_row
 from halfseen.agents.saved_code import check_code, code_of
-from halfseen.agents.saved_state import is_of_observations, of_unit_length, renewed_linear
+from halfseen.agents.saved_state import (
+    SavedLinear,
+    is_of_observations,
+    of_unit_length,
+    renewed_linear,
+)
 from halfseen.agents.shown_best import named_winner
 from halfseen.checks import Vector
 from halfseen.draws import POLICY, stream_key
@@ -30,7 +34,7 @@ from halfseen.engine.arguments import (
 )
 from halfseen.engine.loops import live_linear as live
 from halfseen.engine.specialise import compiled
-from halfseen.errors import InvalidInput
+from halfseen.errors import DecisionError, InvalidInput, shorten
 from halfseen.policies import GLMPolicy, LinearPolicy
 from halfseen.policies.linear.base import LinearSetting
 from halfseen.problems.action_arrays import action_rows
@@ -39,25 +43,6 @@ from halfseen.studies.spec import describe, linear_policy_from
 
 if TYPE_CHECKING:
     from halfseen.theory.anytime.winning_action import WinningAction
-
-_Matrix = list[list[float]]
-
-
-class _Saved(BaseModel):
-    """The content of a file that `LinearAgent.save` writes; only types are checked here."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
-
-    policy: dict[str, Any]
-    code: dict[str, str]
-    setting: dict[str, Any]
-    seed: int
-    probabilities: bool = True
-    matrices: list[_Matrix]
-    vectors: _Matrix
-    numbers: list[float]
-    kept: _Matrix = []
-    paid: list[float] = []
 
 
 class LinearAgent(LiveAgent):
@@ -80,6 +65,9 @@ class LinearAgent(LiveAgent):
         The approximate number of decisions that will be made, for policies that use it.
     seed
         Seed of the draws of randomised policies.
+    floor
+        The least probability with which every action on offer is played, as for `Agent`; at most
+        one over their number.
     probabilities
         False to leave out the probabilities of policies that randomise. Where no formula gives
         them, such as in Thompson sampling, 400 draws estimate them, which takes milliseconds.
@@ -111,6 +99,7 @@ class LinearAgent(LiveAgent):
         bound: float = 1.0,
         horizon: int = 100_000,
         seed: int = 0,
+        floor: float = 0.0,
         probabilities: bool = True,
         remember: int = REMEMBER,
     ) -> None:
@@ -133,7 +122,7 @@ class LinearAgent(LiveAgent):
         self._absorb = compiled(live.absorb_action, kernels)
         self._matrices, self._vectors = np.zeros((4, d, d)), np.zeros((6, d))
         self._numbers = np.array([0.0, 0.0, 0.0, policy.regularization])
-        self._begin(seed, probabilities, remember)
+        self._begin(seed, floor, probabilities, remember)
 
     def _checked(self, told: dict[str, Any]) -> dict[str, Any]:
         """Validate the parameters that describe the problem."""
@@ -147,7 +136,7 @@ class LinearAgent(LiveAgent):
             "horizon": checks.whole(f"{name}.horizon", horizon, at_least=1, at_most=2**48),
         }
 
-    def _begin(self, seed: int, probabilities: bool, remember: int) -> None:
+    def _begin(self, seed: int, floor: float, probabilities: bool, remember: int) -> None:
         """Start from nothing, with everything compiled."""
         name = type(self).__name__
         self.seed = checks.seed(f"{name}.seed", seed)
@@ -155,6 +144,8 @@ class LinearAgent(LiveAgent):
         self._imputes = self.policy.imputes
         self._table = np.ascontiguousarray(self.policy.table(self.setting), dtype=float)
         self._key = stream_key(self.seed, "agent")
+        self.floor = checks.number(f"{name}.floor", floor, at_least=0.0, at_most=1.0)
+        self._floor_stream = (*stream_key(self.seed, "floor"), 0, POLICY)
         self._open_ledger(remember)
         d = self.setting.dimension
         self._reset()
@@ -204,6 +195,11 @@ class LinearAgent(LiveAgent):
         now = None if at is None else moment("at", at)
         with self._lock:
             entry = None if id is None else self._again(id)
+            if entry is not None and not same_row(rows, entry):
+                raise DecisionError(
+                    f"Decision {shorten(id)} was made already, for another action than row"
+                    f" {entry.choice} of these. Nothing was changed."
+                )
             if entry is None:
                 entry = self._decide(rows)
                 entry.at = now
@@ -227,8 +223,12 @@ class LinearAgent(LiveAgent):
                 rows[place].tolist(),
                 "Divide it by its length, or leave it out.",
             )
-        chance, error = self._probability(rows, chosen, clock)
-        return Entry(clock, clock, chosen, rows[chosen].copy(), chance, error)
+        taken, floor, left = self._floored(len(rows), clock)
+        shown = chosen if taken is None else taken
+        chance, error = self._probability(rows, chosen, shown, clock)
+        if chance is not None:
+            chance, error = left * chance + floor, left * error
+        return Entry(clock, clock, shown, rows[shown].copy(), chance, error)
 
     def _chosen(self, rows: Vector, clock: int, key: tuple[int, int]) -> int:
         """Return the policy's choice, or -1-k if row k is not finite or too long."""
@@ -242,10 +242,12 @@ class LinearAgent(LiveAgent):
         free: int = self._select(rows, known, inverse, memory, clock, stream, self._table)
         return free
 
-    def _probability(self, rows: Vector, chosen: int, clock: int) -> tuple[float | None, float]:
-        """Return the probability of a choice, and its standard error."""
+    def _probability(
+        self, rows: Vector, own: int, chosen: int, clock: int
+    ) -> tuple[float | None, float]:
+        """Return the probability with which the policy chooses a row, and its standard error."""
         if not self.policy.is_random:
-            return 1.0, 0.0
+            return (1.0 if chosen == own else 0.0), 0.0
         if not self.probabilities:
             return None, 0.0
         chances = self.policy.probabilities(rows, self._vectors[ESTIMATE], clock)
@@ -269,16 +271,15 @@ class LinearAgent(LiveAgent):
                 "Divide it by its length.",
             )
         with self._lock:
-            self._serve(self._known(decision), shown, probability)
+            self._serve(self._open(decision), shown, probability)
 
     def _learn_from(self, entry: Entry, reward: float, late: bool) -> None:
-        self._learn(entry.payload, reward)
-        entry.payload = None
+        if not (late and self._imputes):
+            self._learn(entry.payload, reward)
 
     def _learn_missing(self, entry: Entry) -> None:
         if self._imputes:
             self._learn(entry.payload, 0.0)
-            entry.payload = None
 
     def _name(self, choice: int) -> int:
         return choice
@@ -298,6 +299,7 @@ class LinearAgent(LiveAgent):
             "setting": self._told,
             "seed": self.seed,
             "probabilities": self.probabilities,
+            "floor": self.floor,
             "matrices": self._matrices.tolist(),
             "vectors": self._vectors.tolist(),
             "numbers": self._numbers.tolist(),
@@ -317,10 +319,11 @@ class LinearAgent(LiveAgent):
 
     @classmethod
     def _made(cls, content: dict[str, Any], source: str) -> Self:
-        saved = _Saved.model_validate_json(json.dumps(content))
+        saved = SavedLinear.model_validate_json(json.dumps(content))
         cls._check_known(source, saved.setting)
         policy = linear_policy_from(saved.policy)
-        options: Any = saved.setting | {"probabilities": saved.probabilities}
+        more = {"probabilities": saved.probabilities, "floor": saved.floor}
+        options: Any = saved.setting | more
         agent = cls(policy, seed=saved.seed, **options)
         check_code(source, saved.code, agent._code())
         return agent
@@ -338,9 +341,9 @@ class LinearAgent(LiveAgent):
         return renewed_linear(content)
 
     def _restore(self, content: dict[str, Any]) -> None:
-        self._take_over(_Saved.model_validate_json(json.dumps(content)))
+        self._take_over(SavedLinear.model_validate_json(json.dumps(content)))
 
-    def _take_over(self, saved: _Saved) -> None:
+    def _take_over(self, saved: SavedLinear) -> None:
         """Take over a saved state; ValueError if it cannot be that of an agent like this one."""
         for name in ("matrices", "vectors", "numbers"):
             array, stored = getattr(self, f"_{name}"), np.array(getattr(saved, name))

@@ -51,9 +51,8 @@ class SavedAgent(BaseModel):
         )
 
     def _observations_fit(self, ledger: Ledger) -> bool:
-        """Tell whether what was learned was observed; imputing policies leave out late rewards."""
-        learned = sum(self.observations)
-        return ledger.observed - ledger.late <= learned <= ledger.observed
+        """Tell whether the observations of all arms are those of all decisions."""
+        return sum(self.observations) == ledger.observed
 
     def _plays_fit(self, settled: int) -> bool:
         if self.plays is None or self.missed is None:  # saved by an earlier version
@@ -78,7 +77,8 @@ class SavedAgent(BaseModel):
         kernels = agent.policy.kernels()
         state, seen = np.array(self.state), np.array(self.observations)
         counts = state[:, COUNT]
-        if not np.all(counts >= seen if kernels.fill else counts == seen):
+        late = agent._ledger.late  # which a policy that imputes has not learned
+        if not np.all(counts + late >= seen if kernels.fill else counts == seen):
             return False
         if not np.all(np.abs(state) <= LARGEST * LARGEST * (1.0 + counts[:, None])):
             return False

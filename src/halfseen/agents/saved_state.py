@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
 from halfseen.agents.ledger import PENDING, REMEMBER
 from halfseen.checks import Vector
@@ -12,6 +13,25 @@ from halfseen.engine.arguments import DESIGN, INVERSE, REST
 from halfseen.problems.action_arrays import SLACK
 
 ROUNDING = 1e-9
+_Matrix = list[list[float]]
+
+
+class SavedLinear(BaseModel):
+    """The content of a file that `LinearAgent.save` writes; only types are checked here."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
+
+    policy: dict[str, Any]
+    code: dict[str, str]
+    setting: dict[str, Any]
+    seed: int
+    probabilities: bool = True
+    floor: float = 0.0
+    matrices: list[_Matrix]
+    vectors: _Matrix
+    numbers: list[float]
+    kept: _Matrix = []
+    paid: list[float] = []
 
 
 def renewed_linear(content: dict[str, Any]) -> dict[str, Any]:

@@ -123,12 +123,7 @@ def _remove(folder: Path, names: list[str]) -> None:
                 path.unlink()
 
 
-def body(
-    found: Audit,
-    drawn: dict[str, list[Figure]],
-    extras: Extras,
-    command: str,
-) -> list[Html]:
+def body(found: Audit, drawn: dict[str, list[Figure]], extras: Extras, command: str) -> list[Html]:
     """Return the parts of the page."""
     forecast, imputations, changes, _ = extras
     sections = {
