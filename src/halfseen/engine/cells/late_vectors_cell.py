@@ -22,6 +22,7 @@ from halfseen.errors import InvalidInput
 from halfseen.policies.glm.base import GLMPolicy
 from halfseen.policies.linear.base import LinearPolicy
 from halfseen.problems.delay_contract import law_rows
+from halfseen.problems.delay_laws import Fixed
 from halfseen.problems.glm import GeneralizedLinearBandit
 from halfseen.problems.linear import LinearBandit
 from halfseen.problems.links import line, one
@@ -39,7 +40,7 @@ def linear_cell(
     alphas: Vector,
 ) -> LinearCell:
     """Return the cell that plays a policy on vectors, late or not."""
-    late = isinstance(censorship, Delayed)
+    late = isinstance(censorship, Delayed) or policy.counts_pulls
     if isinstance(problem, GeneralizedLinearBandit):
         kind: Callable[..., LinearCell] = LateGLMCell if late else GLMCell
     else:
@@ -54,10 +55,20 @@ def positive_share(mean: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LateLinearCell(LinearCell):
-    """A cell in which every round is played and its message followed until it arrives."""
+    """A cell in which every round is played and its message followed until it arrives.
 
-    censorship: Delayed
+    For a policy that counts its plays, whatever the censorship: without delays rewards are seen at
+    once or never.
+    """
+
     late: ClassVar[bool] = True
+
+    @property
+    def delayed(self) -> Delayed:
+        """The censorship as delays."""
+        if isinstance(self.censorship, Delayed):
+            return self.censorship
+        return Delayed([Fixed(0, arrive=p) for p in self.observe().tolist()], window=0)
 
     @property
     def loop(self) -> Callable[..., None]:
@@ -89,27 +100,51 @@ class LateLinearCell(LinearCell):
     @property
     def _sent_share(self) -> Callable[[float], float]:
         """The probability that a reward is sent, as a function of its mean."""
-        if self.censorship.sends == "all":
+        if self.delayed.sends == "all":
             return one
         return line if self._law == "bernoulli" else positive_share
 
     def check_censorship(self) -> None:
         """Refuse delays that do not fit the problem."""
-        if self.censorship.sends == "conversions" and self._law not in ("bernoulli", "poisson"):
+        if not isinstance(self.censorship, Delayed):
+            super().check_censorship()
+            return
+        if self.delayed.sends == "conversions" and self._law not in ("bernoulli", "poisson"):
             raise InvalidInput(
                 "Delayed.sends",
                 f"must be all for {self._law} rewards, which may be below 0",
                 "conversions",
                 'Use a GeneralizedLinearBandit with link="logistic", "probit" or "poisson".',
             )
-        if not self.same_actions and self.censorship.by_place:
+        if not self.same_actions and self.delayed.by_place:
             raise InvalidInput(
                 "Delayed.laws",
                 "must be one law for all actions where actions change from round to round",
-                f"{len(self.censorship.laws)} entries",  # type: ignore[arg-type]
+                f"{len(self.delayed.laws)} entries",  # type: ignore[arg-type]
                 "Give one law, or offer FiniteActions.",
             )
         super().check_censorship()
+
+    def check_policy(self) -> None:
+        """Refuse a policy that cannot play these actions, or that needs a window."""
+        super().check_policy()
+        if not self.policy.counts_pulls:
+            return
+        name = type(self.policy).__name__
+        if not self.same_actions:
+            raise InvalidInput(
+                "policy",
+                "must not count its plays where actions change from round to round",
+                self.policy,
+                "Use LinUCB(), or offer FiniteActions.",
+            )
+        if self.delayed.window is None:
+            raise InvalidInput(
+                name,
+                "must be played with a window, after which a decision is given up",
+                "no window",
+                "Add a window to Delayed.",
+            )
 
     def blank(self, rows: int, groups: int, dimension: int) -> LateLinearTrack:  # type: ignore[override]
         """Return an empty track with room for `rows` replications."""
@@ -118,15 +153,15 @@ class LateLinearCell(LinearCell):
 
     def size(self) -> dict[str, float]:
         """Return the dimension and d / p_min, NaN where p is not defined."""
-        return super().size() | ({"d/p_min": math.nan} if self.censorship.by_reward else {})
+        return super().size() | ({"d/p_min": math.nan} if self.delayed.by_reward else {})
 
     def _message_rates(self) -> Vector:
         """Return the probability that playing an action of a fixed set ever brings a message."""
-        pairs = self.censorship.pairs(self.groups)
-        window = math.inf if self.censorship.window is None else self.censorship.window
+        pairs = self.delayed.pairs(self.groups)
+        window = math.inf if self.delayed.window is None else self.delayed.window
         rates = np.array([[law.arrived_by(window) for law in pair] for pair in pairs])
         means = self.problem.means(self.problem.actions.fixed)
-        if self.censorship.sends == "conversions":
+        if self.delayed.sends == "conversions":
             return rates[:, 1] * np.array([self._sent_share(mean) for mean in means])
         if self._law == "bernoulli":
             return (1.0 - means) * rates[:, 0] + means * rates[:, 1]
@@ -139,19 +174,19 @@ class LateLinearCell(LinearCell):
             own.arm_constants[:, feedback.HALF_RATE] = 0.5 * self._message_rates()  # type: ignore[union-attr]
         laws = [law for pair in self._pairs for law in pair]
         delays, lists = law_rows(laws, self.reach)
-        window = math.inf if self.censorship.window is None else float(self.censorship.window)
-        conversions = 1 if self.censorship.sends == "conversions" else 0
+        window = math.inf if self.delayed.window is None else float(self.delayed.window)
+        conversions = 1 if self.delayed.sends == "conversions" else 0
         return LateVectorWorld(own, delays, lists, window, conversions)
 
     @property
     def _pairs(self) -> list[Any]:
         """The two delay laws of every action, or of all where actions change."""
-        return self.censorship.pairs(self.groups if self.same_actions else 1)
+        return self.delayed.pairs(self.groups if self.same_actions else 1)
 
     @property
     def reach(self) -> int:
         """The longest delay of a message that can matter."""
-        window = self.censorship.window
+        window = self.delayed.window
         longest = max(law.longest for pair in self._pairs for law in pair)
         return int(min(longest if window is None else float(window), self.horizon))
 

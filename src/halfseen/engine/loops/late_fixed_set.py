@@ -18,13 +18,15 @@ from halfseen.engine.arguments import (
     FACTOR,
     OBSERVED,
     PULLED,
+    SHAKE,
     STALE,
+    SUMS,
     TARGET,
     WIDTHS,
     G,
 )
-from halfseen.engine.late_arguments import ARM, HEAD, NEXT, NONE
-from halfseen.engine.late_vectors import COMING
+from halfseen.engine.late_arguments import ARM, HEAD, NEVER, NEXT, NONE
+from halfseen.engine.late_vectors import COMING, OPEN, RECENT
 from halfseen.engine.loops.designs import gather_expected, powered_width, shortage
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN
 from halfseen.engine.loops.fixed_set import (
@@ -32,6 +34,7 @@ from halfseen.engine.loops.fixed_set import (
     decompose,
     project_rows,
     record_both,
+    refresh_posterior,
     remember_nothing,
 )
 from halfseen.engine.loops.late_messages import (
@@ -45,6 +48,7 @@ from halfseen.engine.loops.record import record, record_potential
 from halfseen.kernels.cholesky import exceeds
 from halfseen.kernels.compile_hints import inline, loop, shared
 from halfseen.kernels.ridge import gather
+from halfseen.policies.linear.base import LateKnowledge
 
 if TYPE_CHECKING:
     from halfseen.checks import Vector
@@ -55,7 +59,9 @@ if TYPE_CHECKING:
     from halfseen.engine.loops.feedback import gaussian_dated as dated_feedback
     from halfseen.engine.loops.fixed_linear import learn, misses, reset, shake
     from halfseen.engine.loops.fixed_set import choose, choose_freely
+    from halfseen.policies.linear.otf_lin_ucb import one_sided as own_choice
 
+PULLS_COUNT = False  # the design counts every play at once, and rewards when they arrive
 WAITS = False  # the choice changes only when something is learned
 CHOOSES = False  # the policy chooses by itself, not by the largest index
 IMPUTES = False  # rewards that are given up are learned as 0
@@ -119,7 +125,9 @@ def play_once(
             shake(own, policy_stream, clock)
             project_rows(fixed.rows, own)
         if changed or not WAITS:
-            if CHOOSES:
+            if PULLS_COUNT:
+                chosen = choose_counting(world, work, clock, policy_stream)
+            elif CHOOSES:
                 chosen = choose_freely(fixed, own, clock, policy_stream)
             else:
                 chosen = choose(own, clock, policy_stream, fixed.policy_constants)
@@ -139,6 +147,11 @@ def play_once(
         deficit += shortage(rate, pulled[chosen], coming[chosen]) - before
         if deficit > slack and censoring == 0:
             censoring = falls_short(fixed, own, coming)
+        if PULLS_COUNT:
+            work.unsettled[RECENT, chosen] += 1.0
+            work.unsettled[OPEN, chosen] += 1.0
+            learn(fixed, own, chosen, 0.0)
+            changed = True
 
         slot = clock & (work.slots.shape[0] - 1)
         news = work.slots[slot, HEAD]
@@ -147,12 +160,19 @@ def play_once(
             action = work.messages[news, ARM]
             work.messages[news, NEXT] = NONE
             seen[action] += 1.0
-            learn(fixed, own, action, work.rewards[news])
             changed = True
+            if PULLS_COUNT:
+                work.unsettled[OPEN, action] -= 1.0
+                own.lists[SUMS, action] += work.rewards[news]
+                own.numbers[STALE] = 1.0
+            else:
+                learn(fixed, own, action, work.rewards[news])
             if HAS_RADIUS and optimism == 0 and misses(fixed, own):
                 optimism = 1
             news = after
         work.slots[slot, HEAD] = NONE
+        if PULLS_COUNT:
+            settle(world, work, clock)
         old = given_up(world, work, clock)
         if IMPUTES and old >= 0:
             learn(fixed, own, work.messages[old, ARM], 0.0)
@@ -176,6 +196,32 @@ def outcome(
     """Return the reward of playing an action and its delay, infinite if it never arrives."""
     reward, u = dated_feedback(world.own.arm_constants, action, count, stream)
     return reward, delay_of(world, action, reward, u)
+
+
+@inline
+def choose_counting(
+    world: LateVectorWorld, work: LateVectorWorkspace, now: int, stream: Stream
+) -> int:
+    """Return the choice of a policy that counts its plays."""
+    fixed, own, unsettled = world.own, work.own, work.unsettled
+    if own.numbers[STALE] > 0.0:
+        refresh_posterior(fixed, own)
+        own.numbers[STALE] = 0.0
+    known = LateKnowledge(
+        own.vectors[SHAKE], own.matrices[FACTOR], fixed.rows, unsettled[RECENT], unsettled[OPEN]
+    )
+    return own_choice(fixed.rows, known, own.memory, now, stream, fixed.policy_constants)
+
+
+@inline
+def settle(world: LateVectorWorld, work: LateVectorWorkspace, clock: int) -> None:
+    """Take the decision that has reached the age of the window out of the unsettled ones."""
+    if clock > world.window:
+        old = int(clock - world.window) & (work.messages.shape[0] - 1)
+        action = work.messages[old, ARM]
+        work.unsettled[RECENT, action] -= 1.0
+        if work.messages[old, NEXT] == NEVER:
+            work.unsettled[OPEN, action] -= 1.0
 
 
 @shared
