@@ -184,7 +184,7 @@ def linear(censorship, policy=None, actions=None):
         (lambda: linear(Delayed(Fixed(3))), "OTFLinUCB` must be played with a window"),
         (
             lambda: linear(Uniform(1.0), actions=RandomActions(4, 3)),
-            "must not count its plays where actions change",
+            "must be offered the same finite set of actions",
         ),
         (lambda: LinearAgent(OTFLinUCB(), 2), "must be one that learns observed rewards alone"),
     ],

@@ -127,20 +127,17 @@ class LateLinearCell(LinearCell):
 
     def check_policy(self) -> None:
         """Refuse a policy that cannot play these actions, or that needs a window."""
-        super().check_policy()
-        if not self.policy.counts_pulls:
-            return
-        name = type(self.policy).__name__
-        if not self.same_actions:
+        if self.policy.counts_pulls and not self.same_actions:
             raise InvalidInput(
                 "policy",
-                "must not count its plays where actions change from round to round",
+                "must be offered the same finite set of actions in every round to count its plays",
                 self.policy,
                 "Use LinUCB(), or offer FiniteActions.",
             )
-        if self.delayed.window is None:
+        super().check_policy()
+        if self.policy.counts_pulls and self.delayed.window is None:
             raise InvalidInput(
-                name,
+                type(self.policy).__name__,
                 "must be played with a window, after which a decision is given up",
                 "no window",
                 "Add a window to Delayed.",
