@@ -136,8 +136,9 @@ class OTFLinUCB(LinearPolicy):
     Notes
     -----
     It assumes rewards in [0, 1], a theta of length at most 1, a window, and one delay law for all
-    actions. Its use is where only conversions are sent: a regression on what was seen would learn
-    that every reward is 1. It needs a fixed set of actions.
+    actions; it needs a fixed set of actions. It was made for conversions, where a regression on
+    what was seen would learn that every reward is 1. A `LinearBandit` pays normal rewards, of which
+    a study sends all, late.
 
     References
     ----------
