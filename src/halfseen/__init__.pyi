@@ -66,6 +66,7 @@ from halfseen.policies import LinUCB as LinUCB
 from halfseen.policies import MostCensored as MostCensored
 from halfseen.policies import OptimalOrder as OptimalOrder
 from halfseen.policies import OptimisticElimination as OptimisticElimination
+from halfseen.policies import OTFLinUCB as OTFLinUCB
 from halfseen.policies import Policy as Policy
 from halfseen.policies import QueuedPolicy as QueuedPolicy
 from halfseen.policies import RandomChoice as RandomChoice

@@ -28,7 +28,11 @@ from halfseen.policies import LINEAR_POLICIES
 from halfseen.studies.storage import sealed
 
 THETA = np.array([0.5, 0.3, -0.4])
-LEARNERS = sorted(k for k, policy in LINEAR_POLICIES.items() if not policy.knows_observe)
+LEARNERS = sorted(
+    kind
+    for kind, policy in LINEAR_POLICIES.items()
+    if not policy.knows_observe and not policy.counts_pulls
+)
 
 
 def offers(rounds, seed=0):

@@ -11,7 +11,6 @@ from halfseen import (
     ConversionUCB,
     Delayed,
     EmpiricalDelay,
-    FiniteActions,
     Fixed,
     GeometricDelay,
     InvalidInput,
@@ -19,6 +18,7 @@ from halfseen import (
     LinUCB,
     ParetoDelay,
     QueuedPolicy,
+    RandomActions,
     Study,
 )
 from halfseen.studies.spec import parse_spec, to_toml
@@ -64,7 +64,7 @@ def study(censorship, policy=None, **problem):
 
 
 def linear(censorship):
-    actions = FiniteActions([[1.0, 0.0], [0.0, 1.0]])
+    actions = RandomActions(3, 2)
     return Study(LinearBandit([0.6, 0.5], 0.1, actions), censorship, LinUCB(), horizon=10)
 
 
@@ -100,7 +100,14 @@ def linear(censorship):
         (lambda: ConversionUCB("x"), "`ConversionUCB.laws` must be a delay law"),
         (lambda: ConversionUCB([]), "`ConversionUCB.laws` must not be empty"),
         (lambda: QueuedPolicy(QueuedPolicy()), "`QueuedPolicy.base` must be a policy that learns"),
-        (lambda: linear(Delayed(Fixed(1))), "must not be Delayed on vectors"),
+        (
+            lambda: linear(Delayed([Fixed(1), Fixed(2)])),
+            "Delayed.laws` must be one law for all actions where actions change",
+        ),
+        (
+            lambda: linear(Delayed(Fixed(1), sends="conversions")),
+            "Delayed.sends` must be all for gaussian rewards",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_sentence(make, message):

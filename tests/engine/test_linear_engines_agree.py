@@ -20,7 +20,7 @@ from halfseen import (
     Uniform,
     UnitBall,
 )
-from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.cells.late_vectors_cell import linear_cell
 from halfseen.policies import LINEAR_POLICIES
 from halfseen.testing.linear import check_linear_cell, check_linear_policy
 
@@ -69,13 +69,14 @@ def test_policy_keeps_the_contract(kind):
     ],
 )
 def test_every_loop_agrees_past_the_first_fresh_inverses(kind, actions, censorship):
-    if LINEAR_POLICIES[kind].knows_observe and actions != "finite":
+    own = LINEAR_POLICIES[kind]
+    if (own.knows_observe or own.counts_pulls) and actions != "finite":
         refused = LinearBandit([0.5, -0.3, 0.2, 0.4, 0.1], 0.5, ACTIONS[actions])
         with pytest.raises(InvalidInput, match="same finite set"):
-            Study(refused, CENSORSHIPS[censorship], LINEAR_POLICIES[kind](), horizon=10)
+            Study(refused, CENSORSHIPS[censorship], own(), horizon=10)
         return
     problem = LinearBandit([0.5, -0.3, 0.2, 0.4, 0.1], 0.5, ACTIONS[actions])
-    cell = LinearCell(
+    cell = linear_cell(
         problem,
         CENSORSHIPS[censorship],
         made(kind),

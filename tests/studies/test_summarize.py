@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 from halfseen import (
     UCB,
     ArmedBandit,
+    Delayed,
     FiniteActions,
+    GeometricDelay,
     InvalidInput,
     LinearBandit,
     LinUCB,
@@ -36,7 +38,7 @@ def check(found, whole):
     """Demand that a summary agrees with the tracks of a result."""
     for position, cell in whole.study.cells():
         track, arrays = whole.track(position, cell), found.arrays[position]
-        for name in fold.FOLDED:
+        for name in set(fold.FOLDED) & set(track.arrays()):
             values = track.arrays()[name].astype(float)
             assert np.allclose(arrays[f"{name}_mean"], values.mean(axis=0), rtol=1e-12)
             spread = found.variance(position, name)
@@ -82,6 +84,20 @@ def test_linear_bandits_and_no_potential():
     check(summarize(study, engine="reference"), simulate(study, engine="reference"))
     bare = small_study(alphas=())
     check(summarize(bare), simulate(bare))
+
+
+def test_a_summary_counts_what_is_pending_and_lost(tmp_path):
+    late = Delayed(GeometricDelay(5, arrive=0.7), window=20)
+    problem = LinearBandit([0.6, 0.5], 0.2, FiniteActions(np.eye(2)))
+    study = Study(problem, {"late": late}, LinUCB(), horizon=100, replications=5)
+    found, whole = (play(study, engine="reference") for play in (summarize, simulate))
+    check(found, whole)
+    assert "pending_mean" in found.arrays[0, 0, 0]
+    for brief, row in zip(found.table().records(), whole.summary().records(), strict=True):
+        for share in ("share seen", "share pending", "share lost"):
+            assert brief[share] == pytest.approx(row[share], abs=1e-12)
+    summarize(study, engine="reference", out=tmp_path)
+    same(Summary.load(tmp_path), found)
 
 
 def test_memory_does_not_grow_with_replications(monkeypatch):

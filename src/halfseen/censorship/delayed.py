@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship.base import Censorship, arm_count
+from halfseen.censorship.base import Censorship, Profile
+from halfseen.censorship.multi_threshold import observe_probability
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems.delay_contract import LONGEST, DelayLaw, delay_law
@@ -105,11 +106,14 @@ class Delayed(Censorship):
 
     def probabilities(self, actions: Any) -> Vector:
         """Return the probability of arriving within the window; the smaller one of two laws."""
-        if isinstance(self.laws, DelayLaw):
-            count = actions if isinstance(actions, Integral) else len(actions)
-        else:
-            count = arm_count("Delayed", actions)
+        count = actions if isinstance(actions, Integral) else len(actions)
         return np.array([min(map(self._arrives, pair)) for pair in self.pairs(int(count))])
+
+    def profile(self, dimension: int) -> Profile | None:
+        """Return the same probability along any direction; None where actions have their own."""
+        if not isinstance(self.laws, DelayLaw):
+            return None
+        return Profile(observe_probability, np.zeros(dimension), np.array([self.observe_range[0]]))
 
     def checked(self, actions: Any) -> Vector:
         """Return :meth:`probabilities`; refuse a window in which nothing can arrive."""

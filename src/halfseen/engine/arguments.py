@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.engine.late_tracks import LateLinearTrack, LateTrack
 from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.kernels.tournament import inner_nodes
 from halfseen.problems.round_draws import Places, round_places
@@ -108,27 +109,7 @@ class LinearTrack(NamedTuple):
         return type(self)._make(array[first:last] for array in self)
 
 
-class LateTrack(NamedTuple):
-    """A track with the decisions of each arm that are open: nothing came, and it still may."""
-
-    regret: Vector
-    pulls: NDArray[Any]
-    observations: NDArray[Any]
-    potential: Vector
-    optimism_failed: NDArray[np.int8]
-    censoring_failed: NDArray[np.int8]
-    pending: NDArray[Any]
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays by name."""
-        return self._asdict()
-
-    def rows(self, first: int, last: int) -> LateTrack:
-        """Return the part that belongs to some replications."""
-        return type(self)._make(array[first:last] for array in self)
-
-
-Track = ArmTrack | WinnerTrack | LinearTrack | LateTrack
+Track = ArmTrack | WinnerTrack | LinearTrack | LateTrack | LateLinearTrack
 
 
 def blank_arms(rows: int, checkpoints: int, arms: int, alphas: int, horizon: int) -> ArmTrack:

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from halfseen.engine.arguments import ChangingWorld, Track, World
+from halfseen.engine.arguments import Track, World
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import compiled
@@ -37,9 +37,8 @@ def player(
         if not (isinstance(cell, LinearCell) and cell.own_actions):
             loop(first, last, given, work, track.rows(first - start, last - start))
             return
-        assert isinstance(given, ChangingWorld)
         for replication in range(first, last):
-            own = cell.own_world(replication, given, draw)
+            own = cell.own_world(replication, given, draw)  # type: ignore[arg-type]
             row = replication - start
             loop(replication, replication + 1, own, work, track.rows(row, row + 1))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from halfseen.engine.arguments import Track
 from halfseen.equality import ByValue
 
-FOLDED = ("regret", "potential", "pulls", "observations")
+FOLDED = ("regret", "potential", "pulls", "observations", "pending")  # where a track has it
 BINNED = ("regret", "potential")
 MOMENTS = ("mean", "square", "least", "largest")
 ACCURACY = 0.01  # relative accuracy of a quantile
@@ -53,7 +53,8 @@ class Part(ByValue):
         arrays, fold = track.arrays(), Fold()
         for start, end in blocks(first, first + len(track.regret)):
             rows = {name: array[start - first : end - first] for name, array in arrays.items()}
-            moments = {key: a for name in FOLDED for key, a in _moments(name, rows[name]).items()}
+            names = [name for name in FOLDED if name in rows]
+            moments = {key: a for name in names for key, a in _moments(name, rows[name]).items()}
             fold.add(Part({(start, end): moments}, {}))
         return Part(fold.moments, {name: _histogram(arrays[name]) for name in BINNED})
 
@@ -106,6 +107,8 @@ def merged(one: Arrays, other: Arrays, n: int, m: int) -> Arrays:
     share = m / (n + m)
     result = {}
     for name in FOLDED:
+        if f"{name}_mean" not in one:
+            continue
         mean, square, least, largest = (f"{name}_{what}" for what in MOMENTS)
         apart = other[mean] - one[mean]
         result[mean] = one[mean] + apart * share

@@ -30,6 +30,7 @@ from halfseen.policies.linear.lin_epsilon_greedy import LinEpsilonGreedy
 from halfseen.policies.linear.lin_random import LinRandom
 from halfseen.policies.linear.lin_thompson import LinThompson
 from halfseen.policies.linear.lin_ucb import ImputeZeroLinUCB, LinUCB
+from halfseen.policies.linear.otf_lin_ucb import OTFLinUCB
 from halfseen.policies.linear.vids import VIDS
 
 POLICIES: dict[str, type[Policy]] = {}
@@ -65,6 +66,7 @@ for _policy in (
     ImputeZeroLinUCB,
     LinThompson,
     VIDS,
+    OTFLinUCB,
     LinEpsilonGreedy,
     LinRandom,
     DesignExploration,
@@ -113,6 +115,7 @@ __all__ = [
     "LinUCB",
     "LinearPolicy",
     "MostCensored",
+    "OTFLinUCB",
     "OptimalOrder",
     "OptimisticElimination",
     "Policy",

@@ -12,8 +12,9 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.display import Shown
-from halfseen.engine.arguments import ArmTrack, LateTrack, LinearTrack, Track, WinnerTrack
+from halfseen.engine.arguments import ArmTrack, LinearTrack, Track, WinnerTrack
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.engine.late_tracks import LateLinearTrack, LateTrack
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
@@ -105,7 +106,8 @@ class Result(Shown, ByValue):
             parts[name] = parts[name][..., : cell.groups]
         if isinstance(cell, LinearCell):
             parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
-            return LinearTrack(**parts)
+            kind = LateLinearTrack if cell.late else LinearTrack
+            return kind(**{name: parts[name] for name in kind._fields})
         if self.study.stop is not None:
             return WinnerTrack(**parts)
         if cell.late:

@@ -16,8 +16,8 @@ from halfseen import checks
 from halfseen.censorship import Censorship, Uniform
 from halfseen.display import Shown
 from halfseen.engine.cells.arms import Cell
-from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.late_cell import arm_cell
+from halfseen.engine.cells.late_vectors_cell import linear_cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput
 from halfseen.fingerprint import NoFingerprint, fingerprint
@@ -32,9 +32,9 @@ AnyPolicy = Policy | LinearPolicy
 AnyCell = Cell | LinearCell
 _FITTING: dict[type[Any], tuple[Callable[..., AnyCell], type[Any], str, str]] = {
     ArmedBandit: (arm_cell, Policy, "armed", "Use UCB() or another policy for arms."),
-    LinearBandit: (LinearCell, LinearPolicy, "linear", "Use LinUCB() or another linear policy."),
+    LinearBandit: (linear_cell, LinearPolicy, "linear", "Use LinUCB() or another linear policy."),
     GeneralizedLinearBandit: (
-        GLMCell,
+        linear_cell,
         GLMPolicy,
         "generalized linear",
         "Use GLMUCB() or another of those.",

@@ -58,8 +58,8 @@ class Summary(Shown, ByValue):
     arrays
         For every cell, by position: ``regret_mean``, ``regret_square`` (the sum of squared
         deviations), ``regret_least``, ``regret_largest`` with one row per checkpoint, the same of
-        ``potential``, ``pulls`` and ``observations``, and ``regret_histogram`` and
-        ``potential_histogram``, whose last axis are the bins of `bin_of`.
+        ``potential``, ``pulls``, ``observations`` and, with late feedback, ``pending``, and
+        ``regret_histogram`` and ``potential_histogram``, whose last axis are the bins of `bin_of`.
     facts
         For every cell, by digest: seconds, engine, precision and versions.
     """
@@ -89,7 +89,7 @@ class Summary(Shown, ByValue):
     def table(self) -> Table:
         """Return regret at the horizon, its spread and what was seen, one row per cell."""
         records = []
-        count = self.study.replications
+        count, late = self.study.replications, self.study.late
         for position, _ in self.study.cells():
             arrays = self.arrays[position]
             error = math.sqrt(float(self.variance(position, "regret")[-1]) / count)
@@ -98,6 +98,12 @@ class Summary(Shown, ByValue):
                 for share in (0.05, 0.5, 0.95)
             }
             seen = float(arrays["observations_mean"][-1].sum() / self.study.horizon)
+            unseen = {}
+            if late:
+                pending = 0.0
+                if "pending_mean" in arrays:
+                    pending = float(arrays["pending_mean"][-1].sum() / self.study.horizon)
+                unseen = {"share pending": pending, "share lost": max(0.0, 1.0 - seen - pending)}
             records.append(
                 {
                     "cell": cell_name(self.study, position),
@@ -107,6 +113,7 @@ class Summary(Shown, ByValue):
                     **quantiles,
                     "largest": float(arrays["regret_largest"][-1]),
                     "share seen": seen,
+                    **unseen,
                 }
             )
         return table(records)

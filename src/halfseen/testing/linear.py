@@ -15,13 +15,14 @@ from halfseen.checks import Vector
 from halfseen.draws import ENVIRONMENT, unit, words
 from halfseen.engine.arguments import Track
 from halfseen.engine.backends import reference
+from halfseen.engine.cells.late_vectors_cell import linear_cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import fitted
 from halfseen.errors import shorten
 from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.policies import LinearPolicy
-from halfseen.policies.linear.base import Choice, LinearKnowledge, LinearSetting
+from halfseen.policies.linear.base import Choice, LateKnowledge, LinearKnowledge, LinearSetting
 from halfseen.problems import (
     FiniteActions,
     LinearBandit,
@@ -92,10 +93,10 @@ def linear_cells(policy: LinearPolicy, horizon: int, seed: int) -> Iterator[Line
     if policy.on_ball is not None:
         grid += [(UnitBall(3), censorship) for _, censorship in grid[6:9:2]]
     for actions, censorship in grid:
-        if policy.knows_observe and not actions.same_every_round:
+        if (policy.knows_observe or policy.counts_pulls) and not actions.same_every_round:
             continue
         problem = LinearBandit(_THETA, 0.4, actions)
-        yield LinearCell(problem, censorship, policy, horizon, seed, *looks(horizon))
+        yield linear_cell(problem, censorship, policy, horizon, seed, *looks(horizon))
 
 
 def looks(horizon: int) -> tuple[NDArray[np.int64], Vector]:
@@ -202,7 +203,11 @@ def _check_choice(policy: LinearPolicy, choose: Choice, table: Vector) -> None:
     memory, stream = np.zeros(size), (1, 2, 3, 4)
     for clock in range(1, 20):
         estimate, factor = rows[clock % 5].copy(), np.eye(3) / clock
-        known = LinearKnowledge(estimate, factor, float(clock), 2.0 * ones, ones, 0.5 * ones, 1)
+        known: Any = LinearKnowledge(
+            estimate, factor, float(clock), 2.0 * ones, ones, 0.5 * ones, 1
+        )
+        if policy.counts_pulls:
+            known = LateKnowledge(estimate, factor, rows.copy(), 2.0 * ones, ones)
         given = (rows.copy(), known, memory, clock, stream, table)
         chosen = call_kernel(f"{name}.choose", choose, *given)
         assert isinstance(chosen, int | np.integer) and 0 <= chosen < 5, (  # noqa: PT018

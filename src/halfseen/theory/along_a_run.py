@@ -84,6 +84,8 @@ def optimism_failure(problem: Any, censorship: Any, policy: Any, horizon: int) -
     """
     if type(policy) not in bounded_policies(problem):
         return None
+    if problem.linear and of_linear.late_obstacle(censorship):
+        return None
     try:
         if problem.generalized:
             unknown = math.isnan(smallest_observe(problem, censorship))

@@ -113,6 +113,8 @@ def test_linear_bandits_and_policies_of_your_own(machines):
     arms, late = ArmedBandit([0.6, 0.5]), Delayed(GeometricDelay(4), window=9)
     delayed = Study(arms, late, QueuedPolicy(UCB()), horizon=50, replications=5)
     assert same(simulate(delayed, engine="dask", scheduler=address), simulate(delayed))
+    late_vectors = Study(problem, late, LinUCB(), horizon=50, replications=5)
+    assert same(simulate(late_vectors, engine="dask", scheduler=address), simulate(late_vectors))
     own = Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), Last(), horizon=50, replications=5)
     found = simulate(own, engine="dask", scheduler=address)
     assert np.all(found.tracks["pulls"][..., -1, 1] == 50)

@@ -4,7 +4,18 @@ import math
 
 import pytest
 
-from halfseen import UCB, ArmedBandit, Delayed, Fixed, GeometricDelay, Study, simulate
+from halfseen import (
+    UCB,
+    ArmedBandit,
+    Delayed,
+    FiniteActions,
+    Fixed,
+    GeometricDelay,
+    LinearBandit,
+    LinUCB,
+    Study,
+    simulate,
+)
 from halfseen.report.study.charts import potential_rows
 from halfseen.report.study.page import write_report
 
@@ -14,7 +25,9 @@ def result():
     biased = Delayed([[Fixed(0), GeometricDelay(30)], Fixed(1)], window=10)
     late = Delayed(GeometricDelay(20), window=50)
     arms = ArmedBandit([0.6, 0.5], reward="bernoulli")
-    study = Study(arms, {"late": late, "biased": biased}, UCB(), horizon=200, replications=4)
+    sent = Delayed(GeometricDelay(20), window=50, sends="conversions")
+    censorships = {"late": late, "biased": biased, "sent": sent}
+    study = Study(arms, censorships, UCB(), horizon=200, replications=4)
     return simulate(study, engine="reference")
 
 
@@ -23,7 +36,7 @@ def test_the_page_shows_what_is_pending_and_lost_and_says_what_is_biased(result,
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ">pending</th>" in text
     assert ">lost</th>" in text
-    assert "Under “biased” it does depend on it, by design." in text
+    assert "Under “biased” and “sent” it does depend on it, by design." in text
     assert "no effective dimension describes it" in text
     assert "What takes over 50 rounds is lost." in text
 
@@ -39,3 +52,18 @@ def test_the_summary_counts_what_is_open_and_given_up(result):
     assert math.isclose(sum(shares), 1.0)
     assert rows["everything seen"]["share lost"] == 0.0
     assert math.isnan(rows["biased"]["effective dimension"])
+
+
+def test_the_page_of_vectors_shows_late_feedback_and_claims_no_bound(tmp_path):
+    actions = FiniteActions([[1.0, 0.0], [0.0, 1.0]])
+    biased = Delayed([[Fixed(0), GeometricDelay(30)], Fixed(1)], window=10)
+    late = Delayed(GeometricDelay(20), window=50)
+    problem = LinearBandit([0.6, 0.5], 0.2, actions)
+    study = Study(problem, {"late": late, "biased": biased}, LinUCB(), horizon=60, replications=2)
+    write_report(simulate(study, engine="reference"), tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert ">pending</th>" in text
+    assert "not proved where feedback comes late" in text
+    assert "Under “biased” it does depend on it, by design." in text
+    assert "no effective dimension describes it" in text
+    assert "nan" not in text.lower().split("<script")[0]

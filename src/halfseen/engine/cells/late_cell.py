@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import Censorship, Delayed
 from halfseen.checks import Vector
-from halfseen.engine.arguments import LateTrack, Shapes, blank_arms
+from halfseen.engine.arguments import Shapes, blank_arms
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.late_arguments import LateWorkspace, LateWorld, late_shapes
+from halfseen.engine.late_tracks import LateTrack
 from halfseen.engine.loops import feedback
 from halfseen.engine.loops.late_arms import play
 from halfseen.engine.specialise import fitted

@@ -38,6 +38,7 @@ def part_of(tracks: dict[str, Any], first: int, rows: int) -> Part:
     found = {
         name: [array.copy_to_host() for array in _moments(tracks[name], rows, within)]
         for name in FOLDED
+        if name in tracks
     }
     fold = Fold()
     for place, span in enumerate(spans):

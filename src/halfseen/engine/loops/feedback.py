@@ -82,6 +82,22 @@ def link_feedback(
 
 
 @inline
+def gaussian_dated(
+    constants: Vector, action: int, count: int, stream: Stream
+) -> tuple[float, float]:
+    """Return `dated_feedback` with normal rewards."""
+    return dated_feedback(constants, action, count, GAUSSIAN, stream)
+
+
+@inline
+def link_dated(constants: Vector, action: int, count: int, stream: Stream) -> tuple[float, float]:
+    """Return `dated_feedback` with rewards drawn by ``reward``, which a link fills in."""
+    _, _, high, low = words(stream, count, action)
+    gained = reward(constants[action, MEAN], constants[action, NOISE], stream, count, action)
+    return gained, unit(high, low)
+
+
+@inline
 def law_feedback(
     constants: Vector, arm: int, count: int, table: Vector, stream: Stream
 ) -> tuple[float, float]:

@@ -55,6 +55,7 @@ from halfseen.policies.linear.base import LinearKnowledge
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import FixedWorkspace, FixedWorld, LinearTrack
+    from halfseen.engine.late_tracks import LateLinearTrack
     from halfseen.engine.loops.feedback import gaussian_feedback as feedback
     from halfseen.engine.loops.fixed_linear import learn, misses, reset, shake
     from halfseen.policies.linear.lin_ucb import index
@@ -306,7 +307,11 @@ def falls_short(world: FixedWorld, work: FixedWorkspace) -> int:
 
 @shared
 def record_both(
-    world: FixedWorld, work: FixedWorkspace, track: LinearTrack, row: int, checkpoint: int
+    world: FixedWorld,
+    work: FixedWorkspace,
+    track: LinearTrack | LateLinearTrack,
+    row: int,
+    checkpoint: int,
 ) -> None:
     """Write log det W - d log lambda and the eigenvalues of both designs."""
     gather_designs(world, work)

@@ -39,8 +39,8 @@ from halfseen.kernels.tournament import build, climb, inner_nodes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from halfseen.engine.arguments import LateTrack
     from halfseen.engine.late_arguments import LateWorkspace, LateWorld
+    from halfseen.engine.late_tracks import LateTrack
     from halfseen.policies.arms.base import _no_age as mature
     from halfseen.policies.arms.base import count_and_sum as learn
     from halfseen.policies.arms.base import count_pull as pull

@@ -78,7 +78,30 @@ class LinearKnowledge(NamedTuple):
     same: int
 
 
-Choice = Callable[[Vector, LinearKnowledge, Vector, int, Stream, Vector], int]
+class LateKnowledge(NamedTuple):
+    """What a policy that counts its plays (`counts_pulls`) is given instead.
+
+    Attributes
+    ----------
+    estimate
+        V^-1 b: b is the sum of the actions times their rewards in hand.
+    factor
+        A lower triangular F with F F' = V^-1: V is lambda I plus all plays.
+    actions
+        Actions that were played, an array (n, d).
+    recent, open
+        How many decisions for each of `actions` are younger than the window, and how many of
+        those have no answer yet.
+    """
+
+    estimate: Vector
+    factor: Vector
+    actions: Vector
+    recent: Vector
+    open: Vector
+
+
+Choice = Callable[[Vector, Any, Vector, int, Stream, Vector], int]
 
 
 @dataclass(frozen=True)
@@ -93,6 +116,7 @@ class LinearKernels:
     on_ball: BallKernel | None = field(default=None, kw_only=True)
     spectral: bool = field(default=False, kw_only=True)
     choose: Choice | None = field(default=None, kw_only=True)
+    counts_pulls: bool = field(default=False, kw_only=True)
 
     def names(self) -> dict[str, Any]:
         """Return the kernels by the names under which the loop calls them."""
@@ -107,6 +131,7 @@ class LinearKernels:
             "WAITS": self.waits,
             "on_ball": self.on_ball or _nowhere,
             "SPECTRAL": self.spectral,
+            "PULLS_COUNT": self.counts_pulls,
         }
 
 
@@ -134,6 +159,9 @@ class LinearPolicy(ShownAsCall, ABC):
         Kernel ``(spread, table) -> float`` or None: the radius of the confidence ellipsoid.
     samples
         True to be given a random shift every round.
+    counts_pulls
+        True for a policy with a `choose` kernel whose design counts every play at once, whether
+        or not its reward arrives; `known` is then a `LateKnowledge`. For fixed sets of actions.
     imputes
         True to learn a reward of 0 where feedback is missing: a mistake, offered as a baseline.
     waits
@@ -163,6 +191,7 @@ class LinearPolicy(ShownAsCall, ABC):
     radius: ClassVar[staticmethod[[float, Vector], float] | None] = None
     samples: ClassVar[bool] = False
     imputes: ClassVar[bool] = False
+    counts_pulls: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     randomises: ClassVar[bool | None] = None
     knows_observe: ClassVar[bool] = False
@@ -222,6 +251,7 @@ class LinearPolicy(ShownAsCall, ABC):
             on_ball=renewed(self.on_ball),
             spectral=self.spectral,
             choose=renewed(self.choose),
+            counts_pulls=self.counts_pulls,
         )
 
     def _keep(self, name: str, **limits: Any) -> None:

@@ -5,6 +5,8 @@ POLICIES = {
     "impute-zero-lin-ucb": "A common mistake: LinUCB that imputes a reward of 0 where feedback is"
     " missing.",
     "lin-thompson": "Samples θ from its posterior and plays the best action for it.",
+    "otf-lin-ucb": "Plays the largest upper confidence bound, counting every play at once and every"
+    " reward when it arrives.",
     "lin-epsilon-greedy": "Plays the best estimated mean, and sometimes a random action.",
     "lin-random": "Plays a random action: the cost of not learning.",
     "glm-ucb": "Explores until every direction was seen once, then plays the largest upper"

@@ -69,11 +69,11 @@ class Place:
     @property
     def dimension(self) -> float:
         """The effective dimension; of a linear bandit its worst case, d over the smallest p."""
+        if self.censorship.by_reward:
+            return math.nan
         if self.linear:
             least = smallest_observe(self.problem, self.censorship)
             return float(self.problem.dimension / least)
-        if self.censorship.by_reward:
-            return math.nan
         return effective_dimension(self.observe)
 
 

@@ -97,7 +97,7 @@ def answer_section(result: Result, rest: str) -> Html:
     if study.replications == 1:
         content.append(tag("p", ONE_REPLICATION))
     assumed = ASSUMPTION.format(one="action" if study.linear else "arm")
-    biased = [f"“{name}”" for name, c in study.censorships.items() if c.by_reward]
+    biased = [f"“{name}”" for name, c in study.censorships.items() if c.depends_on_reward]
     if biased:
         assumed += f" Under {' and '.join(biased)} it does depend on it, by design."
     worst = WORST_CASE_LINEAR if study.linear else WORST_CASE
@@ -277,7 +277,7 @@ def _item(answer: Answer) -> Html:
         if place.linear
         else f"{counted('arm', place.arms)}, effective dimension {size}."
     )
-    if math.isnan(place.dimension) and not place.linear:
+    if place.censorship.by_reward:
         dimension = "What is missing depends on the reward: no effective dimension describes it."
     elif math.isnan(place.dimension):
         dimension = f"Dimension {place.arms:,}; d/p_min is not known for a Python function."

@@ -19,6 +19,7 @@ from halfseen.theory.glm.widths import glm_confidence_factor
 from halfseen.theory.linear.bounds import (
     MEASURED,
     UNKNOWN,
+    late_obstacle,
     linear_regret_bounds,
     measured,
     papers_potential_control,
@@ -241,7 +242,7 @@ def bounds_of_glm(
         )
     setting = setting_of(problem, horizon)
     least = smallest_observe(problem, censorship)
-    reason = obstacle(problem, policy, setting)
+    reason = obstacle(problem, policy, setting) or late_obstacle(censorship)
     if reason is None and math.isnan(least):
         reason = UNKNOWN
     gap = problem.largest_gap

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from halfseen import checks
+from halfseen.censorship import Delayed
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinearPolicy, LinUCB
@@ -25,6 +26,7 @@ from halfseen.theory.linear.potential_limits import worst_case_along
 from halfseen.theory.proved_bounds import Bound, RegretBounds
 
 MEASURED = "measured potential"  # the bound that needs a measurement
+LATE = "not proved where feedback comes late"
 UNKNOWN = "needs the smallest probability of being observed, which a Python function does not tell"
 
 
@@ -295,7 +297,7 @@ def bounds_of_linear(
     """Return the tables for a policy tuned to `horizon`; only LinUCB gets more than one bound."""
     if not isinstance(policy, LinearPolicy):
         raise InvalidInput("policy", "must be a linear policy", policy, "Use LinUCB().")
-    reason = obstacle(problem, policy)
+    reason = obstacle(problem, policy) or late_obstacle(censorship)
     noise, norm, delta = problem.noise, problem.norm, None
     if isinstance(policy, LinUCB):
         noise = noise if policy.noise is None else policy.noise
@@ -350,6 +352,12 @@ def obstacle(problem: LinearBandit, policy: Any) -> str | None:
                 "Raise it or leave it out.",
             )
     return None
+
+
+def late_obstacle(censorship: Any) -> str | None:
+    """Return why nothing is proved with late feedback, None where it is not late."""
+    late = isinstance(censorship, Delayed) and not censorship.sees_everything
+    return LATE if late else None
 
 
 def failure_probability(problem: LinearBandit, policy: Any, horizon: int) -> float:

@@ -1,0 +1,52 @@
+"""What loops with late feedback write: one row per replication, one column per checkpoint."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halfseen.checks import Vector
+
+
+class LateTrack(NamedTuple):
+    """A track with the decisions of each arm that are open: nothing came, and it still may."""
+
+    regret: Vector
+    pulls: NDArray[Any]
+    observations: NDArray[Any]
+    potential: Vector
+    optimism_failed: NDArray[np.int8]
+    censoring_failed: NDArray[np.int8]
+    pending: NDArray[Any]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return self._asdict()
+
+    def rows(self, first: int, last: int) -> LateTrack:
+        """Return the part that belongs to some replications."""
+        return type(self)._make(array[first:last] for array in self)
+
+
+class LateLinearTrack(NamedTuple):
+    """A track of vectors with the decisions that are open, of each action or region."""
+
+    regret: Vector
+    pulls: NDArray[Any]
+    observations: NDArray[Any]
+    potential: Vector
+    optimism_failed: NDArray[np.int8]
+    censoring_failed: NDArray[np.int8]
+    spread: Vector
+    eigenvalues: Vector
+    pending: NDArray[Any]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return self._asdict()
+
+    def rows(self, first: int, last: int) -> LateLinearTrack:
+        """Return the part that belongs to some replications."""
+        return type(self)._make(array[first:last] for array in self)
