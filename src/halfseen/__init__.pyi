@@ -13,6 +13,7 @@ from halfseen.censorship import MultiThreshold as MultiThreshold
 from halfseen.censorship import PerAction as PerAction
 from halfseen.censorship import PerArm as PerArm
 from halfseen.censorship import Population as Population
+from halfseen.censorship import RewardDependent as RewardDependent
 from halfseen.censorship import Uniform as Uniform
 from halfseen.censorship import staircase as staircase
 from halfseen.errors import DecisionError as DecisionError

@@ -44,8 +44,8 @@ from example_studies import BINARY_POLICIES, EVERY_ACTION_SET, EVERY_POLICY, MEA
 from halfseen import (
     UCB, VIDS, AnyFunction, ArmedBandit, ConversionUCB, Delayed, EmpiricalDelay, FiniteActions,
     Fixed, GeneralizedLinearBandit, GeometricDelay, GLMUCB, LinearBandit, LinThompson, LinUCB, Link,
-    Logistic, LogNormalDelay, MultiThreshold, ParetoDelay, PerArm, RandomActions, RewardLaw,
-    SequenceOfActions, Study, Uniform, simulate, summarize
+    Logistic, LogNormalDelay, MultiThreshold, ParetoDelay, PerArm, RandomActions,
+    RewardDependent, RewardLaw, SequenceOfActions, Study, Uniform, simulate, summarize
 )
 from halfseen.draws import uniform
 from halfseen.studies.machine import examine
@@ -123,6 +123,16 @@ late = {
 }
 several = {k: EVERY_POLICY[k] for k in ("ucb", "imed", "queued", "hopeful-ucb", "impute-zero")}
 several["known"] = ConversionUCB(Fixed(1))
+def largest_first(reward, arm):
+    return 0.8 if reward > 0.5 else 0.3 + 0.1 * arm
+hidden = {
+    "table": RewardDependent([{0: 0.8, 1: 0.3}, 0.5, {0: 0.0, 1: 1.0}]),
+    "function": RewardDependent(largest_first),
+}
+some_kinds = some_of(EVERY_POLICY, "ucb", "imed", "hopeful-ucb", "impute-zero")
+compare(Study(ArmedBandit(MEANS, reward="bernoulli"), hidden, some_kinds, horizon=15, **sizes))
+hidden["table"] = RewardDependent({"intercept": 0.0, "slope": 1.0})
+compare(Study(ArmedBandit(MEANS), hidden, UCB(), horizon=12, **sizes))
 compare(Study(ArmedBandit(MEANS, reward="bernoulli"), late, several, horizon=25, **sizes))
 print("arms")
 

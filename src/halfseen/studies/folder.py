@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from halfseen.errors import InvalidInput, StorageError, shorten
+from halfseen.problems import GeneralizedLinearBandit
 from halfseen.studies.spec import study_from, unknown_kinds
 from halfseen.studies.storage import (
     LOCK_FILE,
@@ -136,8 +137,11 @@ def _definitions(study: Study) -> dict[str, str]:
     """Return where code that is not halfseen's was defined, by place."""
     found = {}
     for place, noun in study.nouns().items():
-        parts = {place: type(noun), f"{place}.base": type(getattr(noun, "base", None))}
-        if hasattr(noun, "curve"):
+        parts: dict[str, Any] = {
+            place: type(noun),
+            f"{place}.base": type(getattr(noun, "base", None)),
+        }
+        if isinstance(noun, GeneralizedLinearBandit):
             parts[f"{place}.link"] = noun.curve.mean
         for inner, code in parts.items():
             module = getattr(code, "__module__", None) or "__main__"

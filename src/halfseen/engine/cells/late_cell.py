@@ -64,8 +64,7 @@ class LateCell(Cell):
     @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
-        own = {} if self.problem.law.number is not None else {"feedback": self.feedback}
-        return {"LATE": self.delayed is not None} | own
+        return {"LATE": self.delayed is not None} | self.own_feedback
 
     @property
     def setting(self) -> Setting:
@@ -73,7 +72,7 @@ class LateCell(Cell):
         arms = self.problem.arms
         told = self.problem.setting(self.horizon)
         if self.delayed is None:
-            observe = self.censorship.checked(arms).tolist()
+            observe = self.censorship.rates(self.problem).tolist()
             return replace(told, delays=tuple(Fixed(0, arrive=p) for p in observe), window=0)
         laws = tuple(other for _, other in self.delayed.pairs(arms))
         return replace(told, delays=laws, window=self.delayed.window)
@@ -103,7 +102,7 @@ class LateCell(Cell):
     def message_rates(self) -> Vector:
         """Return the probability that playing an arm sends a message that arrives, or NaN."""
         if self.delayed is None:
-            return self.censorship.checked(self.problem.arms)
+            return self.censorship.rates(self.problem)
         window = math.inf if self.delayed.window is None else self.delayed.window
         pairs = self.delayed.pairs(self.problem.arms)
         rates = np.array([[law.arrived_by(window) for law in pair] for pair in pairs])

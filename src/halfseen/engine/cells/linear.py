@@ -205,6 +205,8 @@ class LinearCell(ByValue):
                 self.censorship,
                 "Use an ArmedBandit, or another censorship.",
             )
+        if self.censorship.by_reward:
+            self.censorship.rates(self.problem)
         actions = self.problem.actions
         if self.same_actions:
             self.observe()

@@ -69,7 +69,7 @@ def regions(place: Place) -> list[str]:
 def labels_and_chances(place: Place, drawn: NDArray[np.int64]) -> tuple[list[str], Vector]:
     """Return names and probabilities of being seen of arms, actions or regions."""
     if not place.linear:
-        means, seen = place.problem.means, place.censorship.probabilities(place.problem.arms)
+        means, seen = place.problem.means, place.censorship.rates(place.problem)
     elif place.problem.actions.same_every_round:
         rows = place.problem.actions.fixed
         means, seen = place.problem.means(rows), place.censorship.probabilities(rows)
