@@ -6,6 +6,7 @@ from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
 from halfseen.policies.arms.conversion_ucb import ConversionUCB
 from halfseen.policies.arms.elimination import OptimisticElimination, SuccessiveElimination
 from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
+from halfseen.policies.arms.gamma_ucb import GammaUCB
 from halfseen.policies.arms.gaussian_thompson import GaussianThompson
 from halfseen.policies.arms.hoeffding_ucb import HoeffdingUCB
 from halfseen.policies.arms.hopeful_ucb import HopefulUCB
@@ -57,6 +58,7 @@ for _policy in (
     DoublyRobust,
     HoeffdingUCB,
     HopefulUCB,
+    GammaUCB,
     QueuedPolicy,
     ConversionUCB,
     SuccessiveElimination,
@@ -96,6 +98,7 @@ __all__ = [
     "EpsilonGreedy",
     "GLMPolicy",
     "GLMThompson",
+    "GammaUCB",
     "GaussianThompson",
     "HoeffdingUCB",
     "HopefulUCB",
