@@ -25,11 +25,13 @@ from halfseen import (
     KLUCBPlusPlus,
     OptimisticElimination,
     PerArm,
+    ProxyUCB,
     QueuedPolicy,
     RandomArms,
     RandomChoice,
     RobustUCB,
     SequenceOfArms,
+    StratifiedUCB,
     Study,
     SuccessiveElimination,
     Uniform,
@@ -62,6 +64,8 @@ LIVE_POLICIES = BINARY_POLICIES | {
 STUDIED_POLICIES = {  # which no agent plays
     "queued": QueuedPolicy(base=UCB1(exploration=1.0)),
     "conversion-ucb": ConversionUCB(GeometricDelay(3), bound="hoeffding", exponent=1.0),
+    "stratified-ucb": StratifiedUCB(exponent=0.1),
+    "proxy-ucb": ProxyUCB(exponent=0.1),
 }
 EVERY_POLICY = LIVE_POLICIES | STUDIED_POLICIES
 EVERY_ACTION_SET = {

@@ -11,11 +11,12 @@ from halfseen.censorship.population import Population
 from halfseen.censorship.reward_dependent import RewardDependent
 from halfseen.censorship.step_approximation import Staircase, staircase
 from halfseen.censorship.uniform import Uniform
+from halfseen.censorship.with_covariate import WithCovariate
 from halfseen.kinds import register
 
 for _censorship in (PerArm, Uniform, MultiThreshold, LinkModel, Logistic, PerAction):
     register(_censorship)  # those a spec can hold
-for _arms_only in (Delayed, RewardDependent):
+for _arms_only in (Delayed, RewardDependent, WithCovariate):
     register(_arms_only)
 
 __all__ = [
@@ -34,5 +35,6 @@ __all__ = [
     "SeenDraws",
     "Staircase",
     "Uniform",
+    "WithCovariate",
     "staircase",
 ]

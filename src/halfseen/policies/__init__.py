@@ -15,9 +15,11 @@ from halfseen.policies.arms.impute import ImputeMean, ImputeZero
 from halfseen.policies.arms.kl_ucb import KLUCB
 from halfseen.policies.arms.kl_ucb_plus_plus import KLUCBPlusPlus
 from halfseen.policies.arms.moss import MOSS
+from halfseen.policies.arms.proxy_ucb import ProxyUCB
 from halfseen.policies.arms.queued import QueuedPolicy
 from halfseen.policies.arms.random_choice import RandomChoice
 from halfseen.policies.arms.robust_ucb import RobustUCB
+from halfseen.policies.arms.stratified_ucb import CovariatePolicy, StratifiedUCB
 from halfseen.policies.arms.ucb import UCB
 from halfseen.policies.arms.ucb1 import UCB1
 from halfseen.policies.arms.weighted import DoublyRobust, InversePropensity
@@ -59,6 +61,8 @@ for _policy in (
     HoeffdingUCB,
     HopefulUCB,
     GammaUCB,
+    StratifiedUCB,
+    ProxyUCB,
     QueuedPolicy,
     ConversionUCB,
     SuccessiveElimination,
@@ -93,6 +97,7 @@ __all__ = [
     "VIDS",
     "BernoulliThompson",
     "ConversionUCB",
+    "CovariatePolicy",
     "DesignExploration",
     "DoublyRobust",
     "EpsilonGreedy",
@@ -119,9 +124,11 @@ __all__ = [
     "OptimalOrder",
     "OptimisticElimination",
     "Policy",
+    "ProxyUCB",
     "QueuedPolicy",
     "RandomChoice",
     "RidgeGLMUCB",
     "RobustUCB",
+    "StratifiedUCB",
     "SuccessiveElimination",
 ]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import Censorship, Delayed
+from halfseen.censorship import Censorship, Delayed, WithCovariate
 from halfseen.checks import Vector
 from halfseen.engine.arguments import LateTrack, Shapes, blank_arms
 from halfseen.engine.cells.arms import Cell
@@ -57,6 +57,12 @@ class LateCell(Cell):
         return self.censorship if isinstance(self.censorship, Delayed) else None
 
     @property
+    def covariate(self) -> WithCovariate | None:
+        """The censorship, if it has a covariate that the policy is told."""
+        known = isinstance(self.censorship, WithCovariate) and self.policy.uses_covariate
+        return self.censorship if known else None  # type: ignore[return-value]
+
+    @property
     def jumps(self) -> bool:
         """False: every round is played."""
         return False
@@ -64,7 +70,8 @@ class LateCell(Cell):
     @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
-        return {"LATE": self.delayed is not None} | self.own_feedback
+        told = self.covariate is not None
+        return {"LATE": self.delayed is not None or told, "COVARIATE": told} | self.own_feedback
 
     @property
     def setting(self) -> Setting:
@@ -93,6 +100,14 @@ class LateCell(Cell):
     def check_policy(self) -> None:
         """Refuse a policy that does not fit the problem."""
         self.policy.check(self.setting)
+        levels = getattr(self.policy, "levels", 0)
+        if self.covariate is not None and levels < self.covariate.levels:
+            raise InvalidInput(
+                f"{type(self.policy).__name__}.levels",
+                f"must be at least {self.covariate.levels}, the values the covariate has",
+                levels,
+                "Raise it.",
+            )
 
     def blank(self, rows: int, groups: int, dimension: int) -> LateTrack:
         """Return an empty track with room for `rows` replications."""
@@ -122,6 +137,8 @@ class LateCell(Cell):
         constants[:, feedback.HALF_RATE] = np.where(rates > 0.0, 0.5 * rates, 0.0)
         constants[:, feedback.PATIENCE] = 24.0 * np.log(self.horizon) / known + 1.0
         if self.delayed is None:
+            if self.covariate is not None:
+                world = world._replace(law=self.covariate.joint_table(self.problem))
             delays, lists = law_rows([Fixed(0)], 0)
             return LateWorld(*world, delays, lists, 0.0, 0)
         constants[:, feedback.WAIT_SCALE] = 0.0
