@@ -157,7 +157,7 @@ class WithCovariate(Censorship):
 def _listed(field: str, value: Any) -> Sequence[Any]:
     if isinstance(value, str) or not isinstance(value, Sequence | np.ndarray) or len(value) == 0:
         raise InvalidInput(field, "must be a list with one entry per arm", value, "Give a list.")
-    return value
+    return list(value)
 
 
 def _shares(field: str, value: Any) -> tuple[tuple[float, ...], ...]:
