@@ -96,7 +96,7 @@ class Agent(LiveAgent):
         if not isinstance(policy, Policy):
             raise InvalidInput("Agent.policy", "must be a policy", policy, "Use for example UCB().")
         kernels = policy.kernels()
-        if kernels.queues or kernels.mature or policy.uses_covariate:
+        if policy.only_in_studies:
             raise InvalidInput(
                 "Agent.policy",
                 "must not queue rewards, follow the age of decisions or need a covariate: only"

@@ -171,6 +171,11 @@ class Policy(ShownAsCall, ABC):
         """Whether chance may decide the choice."""
         return not self.waits if self.randomises is None else self.randomises
 
+    @property
+    def only_in_studies(self) -> bool:
+        """Whether live agents lack what the policy needs: queues, ages or a covariate."""
+        return self.queues or self.mature is not None or self.uses_covariate
+
     def probabilities(
         self, state: State, playable: NDArray[Any], clock: int, table: Vector
     ) -> Vector | None:
