@@ -14,6 +14,7 @@ from halfseen import (
     DoublyRobust,
     EpsilonGreedy,
     FixedArms,
+    GammaUCB,
     GaussianThompson,
     GeometricDelay,
     HoeffdingUCB,
@@ -24,11 +25,13 @@ from halfseen import (
     KLUCBPlusPlus,
     OptimisticElimination,
     PerArm,
+    ProxyUCB,
     QueuedPolicy,
     RandomArms,
     RandomChoice,
     RobustUCB,
     SequenceOfArms,
+    StratifiedUCB,
     Study,
     SuccessiveElimination,
     Uniform,
@@ -37,6 +40,7 @@ from halfseen import (
 BINARY_POLICIES = {  # for rewards in [0, 1]
     "bernoulli-thompson": BernoulliThompson(successes=2.0, failures=3.0),
     "hopeful-ucb": HopefulUCB(exponent=1.0),
+    "gamma-ucb": GammaUCB(3.0, objective="lower", exponent=0.1),
     "successive-elimination": SuccessiveElimination(exponent=0.1),
     "optimistic-elimination": OptimisticElimination(exponent=0.1),
 }
@@ -60,6 +64,8 @@ LIVE_POLICIES = BINARY_POLICIES | {
 STUDIED_POLICIES = {  # which no agent plays
     "queued": QueuedPolicy(base=UCB1(exploration=1.0)),
     "conversion-ucb": ConversionUCB(GeometricDelay(3), bound="hoeffding", exponent=1.0),
+    "stratified-ucb": StratifiedUCB(exponent=0.1),
+    "proxy-ucb": ProxyUCB(exponent=0.1),
 }
 EVERY_POLICY = LIVE_POLICIES | STUDIED_POLICIES
 EVERY_ACTION_SET = {

@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "kernels": FOUNDATION | {"fingerprint"},
     "draws": FOUNDATION | {"kernels"},
     "problems": FOUNDATION | {"display", "draws", "fingerprint", "kernels", "kinds", "phrases"},
-    "censorship": FOUNDATION | {"display", "kinds", "phrases", "problems"},
+    "censorship": FOUNDATION | {"display", "draws", "kernels", "kinds", "phrases", "problems"},
     "policies": NOUNS - {"censorship"} | {"kinds"},
     "theory": READ - {"studies"} | {"kernels"},
     "engine": NOUNS,

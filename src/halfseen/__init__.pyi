@@ -13,7 +13,9 @@ from halfseen.censorship import MultiThreshold as MultiThreshold
 from halfseen.censorship import PerAction as PerAction
 from halfseen.censorship import PerArm as PerArm
 from halfseen.censorship import Population as Population
+from halfseen.censorship import RewardDependent as RewardDependent
 from halfseen.censorship import Uniform as Uniform
+from halfseen.censorship import WithCovariate as WithCovariate
 from halfseen.censorship import staircase as staircase
 from halfseen.errors import DecisionError as DecisionError
 from halfseen.errors import HalfseenError as HalfseenError
@@ -46,6 +48,7 @@ from halfseen.policies import ConversionUCB as ConversionUCB
 from halfseen.policies import DesignExploration as DesignExploration
 from halfseen.policies import DoublyRobust as DoublyRobust
 from halfseen.policies import EpsilonGreedy as EpsilonGreedy
+from halfseen.policies import GammaUCB as GammaUCB
 from halfseen.policies import GaussianThompson as GaussianThompson
 from halfseen.policies import GLMPolicy as GLMPolicy
 from halfseen.policies import GLMThompson as GLMThompson
@@ -68,10 +71,12 @@ from halfseen.policies import OptimalOrder as OptimalOrder
 from halfseen.policies import OptimisticElimination as OptimisticElimination
 from halfseen.policies import OTFLinUCB as OTFLinUCB
 from halfseen.policies import Policy as Policy
+from halfseen.policies import ProxyUCB as ProxyUCB
 from halfseen.policies import QueuedPolicy as QueuedPolicy
 from halfseen.policies import RandomChoice as RandomChoice
 from halfseen.policies import RidgeGLMUCB as RidgeGLMUCB
 from halfseen.policies import RobustUCB as RobustUCB
+from halfseen.policies import StratifiedUCB as StratifiedUCB
 from halfseen.policies import SuccessiveElimination as SuccessiveElimination
 from halfseen.problems import AllArms as AllArms
 from halfseen.problems import ArmActions as ArmActions

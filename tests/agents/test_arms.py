@@ -220,7 +220,7 @@ def test_rewards_that_the_law_cannot_have_are_refused(law, reward, support):
 
 @pytest.mark.parametrize("kind", sorted(STUDIED_POLICIES))
 def test_policies_that_need_queues_or_ages_are_refused(kind):
-    with pytest.raises(InvalidInput, match="must not queue rewards or follow the age"):
+    with pytest.raises(InvalidInput, match="must not queue rewards, follow the age"):
         new(STUDIED_POLICIES[kind], reward="bernoulli")
 
 

@@ -44,8 +44,9 @@ from example_studies import BINARY_POLICIES, EVERY_ACTION_SET, EVERY_POLICY, MEA
 from halfseen import (
     UCB, VIDS, AnyFunction, ArmedBandit, ConversionUCB, Delayed, EmpiricalDelay, FiniteActions,
     Fixed, GeneralizedLinearBandit, GeometricDelay, GLMUCB, LinearBandit, LinThompson, LinUCB, Link,
-    Logistic, LogNormalDelay, MultiThreshold, ParetoDelay, PerArm, RandomActions, RewardLaw,
-    SequenceOfActions, Study, Uniform, simulate, summarize
+    Logistic, LogNormalDelay, MultiThreshold, ParetoDelay, PerArm, RandomActions,
+    RewardDependent, RewardLaw, SequenceOfActions, Study, Uniform, WithCovariate,
+    simulate, summarize
 )
 from halfseen.draws import uniform
 from halfseen.studies.machine import examine
@@ -108,7 +109,7 @@ problems = {"all": ArmedBandit(MEANS, reward="bernoulli")} | {
 sizes = {"replications": 2, "checkpoints": 4, "seed": 4}
 few = some_of(EVERY_POLICY, "ucb", "imed", "epsilon-greedy", "robust-ucb", "hopeful-ucb")
 compare(Study(problems, some, few, horizon=15, **sizes))
-binary = {*BINARY_POLICIES, "conversion-ucb"}
+binary = {*BINARY_POLICIES, "conversion-ucb", "stratified-ucb", "proxy-ucb"}
 gaussian = {k: p for k, p in EVERY_POLICY.items() if k not in binary}
 gaussian = some_of(gaussian, "gaussian-thompson")
 others = {r: ArmedBandit(MEANS, reward=r, noise=0.3) for r in ("gaussian", "uniform", "rademacher")}
@@ -123,6 +124,19 @@ late = {
 }
 several = {k: EVERY_POLICY[k] for k in ("ucb", "imed", "queued", "hopeful-ucb", "impute-zero")}
 several["known"] = ConversionUCB(Fixed(1))
+def largest_first(reward, arm):
+    return 0.8 if reward > 0.5 else 0.3 + 0.1 * arm
+hidden = {
+    "table": RewardDependent([{0: 0.8, 1: 0.3}, 0.5, {0: 0.0, 1: 1.0}]),
+    "function": RewardDependent(largest_first),
+}
+some_kinds = some_of(EVERY_POLICY, "ucb", "imed", "hopeful-ucb", "impute-zero")
+compare(Study(ArmedBandit(MEANS, reward="bernoulli"), hidden, some_kinds, horizon=15, **sizes))
+told = WithCovariate([[[0.7, 0.3], [0.2, 0.8]]] * 3, [[[0.8, 0.3]] * 2, 0.5, [0.9, 0.4]])
+both_told = {k: EVERY_POLICY[k] for k in ("stratified-ucb", "proxy-ucb")}
+compare(Study(ArmedBandit(MEANS, reward="bernoulli"), told, both_told, horizon=15, **sizes))
+hidden["table"] = RewardDependent({"intercept": 0.0, "slope": 1.0})
+compare(Study(ArmedBandit(MEANS), hidden, UCB(), horizon=12, **sizes))
 compare(Study(ArmedBandit(MEANS, reward="bernoulli"), late, several, horizon=25, **sizes))
 print("arms")
 

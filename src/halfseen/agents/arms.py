@@ -96,10 +96,11 @@ class Agent(LiveAgent):
         if not isinstance(policy, Policy):
             raise InvalidInput("Agent.policy", "must be a policy", policy, "Use for example UCB().")
         kernels = policy.kernels()
-        if kernels.queues or kernels.mature:
+        if policy.only_in_studies:
             raise InvalidInput(
                 "Agent.policy",
-                "must not queue rewards or follow the age of decisions: only studies play that",
+                "must not queue rewards, follow the age of decisions or need a covariate: only"
+                " studies play that",
                 policy,
                 "Use for example UCB().",
             )

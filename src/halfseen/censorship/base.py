@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -38,6 +38,40 @@ class Profile(NamedTuple):
     cuts: Vector = np.zeros(0)
 
 
+@dataclass(frozen=True)
+class SeenKernels:
+    """Kernels by which rewards are drawn until one is seen.
+
+    ``draw`` is that of a reward law. ``observe(reward, arm)`` is the probability of being seen;
+    None for a logistic one, whose intercept and slope are in the table.
+    """
+
+    draw: Callable[..., float]
+    observe: Callable[[float, int], float] | None
+
+    def names(self) -> dict[str, Any]:
+        """Return the kernels by the names under which the loops call them."""
+        observe = self.observe or _always
+        return {"draw": self.draw, "observe": observe, "BY_FUNCTION": self.observe is not None}
+
+
+class SeenDraws(NamedTuple):
+    """How seen rewards are drawn where being seen depends on the reward.
+
+    Attributes
+    ----------
+    table
+        Without kernels, a row per arm with the law of its seen rewards: values and cumulated
+        shares in turn. With them, a row per arm with the constants of the reward law, an
+        intercept, a slope and the horizon.
+    kernels
+        To draw rewards until one is seen; None where the table says it all.
+    """
+
+    table: Vector
+    kernels: SeenKernels | None = None
+
+
 class Censorship(ShownAsCall, ABC):
     """How likely the reward of an action is to be observed, whatever the reward is.
 
@@ -53,6 +87,8 @@ class Censorship(ShownAsCall, ABC):
     by_place
         True when probabilities belong to positions in a list of actions, not to the actions
         themselves; the list must then be the same in every round.
+    by_reward
+        True when being seen, or how late, depends on the value of the reward: no bound holds then.
 
     Examples
     --------
@@ -71,6 +107,7 @@ class Censorship(ShownAsCall, ABC):
 
     kind: ClassVar[str]
     by_place: ClassVar[bool] = False
+    by_reward: ClassVar[bool] = False
 
     @abstractmethod
     def probabilities(self, actions: Any) -> Vector:
@@ -94,18 +131,21 @@ class Censorship(ShownAsCall, ABC):
         return self.observe_range == (1.0, 1.0)
 
     @property
-    def by_reward(self) -> bool:
-        """True when whether or when a reward is seen depends on its value; here never."""
-        return False
-
-    @property
     def depends_on_reward(self) -> bool:
-        """True when that, or whether a reward is sent at all, depends on its value."""
+        """True when observed rewards are not a fair sample of all rewards."""
         return self.by_reward
+
+    def rates(self, problem: Any) -> Vector:
+        """Return how likely the reward of each arm of a bandit is to be observed."""
+        return self.checked(problem.arms)
 
     def message_rates(self, problem: Any) -> Vector:
         """Return the probability that playing each arm of a problem ever brings feedback."""
-        return self.probabilities(problem.arms)
+        return self.rates(problem)
+
+    def seen_draws(self, problem: Any, horizon: int) -> SeenDraws | None:
+        """Return how seen rewards are drawn; None where being seen does not depend on them."""
+        return None
 
     def profile(self, dimension: int) -> Profile | None:
         """Return how the probability depends on a projection, or None if it does not.
@@ -160,6 +200,10 @@ class Censorship(ShownAsCall, ABC):
                 "Return the probability that feedback is seen.",
             )
         return values.astype(np.float64, copy=False)
+
+
+def _always(reward: float, arm: int) -> float:
+    return 1.0
 
 
 CENSORSHIPS: dict[str, type[Censorship]] = {}

@@ -74,7 +74,7 @@ class Delayed(Censorship):
         return self.sends == "conversions" or self.by_reward
 
     @property
-    def by_reward(self) -> bool:
+    def by_reward(self) -> bool:  # type: ignore[override]
         """True when some arm has two delay laws, one for rewards of 0 and one for others."""
         return any(zero != other for zero, other in self._entries())
 

@@ -6,6 +6,7 @@ from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
 from halfseen.policies.arms.conversion_ucb import ConversionUCB
 from halfseen.policies.arms.elimination import OptimisticElimination, SuccessiveElimination
 from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
+from halfseen.policies.arms.gamma_ucb import GammaUCB
 from halfseen.policies.arms.gaussian_thompson import GaussianThompson
 from halfseen.policies.arms.hoeffding_ucb import HoeffdingUCB
 from halfseen.policies.arms.hopeful_ucb import HopefulUCB
@@ -14,9 +15,11 @@ from halfseen.policies.arms.impute import ImputeMean, ImputeZero
 from halfseen.policies.arms.kl_ucb import KLUCB
 from halfseen.policies.arms.kl_ucb_plus_plus import KLUCBPlusPlus
 from halfseen.policies.arms.moss import MOSS
+from halfseen.policies.arms.proxy_ucb import ProxyUCB
 from halfseen.policies.arms.queued import QueuedPolicy
 from halfseen.policies.arms.random_choice import RandomChoice
 from halfseen.policies.arms.robust_ucb import RobustUCB
+from halfseen.policies.arms.stratified_ucb import CovariatePolicy, StratifiedUCB
 from halfseen.policies.arms.ucb import UCB
 from halfseen.policies.arms.ucb1 import UCB1
 from halfseen.policies.arms.weighted import DoublyRobust, InversePropensity
@@ -58,6 +61,9 @@ for _policy in (
     DoublyRobust,
     HoeffdingUCB,
     HopefulUCB,
+    GammaUCB,
+    StratifiedUCB,
+    ProxyUCB,
     QueuedPolicy,
     ConversionUCB,
     SuccessiveElimination,
@@ -93,11 +99,13 @@ __all__ = [
     "VIDS",
     "BernoulliThompson",
     "ConversionUCB",
+    "CovariatePolicy",
     "DesignExploration",
     "DoublyRobust",
     "EpsilonGreedy",
     "GLMPolicy",
     "GLMThompson",
+    "GammaUCB",
     "GaussianThompson",
     "HoeffdingUCB",
     "HopefulUCB",
@@ -119,9 +127,11 @@ __all__ = [
     "OptimalOrder",
     "OptimisticElimination",
     "Policy",
+    "ProxyUCB",
     "QueuedPolicy",
     "RandomChoice",
     "RidgeGLMUCB",
     "RobustUCB",
+    "StratifiedUCB",
     "SuccessiveElimination",
 ]

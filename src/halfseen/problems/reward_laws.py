@@ -94,6 +94,10 @@ class Bernoulli(RewardLaw):
         """Return whether a reward is 0 or 1."""
         return reward == 0.0 or reward == 1.0
 
+    def values(self, mean: float, noise: float) -> tuple[tuple[float, float], ...]:
+        """Return 0 and 1 with their probabilities."""
+        return (0.0, 1.0 - mean), (1.0, mean)
+
     def check(self, means: Sequence[float]) -> None:
         """Refuse means that are not probabilities."""
         fix = "Bernoulli means are probabilities."
@@ -132,6 +136,10 @@ class Rademacher(RewardLaw):
     draw = staticmethod(draw_sign)
     sub_gaussian = True
     number = 3
+
+    def values(self, mean: float, noise: float) -> tuple[tuple[float, float], ...]:
+        """Return the mean minus and plus the noise with their probabilities."""
+        return ((mean - noise, 0.5), (mean + noise, 0.5)) if noise > 0.0 else ((mean, 1.0),)
 
     def in_words(self) -> str:
         """Describe the rewards, as reports do."""

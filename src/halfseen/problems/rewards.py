@@ -104,6 +104,13 @@ class RewardLaw(ShownAsCall, ABC):
         """
         return noise
 
+    def values(self, mean: float, noise: float) -> tuple[tuple[float, float], ...]:
+        """Return the values a reward can have, each with its probability; none if infinitely many.
+
+        What `RewardDependent` tables need, and what makes them exact and fast.
+        """
+        return ()
+
     def table(self, means: Vector, noise: Vector) -> Vector:
         """Return the constants of the kernel, one row per arm; by default its mean and noise."""
         return np.column_stack([means, noise])

@@ -136,7 +136,10 @@ def _definitions(study: Study) -> dict[str, str]:
     """Return where code that is not halfseen's was defined, by place."""
     found = {}
     for place, noun in study.nouns().items():
-        parts = {place: type(noun), f"{place}.base": type(getattr(noun, "base", None))}
+        parts: dict[str, Any] = {
+            place: type(noun),
+            f"{place}.base": type(getattr(noun, "base", None)),
+        }
         if getattr(noun, "generalized", False):
             parts[f"{place}.link"] = noun.curve.mean
         for inner, code in parts.items():

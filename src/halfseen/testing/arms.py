@@ -72,7 +72,7 @@ def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
         plain = check_engines(cell, policy)
         if cell.jumps:
             _check_rounds(cell, plain)
-        live = not (policy.kernels().queues or policy.kernels().mature)
+        live = not policy.only_in_studies
         if live and cell.problem.actions.same_every_round:
             _check_agent(cell, plain)
     assert tried > 0, f"{policy} accepted none of the settings it was offered"

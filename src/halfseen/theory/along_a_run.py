@@ -54,7 +54,7 @@ def potential_bound_along(
     if isinstance(censorship, Delayed) and not censorship.sees_everything:
         return np.full(len(rounds), np.inf)
     if not problem.linear:
-        observe = censorship.probabilities(problem.arms)[problem.playable]
+        observe = censorship.rates(problem)[problem.playable]
         return np.array([fluid_potential(observe, float(t), alpha, lam) for t in rounds])
     least, d = smallest_observe(problem, censorship), problem.dimension
     if math.isnan(least):

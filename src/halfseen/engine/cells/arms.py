@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.censorship import Censorship
+from halfseen.censorship.base import SeenKernels
 from halfseen.checks import Vector
 from halfseen.draws import stream_key
 from halfseen.engine.arguments import (
@@ -25,7 +26,7 @@ from halfseen.engine.arguments import (
     blank_arms,
     blank_winners,
 )
-from halfseen.engine.loops import feedback
+from halfseen.engine.loops import biased_feedback, feedback
 from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import fitted
 from halfseen.equality import ByValue
@@ -63,12 +64,21 @@ class Cell(ByValue):
     @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
-        own = {} if self.problem.law.number is not None else {"feedback": self.feedback}
-        return {"JUMPS": self.jumps, "DECLARES": self.level is not None} | own
+        names = {"JUMPS": self.jumps, "DECLARES": self.level is not None}
+        return names | self.own_feedback
+
+    @property
+    def own_feedback(self) -> dict[str, Any]:
+        """The loop's open name for a kernel of feedback that is not built in."""
+        kernel = self.feedback
+        return {} if kernel is feedback.feedback else {"feedback": kernel}
 
     @property
     def feedback(self) -> Callable[..., tuple[float, float]]:
         """The kernel that draws an arm's next reward and the wait for it."""
+        seen = self.censorship.seen_draws(self.problem, self.horizon)
+        if seen is not None:
+            return seen_feedback(seen.kernels)
         law = self.problem.law
         return feedback.feedback if law.number is not None else law_feedback(law.kernels())
 
@@ -81,7 +91,7 @@ class Cell(ByValue):
 
     def check_censorship(self) -> None:
         """Refuse a censorship that does not fit the problem."""
-        self.censorship.checked(self.problem.arms)
+        self.censorship.rates(self.problem)
 
     def check_policy(self) -> None:
         """Refuse a policy that does not fit the problem."""
@@ -94,7 +104,7 @@ class Cell(ByValue):
 
     def size(self) -> dict[str, float]:
         """Return the number of arms and the effective dimension, as the summary shows them."""
-        observe = self.censorship.checked(self.problem.arms)[self.problem.playable]
+        observe = self.censorship.rates(self.problem)[self.problem.playable]
         return {"arms": len(observe), "effective dimension": float(np.sum(1.0 / observe))}
 
     def world(self) -> ArmWorld | WinnerWorld:
@@ -105,7 +115,7 @@ class Cell(ByValue):
     def arm_world(self) -> ArmWorld:
         """Return what every loop over arms is told."""
         problem = self.problem
-        observe = self.censorship.checked(problem.arms)
+        observe = self.censorship.rates(problem)
         constants = arm_constants(problem.means, problem.scale, observe)
         constants[:, feedback.PATIENCE] = 24.0 * np.log(self.horizon) / observe + 1.0
         kind, available, chances = _availability(problem)
@@ -115,7 +125,7 @@ class Cell(ByValue):
         table = self.policy_table()
         return ArmWorld(
             constants,
-            _law_table(problem) if law.number is None else law.number,
+            self._reward_table(),
             kind,
             available,
             chances,
@@ -125,6 +135,14 @@ class Cell(ByValue):
             self.alphas,
             float(self.policy.regularization),
         )
+
+    def _reward_table(self) -> Vector | int:
+        """Return what `feedback` takes as the law of the rewards."""
+        seen = self.censorship.seen_draws(self.problem, self.horizon)
+        if seen is not None:
+            return seen.table
+        number = self.problem.law.number
+        return _law_table(self.problem) if number is None else number
 
     def policy_table(self) -> Vector:
         """Return the constants of the policy's kernels."""
@@ -168,6 +186,14 @@ def arm_constants(means: Any, noise: Any, observe: Vector) -> Vector:
 def law_feedback(kernels: RewardKernels) -> Callable[..., tuple[float, float]]:
     """Return the kernel that draws an arm's next reward from a law, and the wait for it."""
     return fitted(feedback.law_feedback, kernels)
+
+
+@cache
+def seen_feedback(kernels: SeenKernels | None) -> Callable[..., tuple[float, float]]:
+    """Return the kernel that draws an arm's next seen reward, where rewards decide what is seen."""
+    if kernels is None:
+        return biased_feedback.listed_feedback
+    return fitted(biased_feedback.tried_feedback, kernels)
 
 
 def _law_table(problem: ArmedBandit) -> Vector:

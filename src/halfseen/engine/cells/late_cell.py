@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import Censorship, Delayed
+from halfseen.censorship import Censorship, Delayed, WithCovariate
 from halfseen.checks import Vector
 from halfseen.engine.arguments import Shapes, blank_arms
 from halfseen.engine.cells.arms import Cell
@@ -67,6 +67,12 @@ class LateCell(Cell):
         return self.censorship if isinstance(self.censorship, Delayed) else None
 
     @property
+    def covariate(self) -> WithCovariate | None:
+        """The censorship, if it has a covariate that the policy is told."""
+        known = isinstance(self.censorship, WithCovariate) and self.policy.uses_covariate
+        return self.censorship if known else None  # type: ignore[return-value]
+
+    @property
     def jumps(self) -> bool:
         """False: every round is played."""
         return False
@@ -74,13 +80,12 @@ class LateCell(Cell):
     @property
     def open_names(self) -> dict[str, Any]:
         """What the loop's open names stand for, beside the policy's kernels."""
+        told = self.covariate is not None
+        names = {"LATE": self.delayed is not None or told, "COVARIATE": told} | self.own_feedback
         law = self.problem.law
-        own = {} if law.number is not None else self.drawn_by(law.kernels())
-        return {"LATE": self.delayed is not None} | own
-
-    def drawn_by(self, kernels: RewardKernels) -> dict[str, Any]:
-        """Return what draws rewards of a law with kernels of its own."""
-        return {"feedback": self.feedback, "dated_feedback": law_dated_feedback(kernels)}
+        if law.number is None:
+            names["dated_feedback"] = law_dated_feedback(law.kernels())
+        return names
 
     @property
     def setting(self) -> Setting:
@@ -88,7 +93,7 @@ class LateCell(Cell):
         arms = self.problem.arms
         told = self.problem.setting(self.horizon)
         if self.delayed is None:
-            observe = self.censorship.checked(arms).tolist()
+            observe = self.censorship.rates(self.problem).tolist()
             return replace(told, delays=tuple(Fixed(0, arrive=p) for p in observe), window=0)
         laws = tuple(other for _, other in self.delayed.pairs(arms))
         return replace(told, delays=laws, window=self.delayed.window)
@@ -109,6 +114,14 @@ class LateCell(Cell):
     def check_policy(self) -> None:
         """Refuse a policy that does not fit the problem."""
         self.policy.check(self.setting)
+        levels = getattr(self.policy, "levels", 0)
+        if self.covariate is not None and levels < self.covariate.levels:
+            raise InvalidInput(
+                f"{type(self.policy).__name__}.levels",
+                f"must be at least {self.covariate.levels}, the values the covariate has",
+                levels,
+                "Raise it.",
+            )
 
     def blank(self, rows: int, groups: int, dimension: int) -> LateTrack:
         """Return an empty track with room for `rows` replications."""
@@ -118,7 +131,7 @@ class LateCell(Cell):
     def message_rates(self) -> Vector:
         """Return the probability that playing an arm sends a message that arrives, or NaN."""
         if self.delayed is None:
-            return self.censorship.checked(self.problem.arms)
+            return self.censorship.rates(self.problem)
         return self.delayed.message_rates(self.problem)
 
     def size(self) -> dict[str, float]:
@@ -135,6 +148,8 @@ class LateCell(Cell):
         constants[:, feedback.HALF_RATE] = np.where(rates > 0.0, 0.5 * rates, 0.0)
         constants[:, feedback.PATIENCE] = 24.0 * np.log(self.horizon) / known + 1.0
         if self.delayed is None:
+            if self.covariate is not None:
+                world = world._replace(law=self.covariate.joint_table(self.problem))
             delays, lists = law_rows([Fixed(0)], 0)
             return LateWorld(*world, delays, lists, 0.0, 0)
         constants[:, feedback.WAIT_SCALE] = 0.0

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, Stream
+from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, Stream, unit, words
 from halfseen.engine.arguments import PULLS, REWARD, SEEN, WAIT
 from halfseen.engine.late_arguments import ARM, COMING, HEAD, LOST, NEVER, NEXT, NONE, TAIL
 from halfseen.engine.loops.feedback import (
@@ -35,6 +35,7 @@ from halfseen.kernels.compile_hints import inline, loop
 from halfseen.kernels.delay_times import delay_time
 from halfseen.kernels.ties import outside
 from halfseen.kernels.tournament import build, climb, inner_nodes
+from halfseen.policies.arms.base import STRATUM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +56,7 @@ HAS_WIDTH = False
 PULLS_COUNT = False  # the policy learns from having played
 MATURES = False  # and again as decisions grow older
 QUEUES = False  # the policy is handed a reward only when it asks for its arm
+COVARIATE = False  # the policy is told a covariate of every round
 LATE = True  # rewards have delays; otherwise they are seen at once or never
 POLLS = True  # stop when asked to
 
@@ -112,7 +114,12 @@ def play_once(
             potential[k] += discount(weight, alphas[k])
         regret += best - constants[arm, MEAN]
         pulled = arm_state[arm, PULLS] + 1.0
-        reward, delay = outcome(world, arm_state, arm, clock, environment_stream)
+        if COVARIATE:
+            count = int(arm_state[arm, PULLS])
+            reward, delay, stratum = joint_outcome(world.law, arm, count, environment_stream)
+            work.state[arm, STRATUM] = stratum
+        else:
+            reward, delay = outcome(world, arm_state, arm, clock, environment_stream)
         arm_state[arm, PULLS] = pulled
         send(world, work, clock, arm, reward, delay)
         coming = arm_state[arm, COMING]
@@ -186,6 +193,20 @@ def outcome(
     arm_state[arm, REWARD] = upcoming
     arm_state[arm, WAIT] = wait
     return reward, 0.0
+
+
+@inline
+def joint_outcome(
+    table: NDArray[np.float64], arm: int, count: int, stream: Stream
+) -> tuple[float, float, float]:
+    """Return a reward of 0 or 1, its delay, 0 or infinite, and the value of the covariate."""
+    high, low, seen_high, seen_low = words(stream, count, arm)
+    u = unit(high, low)
+    cell = 0
+    while 2 * cell < table.shape[1] - 2 and u >= table[arm, 2 * cell]:
+        cell += 1
+    delay = 0.0 if unit(seen_high, seen_low) < table[arm, 2 * cell + 1] else math.inf
+    return float(cell % 2), delay, float(cell // 2)
 
 
 @inline

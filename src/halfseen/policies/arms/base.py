@@ -18,7 +18,7 @@ from halfseen.kernels.reachable import renewed
 from halfseen.problems.setting import Setting
 
 State = NDArray[Any]
-COUNT, TOTAL, PULLED = 0, 1, 2
+COUNT, TOTAL, PULLED, STRATUM = 0, 1, 2, 3
 
 
 def count_and_sum(state: State, arm: int, reward: float, table: Vector) -> None:
@@ -130,6 +130,9 @@ class Policy(ShownAsCall, ABC):
     optimistic
         True for a policy that plays the arm with the largest upper confidence bound; reports say
         what follows from it.
+    uses_covariate
+        True for a policy that is told the covariate of `WithCovariate`: before `pull` and `learn`
+        ``state[arm, 3]`` is its value in this round, counted from 0.
     imputed
         What a policy with `fill` learns for a missing reward, in words, else None.
     """
@@ -149,6 +152,7 @@ class Policy(ShownAsCall, ABC):
     steady: ClassVar[bool] = False
     optimistic: ClassVar[bool] = False
     imputed: ClassVar[str | None] = None
+    uses_covariate: ClassVar[bool] = False
     regularization: float = 1.0
 
     @abstractmethod
@@ -166,6 +170,11 @@ class Policy(ShownAsCall, ABC):
     def is_random(self) -> bool:
         """Whether chance may decide the choice."""
         return not self.waits if self.randomises is None else self.randomises
+
+    @property
+    def only_in_studies(self) -> bool:
+        """Whether live agents lack what the policy needs: queues, ages or a covariate."""
+        return self.queues or self.mature is not None or self.uses_covariate
 
     def probabilities(
         self, state: State, playable: NDArray[Any], clock: int, table: Vector

@@ -18,12 +18,17 @@ from halfseen.report.study.measures import (
     share_seen,
 )
 from halfseen.studies.result import Result
+from halfseen.studies.study import Study
 from halfseen.tables import percent
 from halfseen.theory.along_a_run import bounded_policies
 
 ASSUMPTION = (
     "Every number here assumes that, given the {one}, whether a reward is seen does not depend on"
     " the reward. If, say, unhappy users answer less often, none of them hold."
+)
+NOT_AT_RANDOM = (
+    "Under {which} whether a reward is seen depends on the reward: what is seen is not a fair"
+    " sample there, no bound holds, and the effective dimension says nothing about regret."
 )
 ONE_REPLICATION = (
     "One replication was run, so there are no intervals, and any difference may be chance."
@@ -115,6 +120,14 @@ class Answer:
                 f" {numbers}."
             )
         return f"{seeing} makes the regret of {policy} {times(self.factor)} as large {numbers}."
+
+
+def assumption(study: Study) -> str:
+    """Return what the numbers assume, or where a study breaks it on purpose."""
+    broken = [f"“{name}”" for name, c in study.censorships.items() if c.depends_on_reward]
+    if broken:
+        return NOT_AT_RANDOM.format(which=" and ".join(broken))
+    return ASSUMPTION.format(one="action" if study.linear else "arm")
 
 
 def answers(result: Result, problem: int) -> list[Answer]:

@@ -52,7 +52,7 @@ class Place:
     @property
     def observe(self) -> Vector:
         """How likely each playable arm's reward is to be seen."""
-        return self.censorship.probabilities(self.problem.arms)[self.problem.playable]
+        return self.censorship.rates(self.problem)[self.problem.playable]
 
     @property
     def chances(self) -> Vector:

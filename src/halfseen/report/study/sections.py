@@ -11,12 +11,12 @@ from halfseen.report.core.document import code, figure_place, section, top
 from halfseen.report.core.markup import Html, aligned, escape, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.study.answers import (
-    ASSUMPTION,
     ONE_REPLICATION,
     WORST_CASE,
     WORST_CASE_LINEAR,
     Answer,
     answers,
+    assumption,
     headline,
     imputation,
     surprise,
@@ -96,12 +96,8 @@ def answer_section(result: Result, rest: str) -> Html:
     content.append(tag("h3", "How to read these numbers"))
     if study.replications == 1:
         content.append(tag("p", ONE_REPLICATION))
-    assumed = ASSUMPTION.format(one="action" if study.linear else "arm")
-    biased = [f"“{name}”" for name, c in study.censorships.items() if c.depends_on_reward]
-    if biased:
-        assumed += f" Under {' and '.join(biased)} it does depend on it, by design."
     worst = WORST_CASE_LINEAR if study.linear else WORST_CASE
-    content += [tag("p", worst), tag("p", assumed, class_="caution")]
+    content += [tag("p", worst), tag("p", assumption(study), class_="caution")]
     first = next(iter(study.policies))
     return section("answer", f"The cost for {first}, censorship by censorship", *content)
 

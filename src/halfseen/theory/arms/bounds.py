@@ -256,7 +256,7 @@ def _world(problem: ArmedBandit, censorship: Censorship, policy: Policy, horizon
     arms = problem.playable
     bound = policy.bound if isinstance(policy, UCB) else None
     return World(
-        observe=inputs.observation(censorship.probabilities(problem.arms))[arms],
+        observe=inputs.observation(censorship.rates(problem))[arms],
         noise=problem.scale[arms],
         gaps=problem.gaps[arms],
         regularization=float(policy.regularization),
@@ -276,7 +276,7 @@ def _under_way(problem: ArmedBandit, censorship: Censorship, horizon: int) -> Ve
 
 def obstacle(problem: ArmedBandit, policy: Policy, censorship: Censorship) -> str | None:
     """Return why nothing is proved, None if it is; raise if UCB was given a wrong bound."""
-    if isinstance(censorship, Delayed) and censorship.depends_on_reward:
+    if censorship.depends_on_reward:
         return "what is missing depends on the reward"
     if type(policy) is not UCB:  # nor for subclasses
         return f"proved for UCB, not for {type(policy).__name__}"

@@ -266,7 +266,7 @@ def instance_dimension(problem: ArmedBandit, censorship: Censorship) -> float:
             problem.actions,
             "Use AllArms or FixedArms.",
         )
-    p = inputs.observation(censorship.probabilities(problem.arms))
+    p = inputs.observation(censorship.rates(problem))
     arms = problem.playable
     gaps, scale, p = problem.gaps[arms], problem.scale[arms], p[arms]
     worse = gaps > 0

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship, Delayed
+from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.errors import InvalidInput
@@ -139,7 +139,7 @@ def lower_bounds(
 
     def tried(name: str, compute: Callable[[], Found]) -> Found | None:
         try:
-            if isinstance(censorship, Delayed) and censorship.by_reward:
+            if censorship.by_reward:
                 raise InvalidInput(
                     "censorship", "must not depend on the reward", censorship, "Nothing is known."
                 )
