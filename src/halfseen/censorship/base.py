@@ -98,6 +98,11 @@ class Censorship(ShownAsCall, ABC):
         """True when whether or when a reward is seen depends on its value; here never."""
         return False
 
+    @property
+    def depends_on_reward(self) -> bool:
+        """True when observed rewards are not a fair sample of all rewards."""
+        return self.by_reward
+
     def message_rates(self, problem: Any) -> Vector:
         """Return the probability that playing each arm of a problem ever brings feedback."""
         return self.probabilities(problem.arms)

@@ -14,7 +14,9 @@ def result():
     biased = Delayed([[Fixed(0), GeometricDelay(30)], Fixed(1)], window=10)
     late = Delayed(GeometricDelay(20), window=50)
     arms = ArmedBandit([0.6, 0.5], reward="bernoulli")
-    study = Study(arms, {"late": late, "biased": biased}, UCB(), horizon=200, replications=4)
+    sent = Delayed(Fixed(1), window=10, sends="conversions")
+    seen = {"late": late, "biased": biased, "conversions": sent}
+    study = Study(arms, seen, UCB(), horizon=200, replications=4)
     return simulate(study, engine="reference")
 
 
@@ -23,8 +25,8 @@ def test_the_page_shows_what_is_pending_and_lost_and_says_what_is_biased(result,
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ">pending</th>" in text
     assert ">lost</th>" in text
-    assert "Under “biased” it does depend on it, by design." in text
-    assert "no effective dimension describes it" in text
+    assert "Under “biased” and “conversions” it does depend on it, by design." in text
+    assert text.count("no effective dimension describes it") == 2
     assert "What takes over 50 rounds is lost." in text
 
 
@@ -38,4 +40,5 @@ def test_the_summary_counts_what_is_open_and_given_up(result):
     shares = [rows["late"][f"share {name}"] for name in ("seen", "pending", "lost")]
     assert math.isclose(sum(shares), 1.0)
     assert rows["everything seen"]["share lost"] == 0.0
-    assert math.isnan(rows["biased"]["effective dimension"])
+    for name in ("biased", "conversions"):
+        assert math.isnan(rows[name]["effective dimension"])

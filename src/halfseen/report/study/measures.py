@@ -72,7 +72,7 @@ class Place:
         if self.linear:
             least = smallest_observe(self.problem, self.censorship)
             return float(self.problem.dimension / least)
-        if self.censorship.by_reward:
+        if self.censorship.depends_on_reward:
             return math.nan
         return effective_dimension(self.observe)
 

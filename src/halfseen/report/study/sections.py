@@ -97,7 +97,7 @@ def answer_section(result: Result, rest: str) -> Html:
     if study.replications == 1:
         content.append(tag("p", ONE_REPLICATION))
     assumed = ASSUMPTION.format(one="action" if study.linear else "arm")
-    biased = [f"“{name}”" for name, c in study.censorships.items() if c.by_reward]
+    biased = [f"“{name}”" for name, c in study.censorships.items() if c.depends_on_reward]
     if biased:
         assumed += f" Under {' and '.join(biased)} it does depend on it, by design."
     worst = WORST_CASE_LINEAR if study.linear else WORST_CASE

@@ -20,6 +20,7 @@ from halfseen.theory.arms.dimension import has_fixed_arms
 from halfseen.theory.lower.least_divergence import FAMILIES, TwoPoints, UniformLaw, bounded
 
 BOUNDED = "bounded"
+TIED = 1e-12  # gaps below it, relative to the means, are rounding errors
 FITTING = {  # the classes of laws that rewards of a kind belong to, the usual one first
     "gaussian": ("gaussian", "gaussian-unknown-variance"),
     "bernoulli": ("bernoulli", BOUNDED),
@@ -105,6 +106,7 @@ def arm_class(problem: Any, censorship: Any, family: Any = None) -> ArmClass:
             problem.actions,
             "Use AllArms or FixedArms.",
         )
+    refuse_missing_by_reward(censorship)
     arms = problem.playable
     means, noise = np.array(problem.means)[arms], problem.scale[arms]
     _refuse_ties("ArmedBandit.means", means, arms)
@@ -147,8 +149,19 @@ def _family(problem: ArmedBandit, reward: str, family: Any) -> str:
     return chosen
 
 
+def refuse_missing_by_reward(censorship: Censorship) -> None:
+    """Refuse a censorship under which observed rewards are not a fair sample."""
+    if censorship.depends_on_reward:
+        raise InvalidInput(
+            "censorship",
+            "must not depend on the reward for a lower bound",
+            censorship,
+            "Nothing is known of what is missing not at random; use PerArm, or one law per arm.",
+        )
+
+
 def _refuse_ties(field: str, means: Vector, arms: NDArray[np.int64]) -> None:
-    tied = arms[means == means.max()]
+    tied = arms[means.max() - means <= TIED * np.abs(means).max()]
     if len(tied) > 1:
         names = ", ".join(str(arm) for arm in tied[:5])
         raise InvalidInput(

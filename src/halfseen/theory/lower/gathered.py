@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship, Delayed
+from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit
 from halfseen.tables import Table, show
+from halfseen.theory.lower.arm_class import refuse_missing_by_reward
 from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
 from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
 from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
@@ -139,10 +140,6 @@ def lower_bounds(
 
     def tried(name: str, compute: Callable[[], Found]) -> Found | None:
         try:
-            if isinstance(censorship, Delayed) and censorship.by_reward:
-                raise InvalidInput(
-                    "censorship", "must not depend on the reward", censorship, "Nothing is known."
-                )
             return compute()
         except InvalidInput as error:
             reasons[name] = str(error)
@@ -191,6 +188,7 @@ def _minimax(problem: Any, censorship: Any, horizon: float) -> MinimaxLowerBound
         getattr(problem.reward, "kind", problem.reward),
         ("gaussian", "bernoulli"),
     )
+    refuse_missing_by_reward(censorship)
     arms = problem.playable
     observe = censorship.probabilities(problem.arms)[arms]
     return minimax_lower_bound(observe, horizon, noise=problem.scale[arms], rewards=reward)
