@@ -122,7 +122,7 @@ late = {
     "no window": Delayed(EmpiricalDelay([0, 4, 30], arrive=0.8)),
 }
 several = {k: EVERY_POLICY[k] for k in ("ucb", "imed", "queued", "hopeful-ucb", "impute-zero")}
-several["known"] = ConversionUCB(Fixed(1))
+several["known"] = ConversionUCB(GeometricDelay(1))
 compare(Study(ArmedBandit(MEANS, reward="bernoulli"), late, several, horizon=25, **sizes))
 print("arms")
 

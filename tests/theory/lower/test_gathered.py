@@ -105,3 +105,12 @@ def test_arms_that_tie_up_to_rounding_have_no_lower_bound():
             compute(arms, Uniform(0.5))
     tiny = ArmedBandit([2e-14, 1e-14], noise=1e-14)
     assert asymptotic_lower_bound(tiny, Uniform(0.5)).constant == pytest.approx(4e-14)
+
+
+def test_the_headline_and_the_table_name_no_regret_that_no_policy_reaches():
+    found = lower_bounds(ArmedBandit([0.5, 0.4], noise=1.0), Uniform(0.5), 1e4, 10)
+    assert not found.finite.possible
+    assert "by round" not in repr(found)
+    assert "finite" not in str(found.table())
+    assert "no policy loses at most 10" in " ".join(found.sentences())
+    assert "61.67 by round 1,000,000" in repr(lower_bounds(*G, 1e6, 600))

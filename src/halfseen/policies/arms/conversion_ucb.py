@@ -15,6 +15,7 @@ from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.kernels.kullback_leibler import POISSON, own_term, upper_mean
+from halfseen.phrases import counted
 from halfseen.policies.arms.base import PULLED, TOTAL, Kernels, Policy, State, count_pull
 from halfseen.policies.arms.hopeful_ucb import refuse_unbounded
 from halfseen.problems.delay_contract import DelayLaw, delay_law
@@ -132,6 +133,16 @@ class ConversionUCB(Policy):
                 "must be played with a window, after which a decision is given up",
                 "no window",
                 "Add a window to Delayed: what takes longer hardly counts.",
+            )
+        age = self.remembers(setting)
+        late = [arm for arm, law in enumerate(laws) if not law.arrived_by(age) > 0.0]
+        if late:
+            raise InvalidInput(
+                f"ConversionUCB.laws, arm {late[0]}",
+                f"must let some conversions arrive within {counted('round', age)}",
+                laws[late[0]],
+                "Lengthen the window, or correct the law. A study's baseline has a window of 0:"
+                " leave it out with baseline=False.",
             )
 
     def remembers(self, setting: Setting) -> int:

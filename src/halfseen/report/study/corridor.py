@@ -66,6 +66,10 @@ def corridor_figures(result: Result, problem: int) -> list[Figure]:
         f" than {policy} was measured to lose here: at first nothing. C log T is not drawn: it is a"
         " slope as T grows, not a floor."
     )
+    drawn = {row["censorship"] for row in rows if row["kind"] == "corridor"}
+    others = [f"“{name}”" for name in study.censorships if name not in drawn]
+    if others:
+        note += f" Under {' and '.join(others)} there is no band: nothing is proved on both sides."
     titles = ("Between what is proved below and above", note, list(study.problems)[problem])
     layers = [band, *panels.bounds(axes), *panels.curves(axes, hints("regret"))]
     return [panels.draw(key, titles, layers, rows, key)]

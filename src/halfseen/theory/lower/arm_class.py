@@ -113,7 +113,7 @@ def arm_class(problem: Any, censorship: Any, family: Any = None) -> ArmClass:
     reward = str(getattr(problem.reward, "kind", problem.reward))
     chosen = _family(problem, reward, family)
     if chosen == BOUNDED:
-        _check_support(reward, means, noise, arms)
+        _check_support(problem, means, noise, arms)
     if chosen == "exponential":
         checks.vector("ArmedBandit.means", means, above=0.0, fix="Exponential means are above 0.")
     observe = inputs.observation(censorship.probabilities(problem.arms))[arms]
@@ -172,15 +172,16 @@ def _refuse_ties(field: str, means: Vector, arms: NDArray[np.int64]) -> None:
         )
 
 
-def _check_support(reward: str, means: Vector, noise: Vector, arms: NDArray[np.int64]) -> None:
-    reach = {"bernoulli": 0.0, "rademacher": 1.0, "uniform": math.sqrt(3.0)}[reward] * noise
-    outside = np.flatnonzero((means - reach < -1e-12) | (means + reach > 1.0 + 1e-12))
+def _check_support(
+    problem: ArmedBandit, means: Vector, noise: Vector, arms: NDArray[np.int64]
+) -> None:
+    low, high = problem.law.limits(means, noise)
+    outside = np.flatnonzero((low < -1e-12) | (high > 1.0 + 1e-12))
     if len(outside):
         place = outside[0]
-        low, high = means[place] - reach[place], means[place] + reach[place]
         raise InvalidInput(
             "ArmedBandit.noise",
-            f"must leave {reward} rewards between 0 and 1 for a lower bound",
-            f"rewards from {low:g} to {high:g} of arm {arms[place]}",
+            f"must leave {problem.law.kind} rewards between 0 and 1 for a lower bound",
+            f"rewards from {low[place]:g} to {high[place]:g} of arm {arms[place]}",
             "Lower the noise, or scale means and noise.",
         )

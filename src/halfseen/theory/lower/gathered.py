@@ -55,17 +55,23 @@ class LowerBounds(Shown):
         """Return one row per bound that is known."""
         rows = [
             ("asymptotic", "C, in C log T", self.asymptotic and self.asymptotic.constant),
-            ("finite", "regret", self.finite and self.finite.value),
+            ("finite", "regret", self._holding and self._holding.value),
             ("minimax", "regret", self.minimax and self.minimax.value),
         ]
         return Table(("bound", "of", "at least"), tuple(row for row in rows if row[2] is not None))
+
+    @property
+    def _holding(self) -> FiniteLowerBound | None:
+        """The bound by the horizon, unless it says nothing or no policy is that good."""
+        low = self.finite
+        return low if low is not None and low.possible and low.says_something else None
 
     def _headline(self) -> str:
         said = []
         if self.asymptotic is not None:
             said.append(f"{show(self.asymptotic.constant)} log T as T grows")
-        if self.finite is not None:
-            said.append(f"{show(self.finite.value)} by round {self.finite.horizon:,.0f}")
+        if self._holding is not None:
+            said.append(f"{show(self._holding.value)} by round {self._holding.horizon:,.0f}")
         if self.minimax is not None:
             said.append(f"{show(self.minimax.value)} in the worst case")
         return f"regret is at least {', '.join(said) or 'not known'}"
