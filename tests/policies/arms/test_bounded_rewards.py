@@ -54,6 +54,6 @@ def test_a_live_agent_is_refused_where_rewards_are_not_known_to_be_bounded():
 def test_conversions_that_never_arrive_in_the_window_are_refused(law):
     late = Delayed(Fixed(1), window=3, sends="conversions")
     arms = ArmedBandit([0.4, 0.6], reward="bernoulli")
-    with pytest.raises(InvalidInput, match="arm 1` must let some conversions arrive within"):
+    with pytest.raises(InvalidInput, match="arm 1` must let some conversions arrive by age"):
         study(ConversionUCB([Fixed(1), law]), arms, late)
     study(ConversionUCB(Fixed(3)), arms, late)

@@ -15,7 +15,6 @@ from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.kernels.kullback_leibler import POISSON, own_term, upper_mean
-from halfseen.phrases import counted
 from halfseen.policies.arms.base import PULLED, TOTAL, Kernels, Policy, State, count_pull
 from halfseen.policies.arms.hopeful_ucb import refuse_unbounded
 from halfseen.problems.delay_contract import DelayLaw, delay_law
@@ -139,7 +138,7 @@ class ConversionUCB(Policy):
         if late:
             raise InvalidInput(
                 f"ConversionUCB.laws, arm {late[0]}",
-                f"must let some conversions arrive within {counted('round', age)}",
+                f"must let some conversions arrive by age {age:,}, in rounds",
                 laws[late[0]],
                 "Lengthen the window, or correct the law. A study's baseline has a window of 0:"
                 " leave it out with baseline=False.",
