@@ -107,6 +107,10 @@ def test_a_panel_without_a_band_says_why():
     study = Study(
         arms, {"half": PerArm([0.5, 0.5]), "sent": sent}, UCB(), horizon=500, replications=4
     )
-    (figure,) = corridor_figures(simulate(study, engine="reference"), 0)
+    result = simulate(study, engine="reference")
+    assert "Not in these tables: “sent”. No least slope is known here." in text(
+        lower_section(result)
+    )
+    (figure,) = corridor_figures(result, 0)
     assert "Under “sent” there is no band" in str(figure)
     assert "“half” there is no band" not in str(figure)

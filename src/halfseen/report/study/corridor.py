@@ -164,6 +164,11 @@ def lower_section(result: Result) -> Html:
             continue
         any_known = True
         blocks += [_growth_table(result, known), _least_table(known)]
+        unknown = {place.names[1]: low for place, low in found if low.asymptotic is None}
+        blocks += [
+            tag("p", f"Not in these tables: “{name}”. {low.sentences()[0]}", class_="note")
+            for name, low in unknown.items()
+        ]
     if any_known:
         blocks.insert(0, tag("p", intro))
     return section("lower", "How good one could be", *blocks)
