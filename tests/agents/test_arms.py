@@ -205,7 +205,8 @@ def test_bernoulli_rewards_are_0_or_1(reward):
     [
         ("poisson", -1.0, "counts: 0, 1, 2 and so on"),
         ("poisson", 1.5, "counts: 0, 1, 2 and so on"),
-        ("exponential", -0.25, "at least 0"),
+        ("exponential", -0.25, "above 0"),
+        ("exponential", 0.0, "above 0"),
     ],
 )
 def test_rewards_that_the_law_cannot_have_are_refused(law, reward, support):

@@ -160,3 +160,13 @@ def test_a_spec_holds_delays_and_comes_back_from_toml():
 def test_a_mistake_in_a_spec_is_named_with_its_place(old, new, message):
     with pytest.raises(InvalidInput, match=message):
         parse_spec(SPEC.replace(old, new))
+
+
+def test_messages_on_laws_fit_the_window_and_their_number():
+    with pytest.raises(InvalidInput, match="must let some rewards arrive; got") as error:
+        Delayed(Fixed(1, arrive=0.0)).checked(2)
+    assert "None" not in str(error.value)
+    four = Delayed([Fixed(rounds) for rounds in range(4)]).in_words()
+    assert "and 1 other law." in four
+    laws = [Fixed(1), Fixed(2)]
+    assert Delayed(np.array(laws)) == Delayed(laws)

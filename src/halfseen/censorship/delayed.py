@@ -15,6 +15,7 @@ from halfseen.censorship.base import Censorship, Profile
 from halfseen.censorship.multi_threshold import observe_probability
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.phrases import counted
 from halfseen.problems.delay_contract import LONGEST, DelayLaw, delay_law
 
 SENDS = ("all", "conversions")
@@ -120,11 +121,16 @@ class Delayed(Censorship):
         values = self.probabilities(actions)
         if not values.min() > 0.0:
             place = int(np.argmin(values))
+            within = (
+                ""
+                if self.window is None
+                else f" within the window of {counted('round', self.window)}"
+            )
             raise InvalidInput(
                 f"Delayed.laws, arm {place}",
-                f"must let some rewards arrive within the window of {self.window} rounds",
+                f"must let some rewards arrive{within}",
                 min(self.pairs(len(values))[place], key=self._arrives),
-                "Lengthen the window, or leave the arm out.",
+                "Lengthen the window, or leave the arm out." if within else "Leave the arm out.",
             )
         return super().checked(actions)
 
@@ -145,7 +151,7 @@ class Delayed(Censorship):
         parts = ["Only rewards above 0 are sent." if self.sends == "conversions" else ""]
         found = dict.fromkeys(law.in_words() for pair in self._entries() for law in pair)
         laws = list(found)
-        many = "" if len(laws) <= 3 else f"; and {len(laws) - 3} laws more"
+        many = "" if len(laws) <= 3 else f"; and {counted('other law', len(laws) - 3)}"
         parts.append(f"Feedback comes late: {'; '.join(laws[:3])}{many}.")
         if self.window is not None:
             parts.append(f"What takes over {self.window:,} rounds is lost.")
@@ -166,6 +172,7 @@ class Delayed(Censorship):
 
 def _laws(field: str, value: Any) -> Any:
     """Return a law, or a tuple of laws and pairs of laws, checked."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
     if isinstance(value, DelayLaw) or not isinstance(value, Sequence) or isinstance(value, str):
         return delay_law(field, value)
     if not value:

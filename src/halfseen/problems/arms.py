@@ -21,6 +21,7 @@ from halfseen.problems.setting import Setting
 
 MOST_ARMS = 10_000_000  # the counter of a draw has 24 bits for the arm
 LARGEST = 1e100  # larger rewards overflow when squared or summed
+ROUNDING = 1e-12  # what rewards may leave [0, 1] by
 LARGEST_FIX = "Measure the rewards in a larger unit."
 
 
@@ -150,6 +151,7 @@ class ArmedBandit(Problem):
     def setting(self, horizon: int) -> Setting:
         """Return what a policy is told before the first round."""
         bound = float(np.max(np.abs(self.means)))
+        low, high = self.law.limits(np.array(self.means), self.scale)
         return Setting(
             noise=self.scale,
             bound=bound,
@@ -157,5 +159,6 @@ class ArmedBandit(Problem):
             reward=self.law.kind,
             sub_gaussian=self.law.sub_gaussian,
             finite_variance=self.law.finite_variance,
+            unit_interval=bool(low.min() >= -ROUNDING and high.max() <= 1.0 + ROUNDING),
             offered=len(self.playable),
         )

@@ -111,6 +111,10 @@ class Bernoulli(RewardLaw):
         """Describe the rewards, as reports do."""
         return "rewards of 0 or 1"
 
+    def limits(self, means: Vector, noise: Vector) -> tuple[Vector, Vector]:
+        """Return 0 and 1."""
+        return np.zeros(len(means)), np.ones(len(means))
+
 
 @register
 @dataclass(frozen=True)
@@ -125,6 +129,10 @@ class Interval(RewardLaw):
     def in_words(self) -> str:
         """Describe the rewards, as reports do."""
         return "rewards uniform around the mean"
+
+    def limits(self, means: Vector, noise: Vector) -> tuple[Vector, Vector]:
+        """Return the ends of each interval."""
+        return means - math.sqrt(3.0) * noise, means + math.sqrt(3.0) * noise
 
 
 @register
@@ -144,6 +152,10 @@ class Rademacher(RewardLaw):
     def in_words(self) -> str:
         """Describe the rewards, as reports do."""
         return "rewards of the mean plus or minus the noise"
+
+    def limits(self, means: Vector, noise: Vector) -> tuple[Vector, Vector]:
+        """Return the mean minus and plus the noise."""
+        return means - noise, means + noise
 
 
 @register
@@ -185,12 +197,12 @@ class Exponential(RewardLaw):
     draw = staticmethod(draw_time)
     takes_noise = False
     non_negative = True
-    support = "at least 0"
+    support = "above 0"
 
     @staticmethod
     def possible(reward: float) -> bool:
-        """Return whether a reward is not negative."""
-        return reward >= 0.0
+        """Return whether a reward is above 0: one of 0 would rule out every other mean for ever."""
+        return reward > 0.0
 
     def check(self, means: Sequence[float]) -> None:
         """Refuse means below 0."""

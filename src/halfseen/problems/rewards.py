@@ -91,6 +91,10 @@ class RewardLaw(ShownAsCall, ABC):
         """Return whether a reward of this law can have a value; by default all are possible."""
         return True
 
+    def limits(self, means: Vector, noise: Vector) -> tuple[Vector, Vector]:
+        """Return the smallest and largest reward of each arm; by default nothing is known."""
+        return np.full(len(means), -np.inf), np.full(len(means), np.inf)
+
     @property
     def finite_variance(self) -> bool:
         """Whether the rewards have a variance; by default they have."""

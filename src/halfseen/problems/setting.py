@@ -31,6 +31,8 @@ class Setting(ByValue):
         Whether `noise` is a sub-Gaussian scale, not only a standard deviation.
     finite_variance
         Whether the rewards have a variance.
+    unit_interval
+        Whether every reward is known to be between 0 and 1.
     offered
         How many arms can ever be played; None for all of them.
     """
@@ -43,6 +45,7 @@ class Setting(ByValue):
     window: int | None = None
     sub_gaussian: bool = True
     finite_variance: bool = True
+    unit_interval: bool = False
     offered: int | None = None
 
     @property

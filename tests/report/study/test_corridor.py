@@ -7,7 +7,9 @@ from halfseen import (
     UCB,
     UCB1,
     ArmedBandit,
+    Delayed,
     FiniteActions,
+    Fixed,
     LinearBandit,
     LinUCB,
     PerAction,
@@ -97,3 +99,18 @@ def test_without_a_lower_bound_the_section_says_why():
     assert "growth" not in said
     assert corridor_figures(result, 0) == []
     assert np.all(result.tracks["regret"] == 0)
+
+
+def test_a_panel_without_a_band_says_why():
+    arms = ArmedBandit([0.9, 0.1], reward="bernoulli")
+    sent = Delayed(Fixed(1), window=9, sends="conversions")
+    study = Study(
+        arms, {"half": PerArm([0.5, 0.5]), "sent": sent}, UCB(), horizon=500, replications=4
+    )
+    result = simulate(study, engine="reference")
+    assert "Not in these tables: “sent”. No least slope is known here." in text(
+        lower_section(result)
+    )
+    (figure,) = corridor_figures(result, 0)
+    assert "Under “sent” there is no band" in str(figure)
+    assert "“half” there is no band" not in str(figure)

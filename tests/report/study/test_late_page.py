@@ -51,7 +51,8 @@ def test_the_summary_counts_what_is_open_and_given_up(result):
     shares = [rows["late"][f"share {name}"] for name in ("seen", "pending", "lost")]
     assert math.isclose(sum(shares), 1.0)
     assert rows["everything seen"]["share lost"] == 0.0
-    assert math.isnan(rows["biased"]["effective dimension"])
+    for name in ("biased", "sent"):
+        assert math.isnan(rows[name]["effective dimension"])
 
 
 def test_the_page_of_vectors_shows_late_feedback_and_claims_no_bound(tmp_path):

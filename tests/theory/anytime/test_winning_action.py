@@ -96,3 +96,16 @@ def test_bad_input_is_refused_in_a_sentence(changed, sentence):
     given = {"actions": ROWS, "estimate": [0.1, 0.2], "design": np.eye(2)} | changed
     with pytest.raises(InvalidInput, match=sentence):
         winning_action(given.pop("actions"), given.pop("estimate"), given.pop("design"), **given)
+
+
+@pytest.mark.parametrize(
+    "design", [np.zeros((2, 2)), 0.5 * np.eye(2), [[2.0, 1.0], [0.0, 2.0]], -np.eye(2)]
+)
+def test_a_design_without_its_ridge_or_asymmetric_is_refused(design):
+    with pytest.raises(InvalidInput, match="eigenvalues of at least the regularization, 1"):
+        winning_action(ROWS, [0.9, 0.1], design, regularization=1.0)
+
+
+def test_a_design_of_many_observations_of_one_action_is_taken():
+    design = np.eye(2) + 1e14 * np.outer(ROWS[1], ROWS[1])
+    assert winning_action(ROWS, [0.6, 0.8], design).leader == 1

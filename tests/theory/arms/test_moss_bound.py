@@ -2,7 +2,18 @@ import math
 
 import pytest
 
-from halfseen import MOSS, ArmedBandit, FixedArms, PerArm, RandomArms, Study, simulate
+from halfseen import (
+    MOSS,
+    ArmedBandit,
+    Delayed,
+    Fixed,
+    FixedArms,
+    GeometricDelay,
+    PerArm,
+    RandomArms,
+    Study,
+    simulate,
+)
 from halfseen.theory import regret_bounds
 
 MEANS, SEEN, NOISE = [0.5, 0.4, 0.2], [0.9, 0.2, 0.5], 0.5
@@ -67,3 +78,33 @@ def test_measured_regret_is_below_it_on_the_hardest_gap():
     regret = simulate(study).tracks["regret"][0, 0, 0, :, -1]
     most = bound(problem, MOSS(TOTAL), 1000).value
     assert 0.02 * most < regret.mean() < most
+
+
+@pytest.mark.parametrize(
+    ("censorship", "dimension", "reason"),
+    [
+        (Delayed(Fixed(5), window=9, sends="conversions"), 2.0, "depends on the reward"),
+        (
+            Delayed([[Fixed(0), GeometricDelay(300)], Fixed(0)], window=10),
+            28.82,
+            "depends on the reward",
+        ),
+        (Delayed(Fixed(5), window=9), 2.0, "not late"),
+    ],
+)
+def test_nothing_is_claimed_where_feedback_is_late_or_depends_on_the_reward(
+    censorship, dimension, reason
+):
+    arms = ArmedBandit([0.1, 0.9], reward="bernoulli")
+    found = regret_bounds(arms, censorship, MOSS(dimension), 20_000)
+    assert not found["worst case"].applies
+    assert reason in found["worst case"].reason
+    assert found.smallest.name == "trivial"
+
+
+def test_messages_that_come_at_once_are_as_good_as_no_delays():
+    arms = ArmedBandit([0.1, 0.9], reward="bernoulli")
+    found = regret_bounds(arms, Delayed(Fixed(0, arrive=0.5)), MOSS(4.0), 1000)["worst case"]
+    assert (
+        found.value == regret_bounds(arms, PerArm([0.5, 0.5]), MOSS(4.0), 1000)["worst case"].value
+    )

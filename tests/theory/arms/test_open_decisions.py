@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
+from scipy.special import zeta
 
 from halfseen import (
     UCB,
@@ -122,3 +123,17 @@ def test_measured_regret_stays_below_the_smallest_bound():
     study = Study(ARMS, late, UCB(), horizon=5_000, replications=20, baseline=False)
     found = simulate(study).tracks["regret"][..., -1]
     assert found.mean() < regret_bounds(ARMS, late, UCB(), 5_000).smallest.value
+
+
+@pytest.mark.parametrize("window", [None, 10**13])
+def test_a_horizon_too_long_to_list_has_bounds(window):
+    late = Delayed(GeometricDelay(5), window=window)
+    assert expected_under_way(GeometricDelay(5), 10**13, window=window) == pytest.approx(5.0)
+    assert math.isfinite(regret_bounds(ARMS, late, UCB(), 10**13).smallest.value)
+
+
+@pytest.mark.parametrize("horizon", [10**6, 3 * 10**6, 10**9, 10**13])
+def test_ages_taken_together_overstate_the_mean_by_less_than_a_ten_thousandth(horizon):
+    found = expected_under_way(ParetoDelay(1.2, 20), horizon)
+    exact = 20**1.2 * (zeta(1.2, 21) - zeta(1.2, 21 + horizon))
+    assert exact * (1 - 1e-9) <= found <= exact * (1 + 1e-4)

@@ -3,11 +3,22 @@ import math
 import numpy as np
 import pytest
 
-from halfseen import ArmedBandit, FiniteActions, LinearBandit, PerAction, PerArm, Uniform
+from halfseen import (
+    ArmedBandit,
+    Delayed,
+    FiniteActions,
+    Fixed,
+    LinearBandit,
+    PerAction,
+    PerArm,
+    Uniform,
+)
+from halfseen.errors import InvalidInput
 from halfseen.problems import RandomArms
 from halfseen.theory import (
     asymptotic_lower_bound,
     finite_lower_bound,
+    identification_time,
     lower_bounds,
     minimax_lower_bound,
 )
@@ -62,3 +73,44 @@ def test_slope_is_counted_over_the_last_tenfold():
 
 def test_an_arm_seen_always_needs_no_more():
     assert lower_bounds(ArmedBandit([1.0, 0.5]), PerArm([0.1, 1.0]), 100, 5).asymptotic.worth == 1.0
+
+
+@pytest.mark.parametrize(
+    "censorship",
+    [
+        Delayed([[Fixed(0, arrive=0.1), Fixed(0)], Fixed(0)], window=5),
+        Delayed(Fixed(5), window=9, sends="conversions"),
+    ],
+)
+def test_nothing_is_claimed_where_what_is_missing_depends_on_the_reward(censorship):
+    arms = ArmedBandit([0.5, 0.4], reward="bernoulli")
+    for compute in (
+        asymptotic_lower_bound,
+        identification_time,
+        lambda *world: finite_lower_bound(*world, 1e6, 300),
+    ):
+        with pytest.raises(InvalidInput, match="must not depend on the reward"):
+            compute(arms, censorship)
+    assert set(lower_bounds(arms, censorship, 1e6, 300).reasons) == {
+        "asymptotic",
+        "finite",
+        "minimax",
+    }
+
+
+def test_arms_that_tie_up_to_rounding_have_no_lower_bound():
+    arms = ArmedBandit([0.1 + 0.2, 0.3, 0.1])
+    for compute in (asymptotic_lower_bound, identification_time):
+        with pytest.raises(InvalidInput, match="arms 0, 1 tied at"):
+            compute(arms, Uniform(0.5))
+    tiny = ArmedBandit([2e-14, 1e-14], noise=1e-14)
+    assert asymptotic_lower_bound(tiny, Uniform(0.5)).constant == pytest.approx(4e-14)
+
+
+def test_the_headline_and_the_table_name_no_regret_that_no_policy_reaches():
+    found = lower_bounds(ArmedBandit([0.5, 0.4], noise=1.0), Uniform(0.5), 1e4, 10)
+    assert not found.finite.possible
+    assert "by round" not in repr(found)
+    assert "finite" not in str(found.table())
+    assert "no policy loses at most 10" in " ".join(found.sentences())
+    assert "61.67 by round 1,000,000" in repr(lower_bounds(*G, 1e6, 600))

@@ -91,3 +91,9 @@ def test_bad_input_is_refused_in_a_sentence():
         minimax_lower_bound([0.5, 0.0], 100)
     with pytest.raises(InvalidInput, match="`noise` must be a finite number"):
         minimax_lower_bound([0.5, 0.5], 100, noise=math.inf)
+
+
+def test_arms_without_noise_cost_nothing_in_the_worst_case():
+    assert minimax_lower_bound([0.5, 0.5], 1e4, noise=0.0).value == 0.0
+    some = minimax_lower_bound([0.5, 0.5, 0.5], 1e4, noise=[0.0, 1.0, 1.0])
+    assert some.terms["arms capped"] == pytest.approx(0.5 * 0.25 * math.sqrt(4e4))

@@ -137,7 +137,7 @@ class LateCell(Cell):
     def size(self) -> dict[str, float]:
         """Return the number of arms and the effective dimension, NaN where p is not defined."""
         size = super().size()
-        biased = self.delayed is not None and self.delayed.by_reward
+        biased = self.delayed is not None and self.delayed.depends_on_reward
         return size | ({"effective dimension": math.nan} if biased else {})
 
     def world(self) -> LateWorld:  # type: ignore[override]

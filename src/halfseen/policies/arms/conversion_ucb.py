@@ -133,6 +133,16 @@ class ConversionUCB(Policy):
                 "no window",
                 "Add a window to Delayed: what takes longer hardly counts.",
             )
+        age = self.remembers(setting)
+        late = [arm for arm, law in enumerate(laws) if not law.arrived_by(age) > 0.0]
+        if late:
+            raise InvalidInput(
+                f"ConversionUCB.laws, arm {late[0]}",
+                f"must let some conversions arrive by age {age:,}, in rounds",
+                laws[late[0]],
+                "Lengthen the window, or correct the law. A study's baseline has a window of 0:"
+                " leave it out with baseline=False.",
+            )
 
     def remembers(self, setting: Setting) -> int:
         """Return the age from which on a play gains nothing."""

@@ -14,8 +14,6 @@ from halfseen.errors import InvalidInput
 from halfseen.policies.arms.base import COUNT, PULLED, TOTAL, Policy, State, count_pull
 from halfseen.problems.setting import Setting
 
-UNBOUNDED = ("gaussian", "poisson", "exponential", "student-t")  # laws that leave [0, 1]
-
 
 def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> float:
     """Return (S + N - n) / N + sqrt(beta / (2 N)), with N plays and n messages."""
@@ -27,13 +25,13 @@ def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> 
 
 
 def refuse_unbounded(name: str, setting: Setting) -> None:
-    """Refuse rewards that a law allows to leave [0, 1]."""
-    if setting.reward in UNBOUNDED:
+    """Refuse rewards that may leave [0, 1]."""
+    if not setting.unit_interval and setting.reward != "bernoulli":
         raise InvalidInput(
             name,
             "must be played with rewards in [0, 1]",
-            f"{setting.reward} rewards",
-            'Use reward="bernoulli", or another policy.',
+            f"{setting.reward} rewards that may leave it",
+            'Use reward="bernoulli", scale means and noise, or use another policy.',
         )
 
 

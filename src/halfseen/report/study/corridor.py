@@ -66,6 +66,10 @@ def corridor_figures(result: Result, problem: int) -> list[Figure]:
         f" than {policy} was measured to lose here: at first nothing. C log T is not drawn: it is a"
         " slope as T grows, not a floor."
     )
+    drawn = {row["censorship"] for row in rows if row["kind"] == "corridor"}
+    others = [f"“{name}”" for name in study.censorships if name not in drawn]
+    if others:
+        note += f" Under {' and '.join(others)} there is no band: nothing is proved on both sides."
     titles = ("Between what is proved below and above", note, list(study.problems)[problem])
     layers = [band, *panels.bounds(axes), *panels.curves(axes, hints("regret"))]
     return [panels.draw(key, titles, layers, rows, key)]
@@ -160,6 +164,11 @@ def lower_section(result: Result) -> Html:
             continue
         any_known = True
         blocks += [_growth_table(result, known), _least_table(known)]
+        unknown = {place.names[1]: low for place, low in found if low.asymptotic is None}
+        blocks += [
+            tag("p", f"Not in these tables: “{name}”. {low.sentences()[0]}", class_="note")
+            for name, low in unknown.items()
+        ]
     if any_known:
         blocks.insert(0, tag("p", intro))
     return section("lower", "How good one could be", *blocks)

@@ -69,7 +69,7 @@ class Place:
     @property
     def dimension(self) -> float:
         """The effective dimension; of a linear bandit its worst case, d over the smallest p."""
-        if self.censorship.by_reward:
+        if self.censorship.depends_on_reward:
             return math.nan
         if self.linear:
             least = smallest_observe(self.problem, self.censorship)

@@ -117,6 +117,7 @@ def winning_action(
     lam = checks.number("regularization", regularization, above=0.0, fix="Use that of the policy.")
     scale = checks.number("noise", noise, at_least=0.0)
     longest = checks.number("bound", bound, at_least=0.0)
+    _refuse_small(ridge, lam)
     alpha = risk(level)
     spread = float(np.linalg.slogdet(ridge / lam)[1])
     radius = scale * math.sqrt(max(spread, 0.0) + 2.0 * math.log(1.0 / alpha))
@@ -129,6 +130,20 @@ def winning_action(
     margins[~apart.any(axis=1)] = math.inf
     won = bool(np.all(margins > 0.0))
     return WinningAction(leader if won else None, leader, 1.0 - alpha, margins, radius)
+
+
+def _refuse_small(design: Vector, ridge: float) -> None:
+    """Refuse a matrix that is not symmetric, or below the ridge by more than rounding."""
+    sizes = np.linalg.eigvalsh(design)
+    rounding = 1e-9 * (ridge + float(sizes[-1]))
+    alike = np.all(np.abs(design - design.T) <= rounding)
+    if not alike or not sizes[0] > 0.0 or sizes[0] < ridge - rounding:
+        raise InvalidInput(
+            "design",
+            f"must be symmetric, with eigenvalues of at least the regularization, {ridge:g}",
+            f"eigenvalues from {sizes[0]:.3g}" if alike else "an asymmetric matrix",
+            "Start from the regularization times the identity and add a a^T for each observation.",
+        )
 
 
 def _arrays(actions: Any, estimate: Any, design: Any) -> tuple[Vector, Vector, Vector]:

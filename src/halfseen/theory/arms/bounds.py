@@ -22,6 +22,7 @@ from halfseen.theory.arms.open_decisions import late_messages
 from halfseen.theory.proved_bounds import Bound, RegretBounds
 
 PAPER = "Guinet, Amin, Jaillet (2022)"
+NOT_AT_RANDOM = "what is missing depends on the reward"
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def regret_bounds(
     Under `Delayed` feedback p is the probability of arriving within the window. A count in hand is
     short of the count of messages sent by at most g, what `most_under_way` says, so every bound
     grows by its cost of a round times g/p for each arm: the undelayed regret plus gaps times
-    messages under way.
+    messages under way. That of MOSS is known only where nothing is late.
 
     References
     ----------
@@ -233,7 +234,7 @@ def regret_bounds_along(
     for time in times:
         now = replace(world, horizon=time)
         if type(policy) is MOSS:
-            tables.append(RegretBounds(time, _of_moss(problem, policy, now)))
+            tables.append(RegretBounds(time, _of_moss(problem, policy, censorship, now)))
             continue
         rows = [
             _bound(one, now, (one.policy and unproved) or (one.fixed and moving) or "")
@@ -243,8 +244,12 @@ def regret_bounds_along(
     return tables
 
 
-def _of_moss(problem: ArmedBandit, policy: MOSS, world: World) -> tuple[Bound, ...]:
+def _of_moss(
+    problem: ArmedBandit, policy: MOSS, censorship: Censorship, world: World
+) -> tuple[Bound, ...]:
     reason = moss_bound.moss_obstacle(problem, policy, world) or ""
+    if censorship.depends_on_reward:
+        reason = NOT_AT_RANDOM
     if not reason and not has_fixed_arms(problem):
         reason = "needs the same arms in every round"
     reference = moss_bound.OF_ARMS if policy.dimension == "arms" else moss_bound.OF_DIMENSION
@@ -277,7 +282,7 @@ def _under_way(problem: ArmedBandit, censorship: Censorship, horizon: int) -> Ve
 def obstacle(problem: ArmedBandit, policy: Policy, censorship: Censorship) -> str | None:
     """Return why nothing is proved, None if it is; raise if UCB was given a wrong bound."""
     if censorship.depends_on_reward:
-        return "what is missing depends on the reward"
+        return NOT_AT_RANDOM
     if type(policy) is not UCB:  # nor for subclasses
         return f"proved for UCB, not for {type(policy).__name__}"
     if not problem.law.sub_gaussian:

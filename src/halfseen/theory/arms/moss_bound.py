@@ -17,7 +17,13 @@ OF_ARMS = "Lattimore, Szepesvari (2020), theorem 9.1, by the observed clock"
 
 
 def moss_obstacle(problem: ArmedBandit, policy: MOSS, world: World) -> str | None:
-    """Return why nothing is proved of MOSS here, None if it is."""
+    """Return why nothing is proved of MOSS here, None if it is.
+
+    The textbook counts after how many observations an arm's index is too large, not up to which
+    one: between two of them any number of messages under way may be played for.
+    """
+    if world.under_way is not None:
+        return "proved for feedback that is not late"
     if not problem.law.sub_gaussian:
         return f"proved for sub-Gaussian rewards, not for {problem.law.in_words()}"
     if len(set(world.noise.tolist())) > 1:

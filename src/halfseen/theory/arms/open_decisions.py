@@ -12,6 +12,8 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems import DelayLaw
 
+SINGLE = 2**20  # ages that are summed one by one
+GROWTH = 1e-4  # by which blocks of later ages grow, relative to the age
 EXPONENT = 3.0  # more are under way at some time with probability at most T^-2, for each arm
 
 
@@ -34,7 +36,8 @@ def expected_under_way(law: DelayLaw, horizon: int, *, window: int | None = None
     Returns
     -------
     float
-        The mean.
+        The mean; beyond a million rounds ages are taken together, which makes it too large by
+        less than 0.01%.
 
     References
     ----------
@@ -50,8 +53,17 @@ def expected_under_way(law: DelayLaw, horizon: int, *, window: int | None = None
     last = checks.whole("horizon", horizon, at_least=1)
     most = last if window is None else min(checks.whole("window", window, at_least=0), last)
     comes = law.arrive if window is None else float(law.arrived_by(window))
-    ages = np.arange(most, dtype=float)
-    return float(np.sum(comes - np.asarray(law.arrived_by(ages), dtype=float)))
+    ages, widths = _blocks(int(min(most, law.longest)))
+    return float(np.sum(widths * (comes - np.asarray(law.arrived_by(ages), dtype=float))))
+
+
+def _blocks(most: int) -> tuple[Vector, Vector]:
+    """Return ages below `most` and how many each stands for: single ones, then ever more."""
+    starts = np.arange(min(most, SINGLE), dtype=float)
+    if most > SINGLE:
+        count = math.ceil(math.log(most / SINGLE) / GROWTH)
+        starts = np.append(starts, np.floor(np.geomspace(SINGLE, most, count, endpoint=False)))
+    return starts, np.diff(starts, append=float(most))
 
 
 def most_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) -> float:

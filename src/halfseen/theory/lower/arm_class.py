@@ -20,6 +20,7 @@ from halfseen.theory.arms.dimension import has_fixed_arms
 from halfseen.theory.lower.least_divergence import FAMILIES, TwoPoints, UniformLaw, bounded
 
 BOUNDED = "bounded"
+TIED = 1e-12  # gaps below it, relative to the means, are rounding errors
 FITTING = {  # the classes of laws that rewards of a kind belong to, the usual one first
     "gaussian": ("gaussian", "gaussian-unknown-variance"),
     "bernoulli": ("bernoulli", BOUNDED),
@@ -105,13 +106,14 @@ def arm_class(problem: Any, censorship: Any, family: Any = None) -> ArmClass:
             problem.actions,
             "Use AllArms or FixedArms.",
         )
+    refuse_missing_by_reward(censorship)
     arms = problem.playable
     means, noise = np.array(problem.means)[arms], problem.scale[arms]
     _refuse_ties("ArmedBandit.means", means, arms)
     reward = str(getattr(problem.reward, "kind", problem.reward))
     chosen = _family(problem, reward, family)
     if chosen == BOUNDED:
-        _check_support(reward, means, noise, arms)
+        _check_support(problem, means, noise, arms)
     if chosen == "exponential":
         checks.vector("ArmedBandit.means", means, above=0.0, fix="Exponential means are above 0.")
     observe = inputs.observation(censorship.probabilities(problem.arms))[arms]
@@ -147,8 +149,19 @@ def _family(problem: ArmedBandit, reward: str, family: Any) -> str:
     return chosen
 
 
+def refuse_missing_by_reward(censorship: Censorship) -> None:
+    """Refuse a censorship under which observed rewards are not a fair sample."""
+    if censorship.depends_on_reward:
+        raise InvalidInput(
+            "censorship",
+            "must not depend on the reward for a lower bound",
+            censorship,
+            "Nothing is known of what is missing not at random; use PerArm, or one law per arm.",
+        )
+
+
 def _refuse_ties(field: str, means: Vector, arms: NDArray[np.int64]) -> None:
-    tied = arms[means == means.max()]
+    tied = arms[means.max() - means <= TIED * np.abs(means).max()]
     if len(tied) > 1:
         names = ", ".join(str(arm) for arm in tied[:5])
         raise InvalidInput(
@@ -159,15 +172,16 @@ def _refuse_ties(field: str, means: Vector, arms: NDArray[np.int64]) -> None:
         )
 
 
-def _check_support(reward: str, means: Vector, noise: Vector, arms: NDArray[np.int64]) -> None:
-    reach = {"bernoulli": 0.0, "rademacher": 1.0, "uniform": math.sqrt(3.0)}[reward] * noise
-    outside = np.flatnonzero((means - reach < -1e-12) | (means + reach > 1.0 + 1e-12))
+def _check_support(
+    problem: ArmedBandit, means: Vector, noise: Vector, arms: NDArray[np.int64]
+) -> None:
+    low, high = problem.law.limits(means, noise)
+    outside = np.flatnonzero((low < -1e-12) | (high > 1.0 + 1e-12))
     if len(outside):
         place = outside[0]
-        low, high = means[place] - reach[place], means[place] + reach[place]
         raise InvalidInput(
             "ArmedBandit.noise",
-            f"must leave {reward} rewards between 0 and 1 for a lower bound",
-            f"rewards from {low:g} to {high:g} of arm {arms[place]}",
+            f"must leave {problem.law.kind} rewards between 0 and 1 for a lower bound",
+            f"rewards from {low[place]:g} to {high[place]:g} of arm {arms[place]}",
             "Lower the noise, or scale means and noise.",
         )

@@ -21,10 +21,8 @@ from halfseen.problems import (
 )
 from halfseen.tables import show
 from halfseen.theory import inputs
-from halfseen.theory.lower.arm_class import ArmClass, arm_class
+from halfseen.theory.lower.arm_class import TIED, ArmClass, arm_class, refuse_missing_by_reward
 from halfseen.theory.lower.graves_lai import graves_lai
-
-TIED = 1e-12  # gaps below it, relative to the means, are rounding errors of inner products
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -202,6 +200,7 @@ def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLo
             "Leave all but one of them out, or change theta.",
         )
     observe = inputs.action_observation(censorship, rows)
+    refuse_missing_by_reward(censorship)
     found = graves_lai(rows, gaps, observe, problem.noise, best)
     free = graves_lai(rows, gaps, np.ones(len(rows)), problem.noise, best)
     worse = gaps > 0.0

@@ -16,6 +16,7 @@ from halfseen.display import Shown
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit
 from halfseen.tables import Table, show
+from halfseen.theory.lower.arm_class import refuse_missing_by_reward
 from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
 from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
 from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
@@ -54,17 +55,23 @@ class LowerBounds(Shown):
         """Return one row per bound that is known."""
         rows = [
             ("asymptotic", "C, in C log T", self.asymptotic and self.asymptotic.constant),
-            ("finite", "regret", self.finite and self.finite.value),
+            ("finite", "regret", self._holding and self._holding.value),
             ("minimax", "regret", self.minimax and self.minimax.value),
         ]
         return Table(("bound", "of", "at least"), tuple(row for row in rows if row[2] is not None))
+
+    @property
+    def _holding(self) -> FiniteLowerBound | None:
+        """The bound by the horizon, unless it says nothing or no policy is that good."""
+        low = self.finite
+        return low if low is not None and low.possible and low.says_something else None
 
     def _headline(self) -> str:
         said = []
         if self.asymptotic is not None:
             said.append(f"{show(self.asymptotic.constant)} log T as T grows")
-        if self.finite is not None:
-            said.append(f"{show(self.finite.value)} by round {self.finite.horizon:,.0f}")
+        if self._holding is not None:
+            said.append(f"{show(self._holding.value)} by round {self._holding.horizon:,.0f}")
         if self.minimax is not None:
             said.append(f"{show(self.minimax.value)} in the worst case")
         return f"regret is at least {', '.join(said) or 'not known'}"
@@ -139,10 +146,6 @@ def lower_bounds(
 
     def tried(name: str, compute: Callable[[], Found]) -> Found | None:
         try:
-            if censorship.by_reward:
-                raise InvalidInput(
-                    "censorship", "must not depend on the reward", censorship, "Nothing is known."
-                )
             return compute()
         except InvalidInput as error:
             reasons[name] = str(error)
@@ -191,6 +194,7 @@ def _minimax(problem: Any, censorship: Any, horizon: float) -> MinimaxLowerBound
         getattr(problem.reward, "kind", problem.reward),
         ("gaussian", "bernoulli"),
     )
+    refuse_missing_by_reward(censorship)
     arms = problem.playable
     observe = censorship.probabilities(problem.arms)[arms]
     return minimax_lower_bound(observe, horizon, noise=problem.scale[arms], rewards=reward)

@@ -135,7 +135,8 @@ def _capped(variances: Vector, time: float) -> tuple[float, float]:
     """
     above = np.arange(len(variances))[::-1]
     totals = np.cumsum(variances) + above * variances
-    best = int(np.argmax((totals - variances) ** 2 / np.maximum(totals, 1e-300) ** 1.5))
+    shares = np.divide(variances, totals, out=np.ones(len(totals)), where=totals > 0.0)
+    best = int(np.argmax((1.0 - shares) ** 2 * np.sqrt(totals)))
     return _alike(float(totals[best]), float(variances[best]), time)
 
 
