@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
+from halfseen.logs.group_sums import distinct_pairs
 from halfseen.tables import show
 
 DRAWS = 40_000
@@ -135,7 +136,7 @@ def _quantile(a: Vector, b: Vector, share: float, rng: np.random.Generator) -> f
             smooth = a >= often
     mean, variance = _moments(a[smooth], b[smooth])
     a, b = a[~smooth], b[~smooth]
-    pairs, place, times = _distinct(a, b)
+    pairs, place, times = distinct_pairs(a, b)
     enough, most = (MANY_ALIKE, MANY_WORK) if len(a) > MANY else (ALIKE, WORK)
     alike = times >= enough
     a, b = a[~alike[place]], b[~alike[place]]
@@ -148,19 +149,6 @@ def _quantile(a: Vector, b: Vector, share: float, rng: np.random.Generator) -> f
         some = slice(start, start + 256)
         total += (1.0 / rng.beta(a[some, None], b[some, None], (len(a[some]), draws))).sum(axis=0)
     return float(np.quantile(total, share, method="lower" if share < 0.5 else "higher"))
-
-
-def _distinct(a: Vector, b: Vector) -> tuple[Vector, NDArray[np.intp], NDArray[np.intp]]:
-    """Return the distinct pairs in order, the place of each pair among them, and their counts."""
-    width = b.max(initial=0.0) + 1.0
-    small = (a.max(initial=0.0) + 1.0) * width < 2.0**53
-    if small and not (a % 1.0).any() and not (b % 1.0).any():  # sorted faster as one number
-        keys, place, times = np.unique(
-            (a * width + b).astype(np.int64), return_inverse=True, return_counts=True
-        )
-        return np.stack(np.divmod(keys.astype(float), width), axis=1), place, times
-    pairs, place, times = np.unique(a + 1j * b, return_inverse=True, return_counts=True)
-    return np.stack([pairs.real, pairs.imag], axis=1), place, times
 
 
 @cache

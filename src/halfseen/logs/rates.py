@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.display import Shown
+from halfseen.logs.group_sums import distinct_pairs
 
 FEW_ARMS = 20  # below, the law of rates across arms is too uncertain for an interval
 
@@ -77,8 +78,8 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any], *, doubt: float = math.inf
 
     if len(seen) < 2:
         return RatePrior(0.5, 1.0, len(seen))
-    pairs, times = np.unique(seen + 1j * (rows - seen), return_counts=True)
-    hits, misses = pairs.real, pairs.imag
+    pairs, _, times = distinct_pairs(np.asarray(seen, float), np.asarray(rows - seen, float))
+    hits, misses = np.ascontiguousarray(pairs.T)
     pooled = float(np.clip((hits * times).sum() / ((hits + misses) * times).sum(), 1e-9, 1 - 1e-9))
 
     def loss(place: Vector) -> float:

@@ -112,9 +112,13 @@ def worth_most(
     first = int(np.argmax(wins))
     typical = np.median(rates, axis=1) if len(some) == len(names) else np.median(mean)
     times = np.quantile((typical / rates[:, first]) ** 2, [0.05, 0.5, 0.95]).tolist()
-    alone = rng.beta(seen[some] + 0.5, rows[some] - seen[some] + 0.5, size=(DRAWS, len(some)))
-    usual = np.median(alone, axis=1) if len(some) == len(names) else np.median(mean)
-    own = np.quantile((usual / alone[:, first]) ** 2, [0.05, 0.95]).tolist()
+    if len(some) == len(names):
+        alone = rng.beta(seen + 0.5, rows - seen + 0.5, size=(DRAWS, len(some)))
+        typical, lowest = np.median(alone, axis=1), alone[:, first]
+    else:
+        hits, size = seen[some[first]], rows[some[first]]
+        lowest = rng.beta(hits + 0.5, size - hits + 0.5, size=DRAWS)
+    own = np.quantile((typical / lowest) ** 2, [0.05, 0.95]).tolist()
     return WorthMost(
         arm=names[some[first]],
         probability=float(wins[first]) / DRAWS,
