@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+Z95 = 1.96  # standard errors on either side of a mean in its 95% interval
 MOST_ROWS = 60  # shown in a console or notebook
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}

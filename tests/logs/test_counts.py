@@ -12,7 +12,7 @@ from halfseen import HalfseenError, InvalidInput, audit
 from halfseen.logs import reward_cells
 from halfseen.logs.columns import MISSING, Columns
 from halfseen.logs.counts import read_decisions
-from halfseen.logs.source import open_log
+from halfseen.logs.source import Log, open_log
 
 
 def counts(rows, **columns):
@@ -143,8 +143,11 @@ def test_any_file_gives_counts_or_a_sentence(tmp_path_factory, content):
     assert "\n" not in said
 
 
+@pytest.mark.parametrize("time", ["t", None])
 @pytest.mark.parametrize("unnamed", [False, True])
-def test_a_long_parquet_log_is_counted_like_the_table_it_holds(tmp_path, monkeypatch, unnamed):
+def test_a_long_parquet_log_is_counted_like_the_table_it_holds(
+    tmp_path, monkeypatch, unnamed, time
+):
     rng = np.random.default_rng(3)
     arm = rng.choice(["a", "b", "c"], 3000).astype(object)
     reward = np.where(rng.random(3000) < 0.6, rng.normal(size=3000), np.nan)
@@ -154,11 +157,37 @@ def test_a_long_parquet_log_is_counted_like_the_table_it_holds(tmp_path, monkeyp
     frame = pd.DataFrame({"a": arm, "r": reward, "t": moment})
     frame.to_parquet(tmp_path / "log.parquet")
     monkeypatch.setattr(reward_cells, "EXACT", 100)
-    stored = read_decisions(open_log(tmp_path / "log.parquet"), Columns("a", "r", time="t"))
-    table = read_decisions(open_log(frame), Columns("a", "r", time="t"))
+    stored = read_decisions(open_log(tmp_path / "log.parquet"), Columns("a", "r", time=time))
+    table = read_decisions(open_log(frame), Columns("a", "r", time=time))
     assert (stored.cells is not None, table.cells is None) == (True, True)
     assert stored.counts.names == table.counts.names
     for name in ("rows", "seen", "mean", "variance", "least", "most", "unnamed"):
         ours, theirs = getattr(stored.counts, name), getattr(table.counts, name)
         np.testing.assert_allclose(ours, theirs, rtol=1e-12)
-    np.testing.assert_array_equal(stored.binned.seen, table.binned.seen)
+    if time is not None:
+        np.testing.assert_array_equal(stored.binned.seen, table.binned.seen)
+
+
+def test_rewards_seen_in_a_long_log_are_counted_once_on_the_way(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.integers(0, 4, 3000), "r": rng.normal(size=3000)})
+    frame.loc[rng.random(3000) < 0.4, "r"] = None
+    frame.to_parquet(tmp_path / "log.parquet")
+    monkeypatch.setattr(reward_cells, "EXACT", 100)
+    asked = []
+    query = Log.query
+    monkeypatch.setattr(Log, "query", lambda log, sql: asked.append(sql) or query(log, sql))
+    found = read_decisions(open_log(tmp_path / "log.parquet"), Columns("a", "r")).counts
+    assert found.seen.tolist() == frame.groupby("a").r.count().tolist()
+    assert not any("count(reward)" in sql for sql in asked)
+
+
+@pytest.mark.parametrize("arms", [1, 10])
+def test_no_reward_of_a_named_arm_in_a_long_log(tmp_path, monkeypatch, arms):
+    frame = pd.DataFrame({"a": np.arange(300.0) % arms, "r": np.nan})
+    frame.loc[:9, "a"], frame.loc[:9, "r"] = np.nan, np.linspace(0, 9, 10)
+    frame.to_parquet(tmp_path / "log.parquet")
+    monkeypatch.setattr(reward_cells, "EXACT", 100)
+    found = read_decisions(open_log(tmp_path / "log.parquet"), Columns("a", "r")).counts
+    assert (found.seen.sum(), found.unnamed, len(found)) == (0, 10, arms)
+    assert np.isnan(found.mean).all()

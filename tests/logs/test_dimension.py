@@ -72,6 +72,18 @@ def test_the_sum_over_arms_with_the_same_counts_has_the_law_of_its_draws(a, b):
     assert ks_2samp(each, together).pvalue > 1e-3
 
 
+def test_very_many_arms_are_drawn_by_their_counts_as_they_are_one_by_one(monkeypatch):
+    rng = np.random.default_rng(5)
+    rows = rng.poisson(6, 25_000) + 3.0
+    seen = np.maximum(rng.binomial(rows.astype(int), 0.6), 3.0)
+    fast = [effective._quantile(seen, rows - seen + 1.0, q, rng) for q in (0.025, 0.975)]
+    monkeypatch.setattr(effective, "WORK", 5_000_000)
+    monkeypatch.setattr(effective, "MANY", 10**9)
+    monkeypatch.setattr(effective, "ALIKE", 10**9)
+    slow = [effective._quantile(seen, rows - seen + 1.0, q, rng) for q in (0.025, 0.975)]
+    assert fast == pytest.approx(slow, rel=3e-3)  # 200 draws: 0.1% each
+
+
 def test_a_million_arms():
     rng = np.random.default_rng(2)
     rows = rng.poisson(60, 1_000_000) + 1

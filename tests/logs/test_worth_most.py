@@ -56,6 +56,16 @@ def test_arms_that_are_seen_about_as_often_do_not_stand_out():
     assert "All arms are seen about as often (79%)" in str(found)
 
 
+def test_what_a_point_is_worth_is_not_pulled_to_arms_unlike_it():
+    rng, held = np.random.default_rng(1), []
+    rates = np.array([0.3] * 19 + [0.1])
+    for _ in range(40):
+        found = worth_most(tuple(map(str, range(20))), rng.binomial(100, rates), np.full(20, 100))
+        truth = (0.3 / rates[int(found.arm)]) ** 2
+        held.append(found.times_low <= truth <= found.times_high)
+    assert np.mean(held) >= 0.8  # of 40, 90% nominal; 12% with shrunken draws alone
+
+
 def test_a_single_arm_has_none():
     assert worth_most(("a",), np.array([1.0]), np.array([2.0])) is None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.censorship import PerArm
@@ -217,9 +218,13 @@ class Audit(Advice, Shown, ByValue):
 
     def costliest(self, most: int) -> list[int]:
         """Return the positions of the arms that cost most, the costliest first."""
+        return [int(i) for i in self._by_cost[:most]]
+
+    @cached_property
+    def _by_cost(self) -> NDArray[np.intp]:
         with np.errstate(divide="ignore"):
             parts = self.effective_rows / self.effective_seen
-        return np.argsort(-parts, kind="stable")[:most].tolist()
+        return np.argsort(-parts, kind="stable")
 
     def report(
         self,

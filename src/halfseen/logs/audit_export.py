@@ -79,7 +79,8 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         "direction": None if found.direction is None else found.direction.to_dict(),
         "assumption": ASSUMPTION,
     }
-    values: dict[str, Any] = plain(snake_keys(content))
+    rates = content["rates"]  # has its keys, of very many records
+    values: dict[str, Any] = plain(snake_keys(content | {"rates": []}) | {"rates": rates})
     return values
 
 

@@ -16,6 +16,7 @@ from halfseen.logs import reward_cells
 from halfseen.logs.columns import REAL, WHOLE, Columns, WrongType, decisions_sql
 from halfseen.logs.reward_cells import RewardCells
 from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, filter_rows
+from halfseen.logs.seen_moments import seen_moments
 from halfseen.logs.source import Log, filled, identifier, too_large
 from halfseen.logs.time_bins import Bins, find_bins
 
@@ -190,10 +191,9 @@ def _counted(log: Log, columns: Columns) -> Decisions:
     ends = _known_ends(log, columns)
     few_arms, in_cells = _peek(log, sql, ends) if bins is not None or ends else (False, False)
     by_time = bins is not None and few_arms
-    ask = {
-        "rows": "count(*)",
-        "seen": "count(reward)" if columns.reward else "count(*) FILTER (seen)",
-    }
+    ask = {"rows": "count(*)"}
+    if by_time or not in_cells:
+        ask["seen"] = "count(reward)" if columns.reward else "count(*) FILTER (seen)"
     if columns.reward and not in_cells:
         ask |= {"mean": "avg(reward)", "variance": "var_samp(reward)"}
     if columns.reward and ends is None:
@@ -237,7 +237,10 @@ def _counted(log: Log, columns: Columns) -> Decisions:
         raise too_large(log.name)
     cells = None
     if in_cells:
-        counts, cells = _with_moments(counts, log, sql)
+        mean, variance, seen, cells = seen_moments(
+            log, sql, len(counts), counts.seen if by_time else None
+        )
+        counts = replace(counts, mean=mean, variance=variance, seen=seen)
     if np.isinf(counts.variance).any():
         raise too_large(log.name)
     return Decisions(log, columns, sql, counts, bins, _binned(found) if by_time else None, cells)
@@ -262,25 +265,6 @@ def _with_ends(counts: Counts, log: Log, sql: str, ends: tuple[float, float]) ->
         )
         ends = float(filled(found["low"])[0]), float(filled(found["high"])[0])
     return replace(counts, least=ends[0], most=ends[1])
-
-
-def _with_moments(counts: Counts, log: Log, sql: str) -> tuple[Counts, RewardCells | None]:
-    """Add the means and variances, and return the cells they come from if arms are not many."""
-    known = counts.seen > 0
-    mean, variance = np.full(len(counts), np.nan), np.full(len(counts), np.nan)
-    if not known.any():
-        return counts, None
-    rows, cells = f"{sql} WHERE seen AND action IS NOT NULL", None
-    if known.sum() <= reward_cells.ARMS:
-        cells = reward_cells.read_cells(log, rows, exact=False)
-        mean[known], variance[known] = cells.moments()
-    else:
-        found = log.query(
-            f"SELECT avg(reward) AS mean, var_samp(reward) AS variance FROM {rows}"
-            " GROUP BY action ORDER BY action"
-        )
-        mean[known], variance[known] = filled(found["mean"]), filled(found["variance"])
-    return replace(counts, mean=mean, variance=variance), cells
 
 
 def _zeros_matter(bins: Bins, ends: tuple[float, float] | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
+from halfseen.logs.group_sums import distinct_pairs
 from halfseen.tables import show
 
 DRAWS = 40_000
 WORK = 20_000_000  # draws in all
 SMOOTH = ((1, 20_000), (200, 50), (20_000, 6))  # arms seen that often sum to something normal
 ALIKE = 5000  # arms of the same counts: only the tail of their law is drawn one by one
+MANY, MANY_ALIKE, MANY_WORK = 20_000, 100, 3_000_000  # the same for logs of very many arms
 TAIL = 0.01
 
 
@@ -133,25 +136,32 @@ def _quantile(a: Vector, b: Vector, share: float, rng: np.random.Generator) -> f
             smooth = a >= often
     mean, variance = _moments(a[smooth], b[smooth])
     a, b = a[~smooth], b[~smooth]
-    pairs, place, times = np.unique(a + 1j * b, return_inverse=True, return_counts=True)
-    alike = times >= ALIKE
+    pairs, place, times = distinct_pairs(a, b)
+    enough, most = (MANY_ALIKE, MANY_WORK) if len(a) > MANY else (ALIKE, WORK)
+    alike = times >= enough
     a, b = a[~alike[place]], b[~alike[place]]
     work = len(a) + int(TAIL * times[alike].sum())
-    draws = int(np.clip(WORK // max(work, 1), 200, DRAWS))
+    draws = int(np.clip(most // max(work, 1), 200, DRAWS))
     total = fixed + mean + math.sqrt(variance) * rng.standard_normal(draws)
-    for pair, count in zip(pairs[alike], times[alike], strict=True):
-        total += _sum_alike(pair.real, pair.imag, int(count), draws, rng)
+    for (first, second), count in zip(pairs[alike].tolist(), times[alike].tolist(), strict=True):
+        total += _sum_alike(first, second, count, draws, rng)
     for start in range(0, len(a), 256):
         some = slice(start, start + 256)
         total += (1.0 / rng.beta(a[some, None], b[some, None], (len(a[some]), draws))).sum(axis=0)
     return float(np.quantile(total, share, method="lower" if share < 0.5 else "higher"))
 
 
+@cache
+def _legendre(count: int) -> tuple[Vector, Vector]:
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return nodes, weights
+
+
 def _sum_alike(a: float, b: float, count: int, draws: int, rng: np.random.Generator) -> Vector:
     """Draw the sum of so many 1 / Beta(a, b); the beta's lower tail is read off a table."""
     from scipy.special import betaincinv
 
-    nodes, weights = np.polynomial.legendre.leggauss(100)
+    nodes, weights = _legendre(100)
     reach = -math.log(TAIL)
     share = np.exp(-reach * (1.0 - nodes) / 2.0)
     weights = weights * share * reach / 2.0 / (1.0 - TAIL)

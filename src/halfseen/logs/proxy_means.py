@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from halfseen import checks
 from halfseen.checks import Vector
@@ -110,7 +110,7 @@ def proxy_mean(seen: Any, missing: Any, values: Any = (0.0, 1.0)) -> ProxyMean:
     p_value = None
     if groups > count:
         left = b - a @ odds
-        p_value = float(chi2.sf(n * float(weight @ left**2), groups - count))
+        p_value = float(chdtrc(groups - count, n * float(weight @ left**2)))
     return ProxyMean(
         mean=mean,
         standard_error=math.sqrt(variance / n),

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.display import Shown
+from halfseen.logs.group_sums import distinct_pairs
+
+FEW_ARMS = 20  # below, the law of rates across arms is too uncertain for an interval
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,10 +26,13 @@ class RatePrior(Shown):
         The rate of a typical arm.
     worth
         How many rows of its own an arm needs before they count as much as the other arms do.
+    arms
+        How many arms it was fitted to; None if it is known.
     """
 
     mean: float
     worth: float
+    arms: int | None = None
 
     def posterior(self, seen: NDArray[Any], rows: NDArray[Any]) -> tuple[Vector, Vector]:
         """Return the two parameters of each arm's beta law."""
@@ -71,9 +77,9 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any], *, doubt: float = math.inf
     from scipy.special import betaln, expit, logit
 
     if len(seen) < 2:
-        return RatePrior(0.5, 1.0)
-    pairs, times = np.unique(seen + 1j * (rows - seen), return_counts=True)
-    hits, misses = pairs.real, pairs.imag
+        return RatePrior(0.5, 1.0, len(seen))
+    pairs, _, times = distinct_pairs(np.asarray(seen, float), np.asarray(rows - seen, float))
+    hits, misses = np.ascontiguousarray(pairs.T)
     pooled = float(np.clip((hits * times).sum() / ((hits + misses) * times).sum(), 1e-9, 1 - 1e-9))
 
     def loss(place: Vector) -> float:
@@ -87,7 +93,7 @@ def fit_prior(seen: NDArray[Any], rows: NDArray[Any], *, doubt: float = math.inf
     starts = [(float(logit(pooled)), min(math.log(worth), most)) for worth in (2.0, 200.0)]
     fits = [minimize(loss, start, method="L-BFGS-B", bounds=limits) for start in starts]
     best = min(fits, key=lambda fit: fit.fun).x
-    return RatePrior(float(expit(best[0])), math.exp(best[1]))
+    return RatePrior(float(expit(best[0])), math.exp(best[1]), len(seen))
 
 
 def shrunken_interval(
@@ -102,12 +108,18 @@ def shrunken_interval(
     prior
         The law of rates across arms.
     level
-        Level of the interval; the error of estimating the prior is not included.
+        Level of the interval.
 
     Returns
     -------
     rate, low, high
         The mean and the quantiles of the beta law of each arm.
+
+    Notes
+    -----
+    Fewer than 20 arms tell too little about their law: a prior fitted to three arms covered 75% to
+    95%. The interval is then joined with the arm's own, by Jeffreys' prior. With more arms it holds
+    the truth of 95 in 100 arms, not of an arm that is unlike all others.
 
     Examples
     --------
@@ -119,4 +131,9 @@ def shrunken_interval(
 
     a, b = prior.posterior(seen, rows)
     tail = (1.0 - level) / 2.0
-    return a / (a + b), betaincinv(a, b, tail), betaincinv(a, b, 1.0 - tail)
+    low, high = betaincinv(a, b, tail), betaincinv(a, b, 1.0 - tail)
+    if prior.arms is not None and prior.arms < FEW_ARMS:
+        own = seen + 0.5, rows - seen + 0.5
+        low = np.minimum(low, betaincinv(*own, tail))
+        high = np.maximum(high, betaincinv(*own, 1.0 - tail))
+    return a / (a + b), low, high

@@ -84,7 +84,7 @@ def bin_sql(log: Log, rows: str) -> str:
         "SELECT unnest(quantile_cont(reward, [0.001, 0.999])) AS ends FROM"
         f" (SELECT reward FROM {rows} LIMIT {HEAD})"
     )["ends"]
-    low, high = filled(ends).tolist()
+    low, high = filled(ends).tolist() if len(ends) else (0.0, 0.0)
     if not high - low > BINS / LARGEST:
         return "0"
     inside = f"(reward - '{low!r}'::DOUBLE) * '{BINS / (high - low)!r}'::DOUBLE"

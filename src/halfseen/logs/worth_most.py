@@ -93,6 +93,11 @@ def worth_most(
     -------
     WorthMost or None
         None for a single arm.
+
+    Notes
+    -----
+    What a point is worth is between the ends of shrunken draws and of draws that borrow nothing:
+    the former alone pull an arm that is unlike the others towards them.
     """
     if len(names) < 2:
         return None
@@ -107,11 +112,18 @@ def worth_most(
     first = int(np.argmax(wins))
     typical = np.median(rates, axis=1) if len(some) == len(names) else np.median(mean)
     times = np.quantile((typical / rates[:, first]) ** 2, [0.05, 0.5, 0.95]).tolist()
+    if len(some) == len(names):
+        alone = rng.beta(seen + 0.5, rows - seen + 0.5, size=(DRAWS, len(some)))
+        typical, lowest = np.median(alone, axis=1), alone[:, first]
+    else:
+        hits, size = seen[some[first]], rows[some[first]]
+        lowest = rng.beta(hits + 0.5, size - hits + 0.5, size=DRAWS)
+    own = np.quantile((typical / lowest) ** 2, [0.05, 0.95]).tolist()
     return WorthMost(
         arm=names[some[first]],
         probability=float(wins[first]) / DRAWS,
         rate=float(mean[some[first]]),
         times=times[1],
-        times_low=times[0],
-        times_high=times[2],
+        times_low=min(times[0], own[0]),
+        times_high=max(times[2], own[1]),
     )

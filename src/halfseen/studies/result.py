@@ -21,13 +21,12 @@ from halfseen.memory import memory_bytes
 from halfseen.studies.folder import not_all_there, reserve_folder, stored_study
 from halfseen.studies.storage import SUMMARIES, read_cell, readable, write_cell
 from halfseen.studies.study import AnyCell, Fingerprints, Position, Study
-from halfseen.tables import Table, table
+from halfseen.tables import Z95, Table, table
 
 if TYPE_CHECKING:
     import altair as alt
     import xarray as xr
 
-Z95 = 1.96  # standard errors on either side of a mean in its 95% interval
 _AXES = ("problem", "censorship", "policy", "replication", "checkpoint")
 _OF_A_REPLICATION = ("winner", "winner_round", "winner_right")  # not of a checkpoint
 WINNER_COLUMNS = ("winner declared", "rounds to winner", "winner right")  # of the summary

@@ -28,7 +28,6 @@ from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.studies.folder import not_all_there, optional_folder, stored_study
 from halfseen.studies.partial_summary import Draft, draft_of
-from halfseen.studies.result import Z95
 from halfseen.studies.simulate import (
     Progress,
     Settling,
@@ -40,7 +39,7 @@ from halfseen.studies.simulate import (
 )
 from halfseen.studies.storage import SUMMARIES, read_cell, write_cell
 from halfseen.studies.study import AnyCell, Position, Study
-from halfseen.tables import Table, table
+from halfseen.tables import Z95, Table, table
 
 BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
 DEVICE_BYTES = 1 << 33  # bytes of a batch on a GPU; one with less memory splits it

@@ -10,7 +10,7 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.mature_rows import cut_sql
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.logs.warnings.tied_units import two_sided
-from halfseen.studies.result import Z95
+from halfseen.tables import Z95
 
 PERIODS, LEAST = 8, 5  # periods of time, and rewards that each side of a comparison needs
 MATTERS = 0.02  # difference, in standard deviations, from which it matters

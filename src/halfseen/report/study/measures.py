@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.phrases import number
-from halfseen.studies.result import Z95, Result
+from halfseen.studies.result import Result
 from halfseen.studies.study import Study
+from halfseen.tables import Z95
 from halfseen.theory import effective_dimension
 
 Position = tuple[int, int, int]
