@@ -191,6 +191,30 @@ def test_estimators_that_rest_on_their_regression_have_no_normal_interval():
     assert estimates(wide)["clipped DR"].low == estimates(wide)["DR"].low
 
 
+@pytest.mark.parametrize("interval", ["normal", "bootstrap"])
+def test_clipped_ipw_has_no_interval_and_no_verdict_where_it_clips(interval):
+    options = COLUMNS | {"estimator": "clipped IPW", "interval": interval, "resamples": 20}
+    found = value(half_seen(), target={"a": 1}, threshold=2.0, **options)  # W is 10
+    assert found.value == pytest.approx(0.12)  # the truth is .6
+    assert math.isnan(found.low)
+    assert math.isnan(found.difference.low)
+    assert "cannot tell which policy is better" in found.verdict
+    assert math.isnan(estimates(found)["clipped IPW"].low)
+    whole = value(half_seen(), target={"a": 1}, **options)
+    assert whole.low < 0.6 < whole.high
+
+
+def test_the_order_is_open_where_an_arm_showed_one_value_only():
+    paid = [1] * 60 + [None] * 140 + [1] * 80 + [0] * 80 + [None] * 40
+    rows = {"arm": ["a"] * 200 + ["b"] * 200, "paid": paid}
+    found = value(rows, target={"a": 1}, compare={"b": 1}, **COLUMNS)
+    assert found.tipping_gamma == math.inf
+    worst = found.bounds(math.inf, difference=True)
+    assert (worst.low, worst.high) == pytest.approx([-0.3, 0.6])
+    assert found.turning.startswith("The order is open if missing rewards can be values that were")
+    assert found.turning in found.verdict
+
+
 def test_long_logs_of_real_rewards_are_counted_in_intervals(monkeypatch):
     rows = drawn(4000, 6)
     whole = value(rows, target={"1": 1}, **COLUMNS)

@@ -260,9 +260,9 @@ class _Evaluation:
     def influence(self, estimator: str, policy: int) -> Influence:
         return influence(estimator, self.log.sample, self.weightings[policy], self.threshold)
 
-    def _rests_on_regression(self, estimator: str) -> bool:
-        """Return whether the regression's error, which no influence value holds, enters."""
-        if estimator in ("clipped DR", "switch-DR"):
+    def _spread_is_not_error(self, estimator: str) -> bool:
+        """Return whether a bias, or the regression's error, enters that no influence value has."""
+        if estimator in ("clipped IPW", "clipped DR", "switch-DR"):
             weights = (w.weight[self.log.sample.seen].max() for w in self.weightings)
             return max(weights) > self.threshold
         return estimator in ("DM", "DRos")
@@ -270,7 +270,7 @@ class _Evaluation:
     def estimate(self, name: str, found: Influence, estimator: str) -> Estimate:
         sample = self.log.sample
         mean = found.estimate(sample)
-        if self._rests_on_regression(estimator):
+        if self._spread_is_not_error(estimator):
             return Estimate(name, mean, math.nan, math.nan, math.nan)
         error = found.error(sample)
         return Estimate(name, mean, error, *normal_interval(mean, error, self.level))
@@ -292,7 +292,8 @@ class _Evaluation:
         ]
         if len(values) > 1:
             main.append(self.estimate("difference", values[0] - values[1], chosen))
-        if options and (self.model.refits or not self._rests_on_regression(chosen)):
+        refitted = self.model.refits and chosen != "clipped IPW"  # no refit cures its bias
+        if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
         all_of = {name: self.influence(name, 0) for name in self.available}
         sample, cells = self.log.sample, in_cells(self.log.sample, self.log.cell)

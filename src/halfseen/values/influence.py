@@ -139,7 +139,7 @@ def influence(
     ============= ==============================================================================
 
     The standard deviation of DM says nothing about the error of q, nor does that of DR with
-    smaller weights: neither gets a normal interval.
+    smaller weights, and that of clipped IPW nothing about its bias: none gets a normal interval.
 
     Examples
     --------

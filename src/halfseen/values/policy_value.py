@@ -68,7 +68,7 @@ class PolicyValue(Shown, ByValue):
     diagnostics
         What the weights say.
     tipping_gamma
-        The smallest Gamma at which the difference may be 0.
+        The smallest Gamma at which the difference may be 0; infinite if none is large enough.
     rows, seen
         Decisions, and rewards seen.
     log, warnings, notes, left_out, asked
@@ -189,6 +189,12 @@ class PolicyValue(Shown, ByValue):
         if gamma is None or self.seen == self.rows:
             return ""
         if math.isinf(gamma):
+            worst = self.bounds(math.inf, difference=True)
+            if worst.low <= 0.0 <= worst.high:
+                return (
+                    "The order is open if missing rewards can be values that were never seen of an"
+                    f" arm (difference {number(worst.low)} to {number(worst.high)})."
+                )
             return "That order holds whatever the missing rewards are."
         return (
             f"The order is open once the odds of being seen differ {number(gamma)}-fold between"
