@@ -10,6 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import Shown
@@ -25,9 +27,9 @@ from halfseen.values.weight_diagnostics import Diagnostics
 
 SCHEMA_VERSION = 1
 VALUE_FILE = "value.json"  # marks a folder as that of a value
-ASSUMPTION = (
-    "All of this assumes that, given the arm and the context, whether a reward is seen does not"
-    " depend on the reward. The bounds say what is left if it does."
+BOUNDS_NOTE = (
+    "Bounds weight rewards by propensities only, so at 1 they need not equal the estimate above."
+    " “Any way”: missing rewards can be anything between the extremes seen."
 )
 
 
@@ -88,7 +90,7 @@ class PolicyValue(Shown, ByValue):
     tipping_gamma: float | None
     rows: int
     seen: int
-    cells: Cells = field(repr=False)
+    cells: Cells | None = field(repr=False)  # None with features: they have no bounds
     weights: tuple[Vector, Vector | None] = field(repr=False)
     log: str = ""
     warnings: tuple[str, ...] = ()
@@ -134,6 +136,13 @@ class PolicyValue(Shown, ByValue):
             raise InvalidInput(
                 "difference", "needs a policy to compare with", None, "Give `compare`."
             )
+        if self.cells is None:
+            raise InvalidInput(
+                "features",
+                "have no bounds for missing rewards that differ from seen ones",
+                list(self.asked.get("features", ())),
+                "Group decisions by `context` instead.",
+            )
         return gamma_bounds(self.cells, weight, gamma)
 
     @cached_property
@@ -148,8 +157,10 @@ class PolicyValue(Shown, ByValue):
         return table([_row("policy", one, self.level) for one in both if one is not None])
 
     @cached_property
-    def sensitivity(self) -> Table:
-        """The bounds at a few Gammas and in the worst case."""
+    def sensitivity(self) -> Table | None:
+        """The bounds at a few Gammas and in the worst case; None with features."""
+        if self.cells is None:
+            return None
         records = []
         for gamma in (1.0, *SHOWN, math.inf):
             one = self.bounds(gamma)
@@ -167,6 +178,8 @@ class PolicyValue(Shown, ByValue):
     @property
     def verdict(self) -> str:
         """Which policy is better, or that the log cannot tell, in sentences."""
+        if self.compared is not None and not np.any(self.weights[1]):
+            return f"On this log it is the same policy as {self.compared.name}."
         if self.diagnostics.troubles:
             return self.diagnostics.verdict
         if self.difference is None or self.compared is None:
@@ -202,6 +215,14 @@ class PolicyValue(Shown, ByValue):
         )
 
     @property
+    def assumption(self) -> str:
+        """What the estimates rest on, in a sentence or two."""
+        given = "the context" if self.cells is not None else "the features"
+        said = f"All of this assumes that, given the arm and {given}, whether a reward is seen does"
+        said += " not depend on the reward."
+        return said if self.cells is None else f"{said} The bounds say what is left if it does."
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """The answer in sentences."""
         share = 100.0 * self.seen / self.rows
@@ -225,7 +246,9 @@ class PolicyValue(Shown, ByValue):
                 f"Certain at {100 * self.level:g}% whatever the law of rewards up to the largest"
                 f" seen (clipped IPW, Maurer-Pontil): at least {show(self.certain)}."
             )
-        parts.append(f"If missing rewards differ from seen ones:\n{self.sensitivity}")
+        if self.sensitivity is not None and self.seen < self.rows:
+            differ = f"If missing rewards differ from seen ones:\n{self.sensitivity}"
+            parts.append(f"{differ}\n{BOUNDS_NOTE}")
         checked = self.diagnostics
         k = "not fitted" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
         parts.append(
@@ -235,7 +258,7 @@ class PolicyValue(Shown, ByValue):
             f" {checked.smallest_propensity:.3g}, Pareto k {k}."
         )
         parts += [f"Note: {note}" for note in self.notes]
-        return "\n\n".join([*parts, ASSUMPTION])
+        return "\n\n".join([*parts, self.assumption])
 
     def __str__(self) -> str:
         return self.summary()
@@ -244,7 +267,7 @@ class PolicyValue(Shown, ByValue):
         said = [f"Warning: {text}" for text in self.warnings] + list(self.answers)
         words = "".join(f"<p>{escape(text)}</p>" for text in said)
         tables = (self.policies, self.estimates, self.sensitivity)
-        return words + "".join(one._repr_html_() for one in tables)
+        return words + "".join(one._repr_html_() for one in tables if one is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None."""
@@ -270,7 +293,9 @@ class PolicyValue(Shown, ByValue):
                 "estimates": [asdict(one) for one in self.alternatives],
                 "certain": self.certain,
                 "diagnostics": self.diagnostics.to_dict(),
-                "bounds": [self._both(gamma) for gamma in (1.0, *SHOWN, math.inf)],
+                "bounds": [self._both(gamma) for gamma in (1.0, *SHOWN, math.inf)]
+                if self.cells is not None
+                else [],
                 "tipping_gamma": self.tipping_gamma,
             }
         )

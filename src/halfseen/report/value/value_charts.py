@@ -33,7 +33,7 @@ def value_figures(found: PolicyValue) -> dict[str, list[Figure]]:
         ),
         "differ": [],
     }
-    if found.seen < found.rows:
+    if found.seen < found.rows and found.cells is not None:
         figures["differ"] = attempt(
             "value-differ", "How far they may differ", lambda: [differ_chart(found, name)]
         )
