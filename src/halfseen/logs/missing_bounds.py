@@ -259,7 +259,7 @@ def tipping_gamma(rewards: SeenRewards, best: int | None = None) -> Tipping:
 
     def reached(gamma: float) -> NDArray[np.int64]:
         floor = _ends(defended, gamma)[0][0]
-        return rivals[_ends(rewards.part(rivals), gamma)[1] >= floor]
+        return np.asarray(rivals[_ends(rewards.part(rivals), gamma)[1] >= floor])
 
     if not len(rivals):
         return Tipping(name, None, math.inf)

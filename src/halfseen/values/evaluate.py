@@ -291,7 +291,7 @@ class _Evaluation:
         """Return whether a bias, or the regression's error, enters that no influence value has."""
         if estimator in ("clipped IPW", "clipped DR", "switch-DR"):
             weights = (w.weight[self.log.sample.seen].max() for w in self.weightings)
-            return max(weights) > self.threshold
+            return bool(max(weights) > self.threshold)
         return estimator in ("DM", "DRos")
 
     def estimate(
