@@ -69,8 +69,11 @@ class CellMeans(ByValue):
         return self.total(self.sample.reward) / np.maximum(self.seen, 1.0)
 
     @cached_property
-    def variance(self) -> Vector:
-        """The variance of one reward of each cell; of its arm where the cell has one reward."""
+    def spread(self) -> tuple[Vector, Vector]:
+        """The variance of one reward of each cell, and its degrees of freedom.
+
+        Those of all cells of its arm where the cell has one reward.
+        """
         away = self.sample.reward - self.mean[self.cell]
         squares, free = self.total(away**2 + self.sample.within), np.maximum(self.seen - 1.0, 0.0)
         arm = np.arange(self.cells) % len(self.log.arms)
@@ -79,7 +82,10 @@ class CellMeans(ByValue):
         if not free.any():  # no two rewards in a cell
             overall = float(np.var(self.mean[self.seen > 0.0]))
         pooled = np.where(free_in_arm > 0.0, by_arm / np.maximum(free_in_arm, 1.0), overall)
-        return np.where(free > 0.0, squares / np.maximum(free, 1.0), pooled[arm])
+        return (
+            np.where(free > 0.0, squares / np.maximum(free, 1.0), pooled[arm]),
+            np.where(free > 0.0, free, np.maximum(free_in_arm[arm], 1.0)),
+        )
 
     def played(self, policy: PolicyOnLog) -> Vector:
         """Return how many of the log's decisions a policy would make in each cell."""
@@ -93,8 +99,10 @@ class CellMeans(ByValue):
             table = sum_by(log.context, count, len(log.contexts))[:, None] * policy.table
         return np.asarray(table.ravel() if self.by_context else table.sum(axis=0))
 
-    def error(self, found: Influence, played: Vector) -> float:
+    def error(self, found: Influence, played: Vector) -> tuple[float, float]:
         """Return the standard error of an estimate that adds weighted residuals to cell means.
+
+        And its degrees of freedom by the formula of Welch and Satterthwaite.
 
         Parameters
         ----------
@@ -111,7 +119,9 @@ class CellMeans(ByValue):
             found.values + (spread * slopes - found.slopes) * np.where(self.sample.seen, away, 0.0),
             spread * slopes,
         )
-        alone = np.where(self.seen == 1.0, self.variance, 0.0)
-        n = self.sample.size
-        more = float(self.total(slopes**2) @ alone) / (n - 1.0)
-        return math.sqrt((adjusted.variance(self.sample) + more) / n)
+        n, (variance, freedom) = self.sample.size, self.spread
+        of_cells = self.total(slopes**2) * variance / n
+        more = float(of_cells[self.seen == 1.0].sum()) * n / (n - 1.0)
+        whole = adjusted.variance(self.sample) + more
+        unsure = float(np.sum(of_cells**2 / freedom))
+        return math.sqrt(whole / n), max(whole**2 / unsure, 1.0) if unsure > 0.0 else math.inf

@@ -302,11 +302,11 @@ class _Evaluation:
         mean = found.estimate(sample)
         if self._spread_is_not_error(estimator):
             return Estimate(name, mean, math.nan, math.nan, math.nan)
-        error = found.error(sample)
+        error, freedom = found.error(sample), math.inf
         if self.means is not None and estimator not in WEIGHTED_ONLY:
             played = [self.means.played(self.policies[k]) for k in of]
-            error = self.means.error(found, played[0] - sum(played[1:]))
-        return Estimate(name, mean, error, *normal_interval(mean, error, self.level))
+            error, freedom = self.means.error(found, played[0] - sum(played[1:]))
+        return Estimate(name, mean, error, *normal_interval(mean, error, self.level, freedom))
 
     def result(self, estimator: str | None, options: dict[str, int]) -> PolicyValue:
         """Return everything that does not depend on how the log was read."""

@@ -130,7 +130,7 @@ def _where(log: LogGroups, context: int) -> str:
 def _still_holds(log: LogGroups, known: Vector) -> str:
     sample, means = log.sample, CellMeans(log, True)
     mean, variance, seen = (
-        of_cells.reshape(known.shape) for of_cells in (means.mean, means.variance, means.seen)
+        of_cells.reshape(known.shape) for of_cells in (means.mean, means.spread[0], means.seen)
     )
     share = sum_by(log.context, sample.count, len(log.contexts)) / sample.size
     rewards = sample.reward[sample.seen]

@@ -66,7 +66,8 @@ class PolicyValue(Shown, ByValue):
         The policy's value by every estimator, with normal intervals.
     certain
         Lower bound by Maurer and Pontil's inequality on clipped IPW, which holds for every sample
-        size if propensities are known; None if rewards can be negative.
+        size if propensities are known; None if rewards can be negative or the mean weight is far
+        from 1.
     diagnostics
         What the weights say.
     tipping_gamma
