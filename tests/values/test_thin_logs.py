@@ -37,6 +37,7 @@ def test_propensities_are_scaled_to_the_arms_that_are_left():
     found = value(three_arms(), target={"x": 1}, **options)
     by = {one.name: one.value for one in found.alternatives}
     assert by["IPW"] == pytest.approx(0.5)  # 3/4 if they stay 1/3
+    assert "divided by their sum over the arms that are left" in " ".join(found.notes)
     assert found.diagnostics.mean_weight == pytest.approx(1.0)
     assert found.certain < 0.5
     rows = three_arms()
@@ -69,6 +70,9 @@ def test_policies_that_are_the_same_are_said_to_be():
     rows = {"arm": ["a", "b"] * 50, "paid": [1.0, 0.0, None, 1.0] * 25}
     found = value(rows, target={"a": 1}, compare={"a": 1}, **COLUMNS)
     assert found.verdict == "On this log it is the same policy as always a."
+    shares = {"a": 1 / 3, "b": 2 / 3}
+    rows = {"arm": ["a", "b", "b"] * 40, "paid": [1.0, 0.0, None, 0.0] * 30}
+    assert "the same policy as the logging" in value(rows, target=shares, **COLUMNS).verdict
     assert "at 1 they need not equal the estimate" in str(found)
 
 

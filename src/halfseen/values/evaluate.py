@@ -140,6 +140,7 @@ def value(
     groups = _read(decisions, extra)
     if drop_arms and propensity is not None:
         groups = rescaled(groups)
+        notes = [*notes, "Propensities are divided by their sum over the arms that are left."]
     if decisions.counts.unnamed:
         notes = [*notes, f"{decisions.counts.unnamed:,} rows name no arm and are left out."]
     found = _evaluated(groups, asked, settings)

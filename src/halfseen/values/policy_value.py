@@ -26,6 +26,7 @@ from halfseen.values.gamma_value import Cells, GammaBounds, gamma_bounds
 from halfseen.values.weight_diagnostics import Diagnostics
 
 SCHEMA_VERSION = 1
+SAME = 1e-9  # weights of two policies that differ by less are those of one
 VALUE_FILE = "value.json"  # marks a folder as that of a value
 BOUNDS_NOTE = (
     "Bounds weight rewards by propensities only, so at 1 they need not equal the estimate above."
@@ -179,19 +180,20 @@ class PolicyValue(Shown, ByValue):
     @property
     def verdict(self) -> str:
         """Which policy is better, or that the log cannot tell, in sentences."""
-        if self.compared is not None and not np.any(self.weights[1]):
+        apart = self.weights[1]
+        if self.compared is not None and apart is not None and np.abs(apart).max() < SAME:
             return f"On this log it is the same policy as {self.compared.name}."
         if self.diagnostics.troubles:
             return self.diagnostics.verdict
         if self.difference is None or self.compared is None:
             return self.diagnostics.verdict
-        apart, level = self.difference, f"{100 * self.level:g}%"
-        ends = f"{level} interval {number(apart.low)} to {number(apart.high)}"
+        found, level = self.difference, f"{100 * self.level:g}%"
+        ends = f"{level} interval {number(found.low)} to {number(found.high)}"
         other = self.compared.name
-        if not apart.low <= apart.high:
+        if not found.low <= found.high:
             return f"{self.estimator} has no interval, so it cannot tell which policy is better."
-        if apart.low > 0.0 or apart.high < 0.0:
-            word, sign = ("more", apart.value) if apart.low > 0.0 else ("less", -apart.value)
+        if found.low > 0.0 or found.high < 0.0:
+            word, sign = ("more", found.value) if found.low > 0.0 else ("less", -found.value)
             said = f"It earns {number(sign)} a decision {word} than {other} ({ends})."
             return f"{said} {self.turning}"
         return f"The log cannot tell whether it earns more than {other} (difference {ends})."
