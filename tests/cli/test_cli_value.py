@@ -72,6 +72,28 @@ def test_value_writes_a_page(log, capsys, monkeypatch, tmp_path):
     ]
 
 
+def test_the_page_names_the_file_of_the_policy(log, capsys, monkeypatch):
+    monkeypatch.chdir(log.parent)
+    rows = "context,arm,probability\nu,a,1\nv,b,1\n"
+    (log.parent / "mine.csv").write_text(rows, encoding="utf-8")
+    policy = ["--context", "group", "--target-file", "mine.csv", "--against-file", "mine.csv"]
+    code, out, _ = run(capsys, monkeypatch, log, *COLUMNS, *policy, "--out", "page")
+    assert code == 0
+    assert "On this log it is the same policy" in out
+    page = (log.parent / "page" / "report.html").read_text(encoding="utf-8")
+    assert "--target-file mine.csv --against-file mine.csv --out page" in page
+    assert "POLICY.csv" not in page
+
+
+def test_probabilities_by_arm_may_have_blanks_and_be_those_of_being_seen(log, capsys, monkeypatch):
+    options = ["--mix", "a=0.7, b=0.3", "--observe", "a=0.25,b=1", "--estimator", "IPW", "--json"]
+    code, out, _ = run(capsys, monkeypatch, log, *COLUMNS, *options)
+    assert code == 0
+    # 24 of 200 rewards of a are 1, 72 of b
+    expected = 0.7 * 24 / 200 / 0.25 + 0.3 * 72 / 200
+    assert json.loads(out)["value"]["value"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

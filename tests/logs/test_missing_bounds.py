@@ -9,6 +9,7 @@ import pytest
 from halfseen import InvalidInput, audit
 from halfseen.logs import reward_cells
 from halfseen.logs.missing_bounds import expectile_bounds, mean_bounds, tipping_gamma
+from halfseen.logs.sentences import missing_in_words
 
 SEVEN = [0.1, 0.2, 0.2, 0.5, 0.7, 0.9, 1.0]
 
@@ -104,6 +105,16 @@ def test_tipping_is_1_for_a_tie_and_infinite_where_the_worst_case_separates():
     apart = tipping_gamma(rewards_of(a=shares(90, 95, 100), b=shares(5, 95, 100)))
     assert (apart.gamma, apart.rival) == (math.inf, None)
     assert tipping_gamma(rewards_of(a=[1, 0, None])).gamma == math.inf
+
+
+def test_an_arm_that_showed_one_value_only_tips_in_the_worst_case():
+    rows = log(a=[1] * 60 + [None] * 140, b=[1] * 80 + [0] * 80 + [None] * 40)
+    found = audit(rows, action="a", reward="r")
+    assert (found.tipping.gamma, found.tipping.rival) == (math.inf, "b")
+    assert found.bounds(math.inf).safe == "b"
+    said = " ".join(missing_in_words(found))
+    assert "If missing rewards can be values that were never seen of an arm, “b” may be" in said
+    assert "however much" not in said
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -200,7 +200,7 @@ def test_what_is_not_there(tmp_path):
     for wrong in (3, None, pd.Series([1]), pd.DataFrame()):
         with pytest.raises(InvalidInput, match="must be a path or a table"):
             open_log(wrong)
-    with pytest.raises(InvalidInput, match="must be a path or a table"):
+    with pytest.raises(InvalidInput, match="columns of one length; got 'offer: 1, sold: 2'"):
         open_log({"offer": [1], "sold": [1, 2]})
 
 

@@ -169,7 +169,26 @@ def test_regressions_on_features_remove_the_bias_of_seen_rows(observe, outcome):
     assert found.low < 0.5 < found.high
     naive = value(rows, target={"1": 1}, **COLUMNS, propensity="c")
     assert naive.low > 0.55  # seen rows have larger x
-    assert "look at arms and contexts only" in " ".join(found.notes)
+
+
+def test_features_have_no_bounds_for_missing_rewards_that_differ():
+    rows = drawn(400, 5)
+    options = COLUMNS | {"propensity": "c", "features": ["x"], "compare": {"0": 1}}
+    found = value(rows, target={"1": 1}, observe="cells", outcome="cells", **options)
+    assert found.tipping_gamma is None
+    assert found.sensitivity is None
+    assert found.to_dict()["bounds"] == []
+    assert "they cannot look at features" in str(found)
+    assert "odds" not in str(found)
+    assert "bounds say" not in str(found)
+    with pytest.raises(InvalidInput, match="`features` have no bounds"):
+        found.bounds(2.0)
+    with pytest.raises(InvalidInput, match="must not have the name under which a function gets"):
+        value(
+            rows | {"context": rows["x"]},
+            target=lambda columns: {"0": 0.5, "1": 0.5},
+            **options | {"features": ["context"]},
+        )
 
 
 def test_bootstrap_and_normal_intervals_agree_on_many_rows():
@@ -189,6 +208,30 @@ def test_estimators_that_rest_on_their_regression_have_no_normal_interval():
         assert math.isnan(by[name].standard_error)
     wide = value(half_seen(), target=MIX, threshold=100.0, **COLUMNS)
     assert estimates(wide)["clipped DR"].low == estimates(wide)["DR"].low
+
+
+@pytest.mark.parametrize("interval", ["normal", "bootstrap"])
+def test_clipped_ipw_has_no_interval_and_no_verdict_where_it_clips(interval):
+    options = COLUMNS | {"estimator": "clipped IPW", "interval": interval, "resamples": 20}
+    found = value(half_seen(), target={"a": 1}, threshold=2.0, **options)  # W is 10
+    assert found.value == pytest.approx(0.12)  # the truth is .6
+    assert math.isnan(found.low)
+    assert math.isnan(found.difference.low)
+    assert "cannot tell which policy is better" in found.verdict
+    assert math.isnan(estimates(found)["clipped IPW"].low)
+    whole = value(half_seen(), target={"a": 1}, **options)
+    assert whole.low < 0.6 < whole.high
+
+
+def test_the_order_is_open_where_an_arm_showed_one_value_only():
+    paid = [1] * 60 + [None] * 140 + [1] * 80 + [0] * 80 + [None] * 40
+    rows = {"arm": ["a"] * 200 + ["b"] * 200, "paid": paid}
+    found = value(rows, target={"a": 1}, compare={"b": 1}, **COLUMNS)
+    assert found.tipping_gamma == math.inf
+    worst = found.bounds(math.inf, difference=True)
+    assert (worst.low, worst.high) == pytest.approx([-0.3, 0.6])
+    assert found.turning.startswith("The order is open if missing rewards can be values that were")
+    assert found.turning in found.verdict
 
 
 def test_long_logs_of_real_rewards_are_counted_in_intervals(monkeypatch):
@@ -211,6 +254,7 @@ BAD = [
     ({"target": {"a": 0.7, "b": 0.2}}, r"sum to 1; got 'a sum of 0.9 over each arm'"),
     ({"target": {"a": 0.5, "z": 0.5}}, r"must play arms that the log has \(a, b\)"),
     ({"target": {"a": -0.1, "b": 1.1}}, r"`target\[a\]` must be a finite number"),
+    ({"target": "third"}, r"got 'a sum of 0.666 over the arms played'. Give all digits"),
     ({"target": {}}, "must be a column, probabilities by arm"),
     ({"target": "nowhere"}, "`target` must be a column of the log"),
     ({"target": {"x": {"a": 1}}}, "must name every context of the log"),
@@ -225,7 +269,7 @@ BAD = [
 
 @pytest.mark.parametrize(("options", "said"), BAD)
 def test_what_cannot_be_evaluated_is_said_in_a_sentence(options, said):
-    rows = half_seen() | {"c": [0.5] * 1000 + [0.0] * 1000}
+    rows = half_seen() | {"c": [0.5] * 1000 + [0.0] * 1000, "third": [0.333] * 2000}
     with pytest.raises(InvalidInput, match=said):
         value(rows, **COLUMNS, **options)
 
@@ -245,8 +289,12 @@ def test_where_nothing_was_seen_the_bound_that_still_holds_is_given():
     options = COLUMNS | {"context": "g"}
     with pytest.raises(InvalidInput, match=r"got 'arm b in v \(never played\)'") as error:
         value(rows, target=MIX, **options)
-    # u: .7 * .5 + .3 = .65 of 3/4; v: .7 * 0 of 1/4, and .3 of 1/4 between 0 and 1
-    assert "between 0.4875 and 0.5625, whatever the rest pays between 0 and 1" in str(error.value)
+    # u: .7 * .5 + .3 = .65 of 3/4; v: .7 * 0 of 1/4, and .3 of 1/4 between 0 and 1: .4875 and
+    # .5625, with the errors of a's 40 rewards in u and of the contexts' shares
+    within = (0.75 * 0.7) ** 2 * 0.25 * 40 / 39 / 40
+    low = 0.4875 - 1.959964 * math.sqrt(within + 0.65**2 * 0.1875 / 80)
+    high = 0.5625 + 1.959964 * math.sqrt(within + 0.35**2 * 0.1875 / 80)
+    assert f"between {low:.4g} and {high:.4g} at 95%, if missing rewards" in str(error.value)
     rows["arm"][-5:], rows["paid"][-5:] = ["b"] * 5, [None] * 5
     with pytest.raises(InvalidInput, match=r"b in v \(no reward seen\).*observe=\"arms\""):
         value(rows, target=MIX, **options)

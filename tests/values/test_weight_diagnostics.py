@@ -31,6 +31,14 @@ def test_shape_of_the_tail_of_a_thousand_numbers():
     assert effective(np.ones(1000), HEAVY) == pytest.approx(442.3102604757, abs=1e-9)
 
 
+def test_shape_of_a_tail_whose_largest_weights_are_equal():
+    # 40 points of the fit's grid, one of which is 0: the likelihood there is that of its limit.
+    weight = np.repeat([1.0, 2, 3, 4, 5, 6, 7], [1490, 1, 1, 1, 1, 1, 105])
+    found = pareto_k(np.ones(1600), weight)
+    near = pareto_k(np.ones(1600), np.where(weight == 7, 7 + 1e-12 * np.arange(1600), weight))
+    assert found == pytest.approx(near, abs=1e-6)
+
+
 def test_groups_have_the_tail_of_their_rows():
     values, counts = np.arange(1.0, 40.0) ** 3, np.arange(40.0, 1.0, -1)
     rows = np.repeat(values, counts.astype(int))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,7 +67,9 @@ def value(
     ] = None,
     observe: Annotated[
         str | None,
-        typer.Option(help="Probability of being seen by: cells, arms, logistic or trees."),
+        typer.Option(
+            help="Probability of being seen by: cells, arms, logistic, trees; or known: a=.2,b=.9."
+        ),
     ] = None,
     observe_column: Annotated[
         str | None, typer.Option(help="Column: the known probability of being seen.")
@@ -122,7 +125,7 @@ def value(
         propensity=propensity,
         context=context,
         features=() if features is None else features.split(","),
-        observe=observe,
+        observe=mixture("--observe", observe) if observe and "=" in observe else observe,
         observe_column=observe_column,
         outcome=outcome,
         estimator=estimator,
@@ -139,6 +142,9 @@ def value(
         **row_options(where, since, until, drop_arms),
         **options,
     )
+    files = {"target_file": target_file, "against_file": against_file}
+    named = {name: str(path) for name, path in files.items() if path is not None}
+    found = replace(found, asked=found.asked | named)
     page = answer_first(
         lambda: print_text(f"{found}\n"),
         lambda page: found.to_dict() | {"report": None if page is None else str(page)},
@@ -178,6 +184,7 @@ def mixture(field: str, text: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in next(csv.reader([text]), []):
         arm, sign, number = part.rpartition("=")
+        arm = arm.strip()
         try:
             chance = float(number)
         except ValueError:

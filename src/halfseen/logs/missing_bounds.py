@@ -23,7 +23,7 @@ from halfseen.equality import ByValue
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.tables import Table, show, table
 
-HUGE = 1e12  # the largest Gamma tried; beyond it the bounds are those of the worst case
+HUGE = 1e12  # the largest finite Gamma tried
 SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas shown in tables
 
 
@@ -117,7 +117,8 @@ class Tipping(Shown):
     rival
         The first arm that may be as good; None if none can.
     gamma
-        The smallest Gamma at which it may; 1 for a tie, infinite if none can.
+        The smallest Gamma at which it may; 1 for a tie, infinite if none can, or only in the worst
+        case: where missing rewards can be values that were never seen of an arm.
     """
 
     best: str
@@ -258,11 +259,16 @@ def tipping_gamma(rewards: SeenRewards, best: int | None = None) -> Tipping:
 
     def reached(gamma: float) -> NDArray[np.int64]:
         floor = _ends(defended, gamma)[0][0]
-        return rivals[_ends(rewards.part(rivals), gamma)[1] >= floor]
+        return np.asarray(rivals[_ends(rewards.part(rivals), gamma)[1] >= floor])
 
-    rivals = reached(HUGE) if len(rivals) else rivals
     if not len(rivals):
         return Tipping(name, None, math.inf)
+    worst = mean_bounds(rewards, math.inf)
+    last = rivals[np.argmax(worst.high[rivals])]
+    rivals = reached(HUGE)
+    if not len(rivals):
+        open_at_last = worst.high[last] >= worst.low[a]
+        return Tipping(name, rewards.names[last] if open_at_last else None, math.inf)
     low, high = 0.0, math.log(HUGE)
     while high - low > 1e-15 * high and (middle := (low + high) / 2.0) not in (low, high):
         nearer = reached(math.exp(middle))

@@ -124,7 +124,12 @@ def missing_in_words(found: Audit) -> list[str]:
         return []
     best = shortened(tipping.best)
     first = ""
-    if math.isinf(tipping.gamma):
+    if math.isinf(tipping.gamma) and tipping.rival is not None:
+        first = (
+            f"If missing rewards can be values that were never seen of an arm,"
+            f" {shortened(tipping.rival)} may be as good as {best}."
+        )
+    elif math.isinf(tipping.gamma):
         first = (
             f"{best} keeps the largest mean however much the odds of being seen depend on the"
             " reward."

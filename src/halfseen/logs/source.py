@@ -293,6 +293,20 @@ def one_of_each(names: Iterable[str]) -> None:
         raise InvalidInput("log", "must have one column of each name", repeated[0], fix)
 
 
+def _check_lengths(columns: Mapping[str, Any]) -> None:
+    """Refuse columns of different lengths."""
+    lengths = {
+        name: len(column)
+        for name, column in columns.items()
+        if hasattr(column, "__len__") and not isinstance(column, str)
+    }
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name}: {rows:,}" for name, rows in list(lengths.items())[:4])
+        raise InvalidInput(
+            "log", "must have columns of one length", said, "Give every column as many rows."
+        )
+
+
 def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, str, tuple[str, ...]]:
     import duckdb
 
@@ -304,6 +318,8 @@ def _object(connection: duckdb.DuckDBPyConnection, source: Any) -> tuple[str, st
     if isinstance(source, Mapping) or (records and source):
         import pandas as pd
 
+        if not records:
+            _check_lengths(source)
         try:
             source = pd.DataFrame(source if records else dict(source))
         except (ValueError, TypeError):

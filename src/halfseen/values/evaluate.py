@@ -16,6 +16,9 @@ from halfseen.logs.counts import Decisions, read_decisions
 from halfseen.logs.log_options import prepared
 from halfseen.logs.row_filter import as_filter
 from halfseen.logs.source import open_log
+from halfseen.logs.warnings.written_values import one_value
+from halfseen.tables import listed
+from halfseen.values.cell_errors import CellMeans
 from halfseen.values.gamma_value import in_cells, tipping
 from halfseen.values.influence import (
     CLIPPED,
@@ -35,11 +38,11 @@ from halfseen.values.nuisances import (
     known_column,
     known_rates,
 )
-from halfseen.values.overlap import check_overlap, check_propensities
+from halfseen.values.overlap import check_overlap, check_propensities, never_seen, rescaled
 from halfseen.values.policy_value import Estimate, PolicyValue
 from halfseen.values.resampling import action_weight, bootstrap, weighting
 from halfseen.values.target_policy import LOGGING, PolicyOnLog, Target, columns_of, policy_on
-from halfseen.values.weight_diagnostics import diagnose
+from halfseen.values.weight_diagnostics import FAR, diagnose
 
 WEIGHTED_ONLY = ("IPW", "SNIPW", "clipped IPW")  # need no probabilities of arms not logged
 
@@ -134,7 +137,13 @@ def value(
     columns = Columns(action, reward, observed, time, propensity=propensity, **described)
     source, notes = prepared(source, columns, window, now, empty_means)
     decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
-    found = _evaluated(_read(decisions, extra), asked, settings)
+    groups = _read(decisions, extra)
+    if drop_arms and propensity is not None:
+        groups = rescaled(groups)
+        notes = [*notes, "Propensities are divided by their sum over the arms that are left."]
+    if decisions.counts.unnamed:
+        notes = [*notes, f"{decisions.counts.unnamed:,} rows name no arm and are left out."]
+    found = _evaluated(groups, asked, settings)
     origin: dict[str, Any] = {
         "log": decisions.log.name,
         "left_out": decisions.left_out,
@@ -164,9 +173,15 @@ def _evaluated(
     )
     fit = model.fit(groups)
     policies = [policy_on(groups, "target", asked["target"], fit.propensity)]
-    if asked["compare"] is not None:
+    unknown = never_seen(groups) if asked["compare"] == LOGGING else []
+    if asked["compare"] is not None and not unknown:
         policies.append(policy_on(groups, "compare", asked["compare"], fit.propensity))
     warnings = _checked(groups, policies, model, fit)
+    if unknown:
+        warnings.append(
+            f"No reward was seen of {listed(unknown)}, which the logging policy plays: there is no"
+            " comparison with it."
+        )
     found = _Evaluation(groups, model, fit, policies, settings["threshold"], settings["level"])
     options = {}
     if settings["interval"] == "bootstrap":
@@ -185,6 +200,14 @@ def _read(decisions: Decisions, extra: tuple[str, ...]) -> LogGroups:
             "must hold at least one reward, or no policy has a value",
             f"none in {int(decisions.counts.rows.sum()):,} rows",
             "Name the column of rewards.",
+        )
+    void = one_value(decisions)
+    if void is not None:
+        raise InvalidInput(
+            "reward",
+            "must tell more than that a reward was seen",
+            void.finding,
+            f"{void.effect} {void.remedy}",
         )
     if decisions.counts.rows.sum() < 2:
         raise InvalidInput("log", "must hold at least two decisions", 1, "Give a longer log.")
@@ -224,9 +247,11 @@ def _checked(
             f"There are no propensities: the {share} stand in for them. That is right only if"
             " decisions looked at nothing else."
         )
-    if fit.cut:
+    matter = np.any([policy.logged > 0.0 for policy in policies], axis=0)
+    cut = int(log.sample.count[fit.cut & matter].sum())
+    if cut:
         warnings.append(
-            f"{fit.cut:,} decisions have an estimated probability of being seen below 0.01; it was"
+            f"{cut:,} decisions have an estimated probability of being seen below 0.01; it was"
             " raised to that."
         )
     return list(dict.fromkeys(warnings))
@@ -248,6 +273,9 @@ class _Evaluation:
         self.threshold, self.level = threshold, level
         self.weightings = [weighting(log, fit, policy) for policy in policies]
         self.weights = [action_weight(fit, policy) for policy in policies]
+        self.means = None
+        if model.outcome in ("cells", "arms"):
+            self.means = CellMeans(log, model.outcome == "cells")
         first = self.weightings[0]
         self.diagnostics = diagnose(log.sample, first.weight, self.weights[0], fit.propensity)
 
@@ -260,20 +288,26 @@ class _Evaluation:
     def influence(self, estimator: str, policy: int) -> Influence:
         return influence(estimator, self.log.sample, self.weightings[policy], self.threshold)
 
-    def _rests_on_regression(self, estimator: str) -> bool:
-        """Return whether the regression's error, which no influence value holds, enters."""
-        if estimator in ("clipped DR", "switch-DR"):
+    def _spread_is_not_error(self, estimator: str) -> bool:
+        """Return whether a bias, or the regression's error, enters that no influence value has."""
+        if estimator in ("clipped IPW", "clipped DR", "switch-DR"):
             weights = (w.weight[self.log.sample.seen].max() for w in self.weightings)
-            return max(weights) > self.threshold
+            return bool(max(weights) > self.threshold)
         return estimator in ("DM", "DRos")
 
-    def estimate(self, name: str, found: Influence, estimator: str) -> Estimate:
+    def estimate(
+        self, name: str, found: Influence, estimator: str, of: Sequence[int] = (0,)
+    ) -> Estimate:
+        """Return the estimate of a policy, or of the first less the second."""
         sample = self.log.sample
         mean = found.estimate(sample)
-        if self._rests_on_regression(estimator):
+        if self._spread_is_not_error(estimator):
             return Estimate(name, mean, math.nan, math.nan, math.nan)
-        error = found.error(sample)
-        return Estimate(name, mean, error, *normal_interval(mean, error, self.level))
+        error, freedom = found.error(sample), math.inf
+        if self.means is not None and estimator not in WEIGHTED_ONLY:
+            played = [self.means.played(self.policies[k]) for k in of]
+            error, freedom = self.means.error(found, played[0] - sum(played[1:]))
+        return Estimate(name, mean, error, *normal_interval(mean, error, self.level, freedom))
 
     def result(self, estimator: str | None, options: dict[str, int]) -> PolicyValue:
         """Return everything that does not depend on how the log was read."""
@@ -287,15 +321,17 @@ class _Evaluation:
         chosen = estimator or ("DR" if "DR" in self.available else "SNIPW")
         values = [self.influence(chosen, k) for k in range(len(self.policies))]
         main = [
-            self.estimate(policy.name, found, chosen)
-            for policy, found in zip(self.policies, values, strict=True)
+            self.estimate(self.policies[k].name, found, chosen, (k,))
+            for k, found in enumerate(values)
         ]
         if len(values) > 1:
-            main.append(self.estimate("difference", values[0] - values[1], chosen))
-        if options and (self.model.refits or not self._rests_on_regression(chosen)):
+            main.append(self.estimate("difference", values[0] - values[1], chosen, (0, 1)))
+        refitted = self.model.refits and chosen != "clipped IPW"  # no refit cures its bias
+        if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
         all_of = {name: self.influence(name, 0) for name in self.available}
-        sample, cells = self.log.sample, in_cells(self.log.sample, self.log.cell)
+        sample = self.log.sample
+        cells = None if self.log.by_row else in_cells(sample, self.log.cell)
         apart = self.weights[0] - self.weights[1] if len(values) > 1 else None
         return PolicyValue(
             estimator=chosen,
@@ -308,7 +344,7 @@ class _Evaluation:
             alternatives=tuple(self.estimate(name, found, name) for name, found in all_of.items()),
             certain=self._certain(sample, all_of["clipped IPW"]),
             diagnostics=self.diagnostics,
-            tipping_gamma=None if apart is None else tipping(cells, apart),
+            tipping_gamma=None if apart is None or cells is None else tipping(cells, apart),
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),
             cells=cells,
@@ -331,7 +367,7 @@ class _Evaluation:
 
     def _certain(self, sample: Sample, clipped: Influence) -> float | None:
         rewards = sample.reward[sample.seen]
-        if rewards.min() < 0.0:
+        if rewards.min() < 0.0 or abs(self.diagnostics.z) > FAR:
             return None
         mean, variance = clipped.estimate(sample), clipped.variance(sample)
         width = self.threshold * float(rewards.max())
@@ -344,7 +380,8 @@ class _Evaluation:
             said.append("The bootstrap keeps the regressions fixed: it leaves their error out.")
         if self.log.by_row:
             said.append(
-                "The bounds for missing rewards that differ look at arms and contexts only."
+                "There are no bounds for missing rewards that differ from seen ones: they cannot"
+                " look at features."
             )
         partial = [name for name in ESTIMATORS if name not in self.available]
         if partial:

@@ -185,8 +185,9 @@ def tipping(cells: Cells, weight: Vector) -> float:
     Returns
     -------
     float
-        1 if the values are equal where missing rewards are like the seen ones, infinite if the
-        order of the values holds whatever the missing rewards are.
+        1 if the values are equal where missing rewards are like the seen ones, infinite if no
+        finite Gamma opens the order of the values; then missing rewards of values that a cell
+        never showed may still do, as `gamma_bounds` at an infinite Gamma tells.
     """
     sample, cell = cells.sample, cells.cell
     lacking = sum_by(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)

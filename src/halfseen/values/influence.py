@@ -14,12 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from halfseen.checks import Vector
 from halfseen.equality import ByValue
 
 CLIPPED = ("clipped IPW", "clipped DR", "switch-DR", "DRos")  # estimators with a threshold
+
+MANY = 1e6  # degrees of freedom beyond which Student's law is the normal one
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +141,7 @@ def influence(
     ============= ==============================================================================
 
     The standard deviation of DM says nothing about the error of q, nor does that of DR with
-    smaller weights: neither gets a normal interval.
+    smaller weights, and that of clipped IPW nothing about its bias: none gets a normal interval.
 
     Examples
     --------
@@ -219,13 +221,16 @@ ESTIMATORS: dict[str, Callable[[Sample, Weighting, float], Influence]] = {
 }
 
 
-def normal_interval(estimate: float, error: float, level: float) -> tuple[float, float]:
-    """Return the interval of a normal approximation.
+def normal_interval(
+    estimate: float, error: float, level: float, freedom: float = math.inf
+) -> tuple[float, float]:
+    """Return the interval of a normal approximation; Student's with few degrees of freedom.
 
     >>> [round(end, 2) for end in normal_interval(0.5, 0.1, 0.95)]
     [0.3, 0.7]
     """
-    half = float(ndtri(0.5 + level / 2.0)) * error
+    chance = 0.5 + level / 2.0
+    half = float(ndtri(chance) if freedom > MANY else stdtrit(freedom, chance)) * error
     return estimate - half, estimate + half
 
 

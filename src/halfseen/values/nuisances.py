@@ -36,13 +36,13 @@ class Nuisances(ByValue):
     outcome
         Expected reward of every arm, at each place of the log.
     cut
-        Decisions whose estimated probability of being seen was raised to 0.01.
+        Whether each group's estimated probability of being seen was raised to 0.01.
     """
 
     propensity: Vector
     observe: Vector
     outcome: Vector
-    cut: int
+    cut: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class NuisanceModel(ByValue):
             p = observation_by_features(log, self.observe, self.by_time)
         low = p < CUT if self.known is None else np.zeros(len(p), dtype=bool)
         q = self._outcome(log, seen, seen_in)
-        return Nuisances(propensity, np.where(low, CUT, p), q, int(count[low].sum()))
+        return Nuisances(propensity, np.where(low, CUT, p), q, low)
 
     def _outcome(self, log: LogGroups, seen: Vector, seen_in: Vector) -> Vector:
         if self.outcome in ("linear", "trees"):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.group_sums import sum_by
 from halfseen.tables import listed, show
+from halfseen.values.cell_errors import CellMeans
+from halfseen.values.influence import normal_interval
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.nuisances import NuisanceModel
-from halfseen.values.target_policy import SLACK, PolicyOnLog
+from halfseen.values.target_policy import SLACK, PolicyOnLog, constant_table
+
+LEVEL = 0.95  # of the bound in an error
 
 
 def check_propensities(log: LogGroups, field: str, policy: PolicyOnLog) -> None:
@@ -26,6 +33,28 @@ def check_propensities(log: LogGroups, field: str, policy: PolicyOnLog) -> None:
             f"{rows:,} row{'s' * (rows != 1)} where it is 0, missing or no probability",
             "Fill them in, or leave those rows out with `where`.",
         )
+
+
+def never_seen(log: LogGroups) -> list[str]:
+    """Return the arms of which no reward was seen."""
+    seen = sum_by(log.arm, log.sample.count * log.sample.seen, len(log.arms))
+    return [log.arms[i] for i in np.flatnonzero(seen == 0.0)]
+
+
+def rescaled(log: LogGroups) -> LogGroups:
+    """Divide propensities by their sum over the arms that a filter left, context by context."""
+    assert log.propensity is not None
+    table = constant_table(log, log.propensity)
+    if table is None:
+        raise InvalidInput(
+            "drop_arms",
+            "needs propensities that are the same in every row of an arm and context, to scale them"
+            " to the arms that are left",
+            "propensities that differ, or are missing",
+            "Divide them by their sum over the arms that are left, and use `where` to drop rows.",
+        )
+    sums = np.minimum(table.sum(axis=1), 1.0)[log.context]
+    return replace(log, propensity=log.propensity / np.where(sums > 0.0, sums, 1.0))
 
 
 def check_overlap(
@@ -57,9 +86,11 @@ def check_overlap(
             what += f" and {more:,} more" if more else ""
         else:
             x = int(np.argmax(short))
-            what = f"{100 * short[x]:.4g}% on arms that were never played" + _where(log, x)
-        bounds = _still_holds(log, np.where(lost, 0.0, table), seen)
+            what = f"a sum of {1.0 - short[x]:.6g} over the arms played" + _where(log, x)
+        bounds = _still_holds(log, np.where(lost, 0.0, table))
         fix = "Give the policy other arms there"
+        if not lost.any():
+            fix = "Give all digits if they are rounded, and other arms if it plays one never played"
         fix += ', or observe="arms" if contexts are seen alike. ' if unseen[lost].any() else ". "
         raise InvalidInput(field, "must play what the log shows the reward of", what, fix + bounds)
     borrowed = [f"{log.arms[a]}{_where(log, x)}" for x, a in np.argwhere(unseen)]
@@ -74,11 +105,10 @@ def check_overlap(
 def _check_seen_arms(log: LogGroups, field: str, policy: PolicyOnLog) -> None:
     rows = log.sample.count * (policy.logged > 0.0)
     played = sum_by(log.arm, rows, len(log.arms))
-    seen = sum_by(log.arm, log.sample.count * log.sample.seen, len(log.arms))
-    never = [log.arms[i] for i in np.flatnonzero((played > 0.0) & (seen == 0.0))]
+    never = [name for name in never_seen(log) if played[log.arms.index(name)] > 0.0]
     if never:
         raise InvalidInput(
-            field if not policy.is_logging else "log",
+            field,
             "must play arms of which a reward was seen",
             listed(never),
             "Leave those arms out, with `drop_arms` if their decisions do not count.",
@@ -97,19 +127,24 @@ def _where(log: LogGroups, context: int) -> str:
     return f" in {log.contexts[context]}" if len(log.contexts) > 1 else ""
 
 
-def _still_holds(log: LogGroups, known: Vector, seen: Vector) -> str:
-    sample = log.sample
-    if not sample.seen.any():
-        return "No reward was seen at all, so nothing bounds its value."
-    total = log.by_cell(np.where(sample.seen, sample.count * sample.reward, 0.0))
-    mean = total / np.where(seen > 0.0, seen, 1.0)
+def _still_holds(log: LogGroups, known: Vector) -> str:
+    sample, means = log.sample, CellMeans(log, True)
+    mean, variance, seen = (
+        of_cells.reshape(known.shape) for of_cells in (means.mean, means.spread[0], means.seen)
+    )
     share = sum_by(log.context, sample.count, len(log.contexts)) / sample.size
-    rest = float(share @ (1.0 - known.sum(axis=1)))
-    value = float(share @ (known * mean).sum(axis=1))
     rewards = sample.reward[sample.seen]
-    least, most = float(rewards.min()), float(rewards.max())
+    ends = float(rewards.min()), float(rewards.max())
+    within = float(share**2 @ (known**2 * variance / np.maximum(seen, 1.0)).sum(axis=1))
+    bounds = []
+    for side, end in enumerate(ends):
+        of_context = (known * mean).sum(axis=1) + (1.0 - known.sum(axis=1)) * end
+        value = float(share @ of_context)
+        between = float(share @ (of_context - value) ** 2) / sample.size
+        bounds.append(normal_interval(value, math.sqrt(within + between), LEVEL)[side])
+    low, high = max(bounds[0], ends[0]), min(bounds[1], ends[1])
     return (
-        f"As it is, its value lies between {show(value + rest * least)} and"
-        f" {show(value + rest * most)}, whatever the rest pays between {show(least)} and"
-        f" {show(most)}, the smallest and the largest reward seen."
+        f"As it is, its value lies between {show(low)} and {show(high)} at {LEVEL:.0%}, if missing"
+        " rewards are like seen ones of their arm and context and the rest pays between"
+        f" {show(ends[0])} and {show(ends[1])}, the smallest and the largest reward seen."
     )

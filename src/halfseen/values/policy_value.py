@@ -10,6 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import Shown
@@ -24,10 +26,11 @@ from halfseen.values.gamma_value import Cells, GammaBounds, gamma_bounds
 from halfseen.values.weight_diagnostics import Diagnostics
 
 SCHEMA_VERSION = 1
+SAME = 1e-9  # weights of two policies that differ by less are those of one
 VALUE_FILE = "value.json"  # marks a folder as that of a value
-ASSUMPTION = (
-    "All of this assumes that, given the arm and the context, whether a reward is seen does not"
-    " depend on the reward. The bounds say what is left if it does."
+BOUNDS_NOTE = (
+    "Bounds weight rewards by propensities only, so at 1 they need not equal the estimate above."
+    " “Any way”: missing rewards can be anything between the extremes seen."
 )
 
 
@@ -64,11 +67,12 @@ class PolicyValue(Shown, ByValue):
         The policy's value by every estimator, with normal intervals.
     certain
         Lower bound by Maurer and Pontil's inequality on clipped IPW, which holds for every sample
-        size if propensities are known; None if rewards can be negative.
+        size if propensities are known; None if rewards can be negative or the mean weight is far
+        from 1.
     diagnostics
         What the weights say.
     tipping_gamma
-        The smallest Gamma at which the difference may be 0.
+        The smallest Gamma at which the difference may be 0; infinite if none is large enough.
     rows, seen
         Decisions, and rewards seen.
     log, warnings, notes, left_out, asked
@@ -88,7 +92,7 @@ class PolicyValue(Shown, ByValue):
     tipping_gamma: float | None
     rows: int
     seen: int
-    cells: Cells = field(repr=False)
+    cells: Cells | None = field(repr=False)  # None with features: they have no bounds
     weights: tuple[Vector, Vector | None] = field(repr=False)
     log: str = ""
     warnings: tuple[str, ...] = ()
@@ -134,6 +138,13 @@ class PolicyValue(Shown, ByValue):
             raise InvalidInput(
                 "difference", "needs a policy to compare with", None, "Give `compare`."
             )
+        if self.cells is None:
+            raise InvalidInput(
+                "features",
+                "have no bounds for missing rewards that differ from seen ones",
+                list(self.asked.get("features", ())),
+                "Group decisions by `context` instead.",
+            )
         return gamma_bounds(self.cells, weight, gamma)
 
     @cached_property
@@ -148,8 +159,10 @@ class PolicyValue(Shown, ByValue):
         return table([_row("policy", one, self.level) for one in both if one is not None])
 
     @cached_property
-    def sensitivity(self) -> Table:
-        """The bounds at a few Gammas and in the worst case."""
+    def sensitivity(self) -> Table | None:
+        """The bounds at a few Gammas and in the worst case; None with features."""
+        if self.cells is None:
+            return None
         records = []
         for gamma in (1.0, *SHOWN, math.inf):
             one = self.bounds(gamma)
@@ -167,17 +180,20 @@ class PolicyValue(Shown, ByValue):
     @property
     def verdict(self) -> str:
         """Which policy is better, or that the log cannot tell, in sentences."""
+        apart = self.weights[1]
+        if self.compared is not None and apart is not None and np.abs(apart).max() < SAME:
+            return f"On this log it is the same policy as {self.compared.name}."
         if self.diagnostics.troubles:
             return self.diagnostics.verdict
         if self.difference is None or self.compared is None:
             return self.diagnostics.verdict
-        apart, level = self.difference, f"{100 * self.level:g}%"
-        ends = f"{level} interval {number(apart.low)} to {number(apart.high)}"
+        found, level = self.difference, f"{100 * self.level:g}%"
+        ends = f"{level} interval {number(found.low)} to {number(found.high)}"
         other = self.compared.name
-        if not apart.low <= apart.high:
+        if not found.low <= found.high:
             return f"{self.estimator} has no interval, so it cannot tell which policy is better."
-        if apart.low > 0.0 or apart.high < 0.0:
-            word, sign = ("more", apart.value) if apart.low > 0.0 else ("less", -apart.value)
+        if found.low > 0.0 or found.high < 0.0:
+            word, sign = ("more", found.value) if found.low > 0.0 else ("less", -found.value)
             said = f"It earns {number(sign)} a decision {word} than {other} ({ends})."
             return f"{said} {self.turning}"
         return f"The log cannot tell whether it earns more than {other} (difference {ends})."
@@ -189,11 +205,25 @@ class PolicyValue(Shown, ByValue):
         if gamma is None or self.seen == self.rows:
             return ""
         if math.isinf(gamma):
+            worst = self.bounds(math.inf, difference=True)
+            if worst.low <= 0.0 <= worst.high:
+                return (
+                    "The order is open if missing rewards can be values that were never seen of an"
+                    f" arm (difference {number(worst.low)} to {number(worst.high)})."
+                )
             return "That order holds whatever the missing rewards are."
         return (
             f"The order is open once the odds of being seen differ {number(gamma)}-fold between"
             " rewards of an arm in a context."
         )
+
+    @property
+    def assumption(self) -> str:
+        """What the estimates rest on, in a sentence or two."""
+        given = "the context" if self.cells is not None else "the features"
+        said = f"All of this assumes that, given the arm and {given}, whether a reward is seen does"
+        said += " not depend on the reward."
+        return said if self.cells is None else f"{said} The bounds say what is left if it does."
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -219,7 +249,9 @@ class PolicyValue(Shown, ByValue):
                 f"Certain at {100 * self.level:g}% whatever the law of rewards up to the largest"
                 f" seen (clipped IPW, Maurer-Pontil): at least {show(self.certain)}."
             )
-        parts.append(f"If missing rewards differ from seen ones:\n{self.sensitivity}")
+        if self.sensitivity is not None and self.seen < self.rows:
+            differ = f"If missing rewards differ from seen ones:\n{self.sensitivity}"
+            parts.append(f"{differ}\n{BOUNDS_NOTE}")
         checked = self.diagnostics
         k = "not fitted" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
         parts.append(
@@ -229,7 +261,7 @@ class PolicyValue(Shown, ByValue):
             f" {checked.smallest_propensity:.3g}, Pareto k {k}."
         )
         parts += [f"Note: {note}" for note in self.notes]
-        return "\n\n".join([*parts, ASSUMPTION])
+        return "\n\n".join([*parts, self.assumption])
 
     def __str__(self) -> str:
         return self.summary()
@@ -238,7 +270,7 @@ class PolicyValue(Shown, ByValue):
         said = [f"Warning: {text}" for text in self.warnings] + list(self.answers)
         words = "".join(f"<p>{escape(text)}</p>" for text in said)
         tables = (self.policies, self.estimates, self.sensitivity)
-        return words + "".join(one._repr_html_() for one in tables)
+        return words + "".join(one._repr_html_() for one in tables if one is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None."""
@@ -264,7 +296,9 @@ class PolicyValue(Shown, ByValue):
                 "estimates": [asdict(one) for one in self.alternatives],
                 "certain": self.certain,
                 "diagnostics": self.diagnostics.to_dict(),
-                "bounds": [self._both(gamma) for gamma in (1.0, *SHOWN, math.inf)],
+                "bounds": [self._both(gamma) for gamma in (1.0, *SHOWN, math.inf)]
+                if self.cells is not None
+                else [],
                 "tipping_gamma": self.tipping_gamma,
             }
         )

@@ -70,7 +70,7 @@ def policy_on(log: LogGroups, field: str, target: Any, propensity: Vector) -> Po
             logged = np.where(np.isfinite(propensity), propensity, 1.0)
             # Estimated propensities are shares of the arms drawn: the draws, not the shares, have
             # the right spread.
-            table = None if log.propensity is None else _constant_table(log, propensity)
+            table = None if log.propensity is None else constant_table(log, propensity)
             if table is not None and np.any(np.abs(table.sum(axis=1) - 1.0) > SLACK):
                 table = None
             return PolicyOnLog("the logging policy", logged, table, True)
@@ -146,6 +146,13 @@ def _by_context(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector
 
 def _from_function(log: LogGroups, field: str, rule: Callable[..., Any]) -> Vector:
     names = np.array(log.contexts, dtype=object)
+    if "context" in log.names:
+        raise InvalidInput(
+            "features",
+            "must not have the name under which a function gets the contexts",
+            "context",
+            "Rename that column.",
+        )
     if log.by_row:
         columns = dict(zip(log.names, log.features.T, strict=True)) | {
             "context": names[log.context]
@@ -191,7 +198,7 @@ def _from_column(log: LogGroups, field: str, column: str) -> PolicyOnLog:
             f"{int(log.sample.count[wrong].sum()):,} other cells in column {column}",
             "Fill them in, or leave those rows out.",
         )
-    table = _constant_table(log, logged)
+    table = constant_table(log, logged)
     if table is not None:
         sums = table.sum(axis=1)
         over = np.flatnonzero(sums > 1.0 + SLACK)
@@ -200,7 +207,7 @@ def _from_column(log: LogGroups, field: str, column: str) -> PolicyOnLog:
     return PolicyOnLog(f"column {brief(column, 40)}", logged, table)
 
 
-def _constant_table(log: LogGroups, logged: Vector) -> Vector | None:
+def constant_table(log: LogGroups, logged: Vector) -> Vector | None:
     """Return a column as a table of contexts and arms, if it depends on nothing else."""
     if log.by_row or not np.all(np.isfinite(logged)):
         return None

@@ -168,7 +168,9 @@ def pareto_k(count: Vector, weight: Vector) -> float | None:
     scale = 1.0 - np.sqrt(points / (np.arange(1, points + 1) - 0.5))
     theta = scale / (3.0 * quartile) + 1.0 / largest
     k = np.log1p(-theta[:, None] * excess).mean(axis=1)
-    likelihood = m * (np.log(-theta / k) - k - 1.0)
+    rate = np.full(points, 1.0 / excess.mean())  # the limit of -theta/k where theta is 0
+    np.divide(-theta, k, out=rate, where=k != 0.0)
+    likelihood = m * (np.log(rate) - k - 1.0)
     weights = np.exp(likelihood - likelihood.max())
     best = float(weights @ theta / weights.sum())
     shape = float(np.log1p(-best * excess).mean())

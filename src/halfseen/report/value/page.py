@@ -18,7 +18,7 @@ from halfseen.report.core.panels import Figure
 from halfseen.report.value.value_charts import value_figures
 from halfseen.studies.storage import is_marked, write_text
 from halfseen.tables import Table, show
-from halfseen.values.policy_value import ASSUMPTION, VALUE_FILE
+from halfseen.values.policy_value import BOUNDS_NOTE, VALUE_FILE
 
 if TYPE_CHECKING:
     from halfseen.values.policy_value import PolicyValue
@@ -75,7 +75,7 @@ def policies_section(found: PolicyValue, drawn: list[Figure]) -> Html:
         "The policies",
         _table(found.policies, "Policies"),
         *(figure_place(figure) for figure in drawn),
-        tag("p", ASSUMPTION, class_="caution"),
+        tag("p", found.assumption, class_="caution"),
     )
 
 
@@ -101,7 +101,7 @@ def weights_section(found: PolicyValue) -> Html:
 
 def differ_section(found: PolicyValue, drawn: list[Figure]) -> Html | None:
     """Return what is left if missing rewards differ from seen ones."""
-    if found.seen == found.rows:
+    if found.seen == found.rows or found.sensitivity is None:
         return None
     turning = [tag("p", found.turning)] if found.turning else []
     return section(
@@ -110,12 +110,7 @@ def differ_section(found: PolicyValue, drawn: list[Figure]) -> Html | None:
         *turning,
         *(figure_place(figure) for figure in drawn),
         _table(found.sensitivity, "Bounds"),
-        tag(
-            "p",
-            "Bounds weight rewards by propensities only, so at 1 they need not equal the estimate"
-            " above. “Any way”: missing rewards can be anything between the extremes seen.",
-            class_="note",
-        ),
+        tag("p", BOUNDS_NOTE, class_="note"),
     )
 
 
@@ -160,13 +155,16 @@ def command_of(found: PolicyValue, folder: Path) -> str:
     words = [f"halfseen value {log_in_command(found.log)}"]
     for name, given in found.asked.items():
         if name == "target":
-            words.append(_policy(given, "always", "mix", "target"))
+            if "target_file" not in found.asked:
+                words.append(_policy(given, "always", "mix", "target"))
         elif name == "compare":
-            if given != "logging":
+            if given != "logging" and "against_file" not in found.asked:
                 words.append(_policy(given, "against", "against", "against"))
         elif name not in ONLY_IN_PYTHON and given not in DEFAULTS and UNCHANGED.get(name) != given:
             several = isinstance(given, list | tuple)
             text = ",".join(map(str, given)) if several else str(given)
+            if isinstance(given, Mapping):
+                text = ",".join(f"{arm}={p:g}" for arm, p in given.items())
             words.append(f"--{name.replace('_', '-')} {quote(text)}")
     return " ".join([*words, f"--out {quote(str(folder))}"])
 

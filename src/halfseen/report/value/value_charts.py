@@ -33,7 +33,7 @@ def value_figures(found: PolicyValue) -> dict[str, list[Figure]]:
         ),
         "differ": [],
     }
-    if found.seen < found.rows:
+    if found.seen < found.rows and found.cells is not None:
         figures["differ"] = attempt(
             "value-differ", "How far they may differ", lambda: [differ_chart(found, name)]
         )
@@ -56,7 +56,8 @@ def estimates_chart(found: PolicyValue, name: str) -> Figure:
     """Return the policy's value by every estimator."""
     note = (
         f"The policy’s value by every estimator, with normal {found.level:.0%} intervals. One"
-        " without an interval rests on its regression, whose error it does not know. Estimators"
+        " without an interval is biased by its threshold, or rests on a regression whose error it"
+        " does not know. Estimators"
         " that disagree warn of wrong propensities or probabilities of being seen."
     )
     return _points("value-estimates", ("Estimates", note, name), _rows(found.alternatives))

@@ -1,0 +1,118 @@
+"""Logs that say little: cells of few rewards, arms never seen, rewards of one value."""
+
+import math
+
+import numpy as np
+import pytest
+
+from halfseen import InvalidInput, value
+
+COLUMNS = {"action": "arm", "reward": "paid"}
+
+
+def three_arms():
+    """Return a log of three arms played alike, one of which is never seen."""
+    return {
+        "arm": ["x"] * 300 + ["y"] * 300 + ["z"] * 300,
+        "paid": [1.0, 0.0, None] * 100 + [1.0, 0.0, 0.0] * 100 + [None] * 300,
+        "chance": [1 / 3] * 900,
+    }
+
+
+def test_an_arm_never_seen_does_not_block_a_policy_that_does_not_play_it():
+    found = value(three_arms(), target={"x": 1}, propensity="chance", **COLUMNS)
+    assert found.value == pytest.approx(0.5)
+    assert found.difference is None
+    assert found.warnings == (
+        "No reward was seen of z, which the logging policy plays: there is no comparison with it.",
+    )
+    other = value(three_arms(), target={"x": 1}, compare={"y": 1}, propensity="chance", **COLUMNS)
+    assert other.difference.value == pytest.approx(0.5 - 1 / 3)
+    with pytest.raises(InvalidInput, match=r"arm z \(no reward seen\)"):
+        value(three_arms(), target={"z": 1}, propensity="chance", **COLUMNS)
+
+
+def test_propensities_are_scaled_to_the_arms_that_are_left():
+    options = COLUMNS | {"propensity": "chance", "drop_arms": ["z"]}
+    found = value(three_arms(), target={"x": 1}, **options)
+    by = {one.name: one.value for one in found.alternatives}
+    assert by["IPW"] == pytest.approx(0.5)  # 3/4 if they stay 1/3
+    assert "divided by their sum over the arms that are left" in " ".join(found.notes)
+    assert found.diagnostics.mean_weight == pytest.approx(1.0)
+    assert found.certain < 0.5
+    rows = three_arms()
+    rows["chance"][0] = 0.3
+    with pytest.raises(InvalidInput, match="the same in every row of an arm and context"):
+        value(rows, target={"x": 1}, **options)
+
+
+def test_nothing_is_certain_where_the_mean_weight_is_far_from_1():
+    options = COLUMNS | {"propensity": "chance", "where": "arm <> 'z'"}
+    found = value(three_arms(), target={"x": 1}, **options)
+    assert found.diagnostics.mean_weight == pytest.approx(1.5)
+    assert found.certain is None
+
+
+def test_a_log_of_conversions_only_is_refused():
+    rows = {"arm": ["a", "b"] * 50, "paid": [1.0, None, None, 1.0] * 25}
+    with pytest.raises(InvalidInput, match=r"Every reward in this log is 1.*empty means 0"):
+        value(rows, target={"a": 1}, **COLUMNS)
+    assert value(rows, target={"a": 1}, empty_means=0.0, **COLUMNS).value == pytest.approx(0.5)
+
+
+def test_rows_without_an_arm_are_told():
+    rows = {"arm": ["a", "b", None, "a"] * 10, "paid": [1.0, 0.0, 1.0, 0.0] * 10}
+    found = value(rows, target={"a": 1}, **COLUMNS)
+    assert "10 rows name no arm and are left out." in found.notes
+
+
+def test_policies_that_are_the_same_are_said_to_be():
+    rows = {"arm": ["a", "b"] * 50, "paid": [1.0, 0.0, None, 1.0] * 25}
+    found = value(rows, target={"a": 1}, compare={"a": 1}, **COLUMNS)
+    assert found.verdict == "On this log it is the same policy as always a."
+    shares = {"a": 1 / 3, "b": 2 / 3}
+    rows = {"arm": ["a", "b", "b"] * 40, "paid": [1.0, 0.0, None, 0.0] * 30}
+    assert "the same policy as the logging" in value(rows, target=shares, **COLUMNS).verdict
+    assert "at 1 they need not equal the estimate" in str(found)
+
+
+def test_standard_errors_count_what_a_mean_takes_from_its_cell():
+    # Arm b in u: 3 rewards, in v: 1. Shares of the contexts 1/4 and 3/4; propensities differ from
+    # the shares of the arms: what counts is how often the policy plays, not their ratio.
+    u = [("u", "b", r, 0.5) for r in (1.0, 1.0, 0.0, None)] + [("u", "a", 0.0, 0.5)] * 16
+    v = [("v", "b", 1.0, 0.5), ("v", "b", None, 0.5)] + [("v", "a", 0.0, 0.5)] * 58
+    names = ("group", "arm", "paid", "chance")
+    rows = dict(zip(names, map(list, zip(*u, *v, strict=True)), strict=True))
+    options = COLUMNS | {"propensity": "chance", "context": "group", "compare": None}
+    found = value(rows, target={"b": 1}, **options)
+    assert found.value == pytest.approx(0.25 * 2 / 3 + 0.75)
+    spread = 1 / 3  # of the three rewards; that of the single one is its arm's
+    means = 80 / 79 * (0.25**2 * spread / 3 + 0.75**2 * spread)
+    contexts = 0.1875 * (1 / 3) ** 2 / 79
+    # The influence values of seen rows also hold their context's mean; the cross terms vanish.
+    assert found.standard_error == pytest.approx(math.sqrt(means + contexts), rel=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("contexts", "rare"), [(20, 0.05), (30, 0.08)])
+def test_intervals_cover_with_three_or_four_rewards_in_a_cell(contexts, rare):
+    rng = np.random.default_rng(17)
+    held, bounded = [], []
+    for _ in range(400):
+        x, b = rng.integers(contexts, size=3000), rng.random(3000) < rare
+        paid = (rng.random(3000) < np.where(b, 0.5, 0.3)).astype(float)
+        rows = {
+            "x": x,
+            "arm": np.where(b, "b", "a"),
+            "paid": np.where(rng.random(3000) < 0.5, paid, np.nan),
+            "chance": np.where(b, rare, 1 - rare),
+        }
+        try:
+            found = value(rows, target={"b": 1}, context="x", propensity="chance", **COLUMNS)
+        except InvalidInput as error:
+            low, high = str(error).split("lies between ")[1].split(" at ")[0].split(" and ")
+            bounded.append(float(low) <= 0.5 <= float(high))
+        else:
+            held.append(found.low <= 0.5 <= found.high)
+    assert np.mean(held) >= 0.93
+    assert np.mean(bounded) > 0.95
