@@ -139,11 +139,6 @@ class Censorship(ShownAsCall, ABC):
         """Return how likely the reward of each arm of a bandit is to be observed."""
         return self.checked(problem.arms)
 
-    @property
-    def depends_on_reward(self) -> bool:
-        """True when observed rewards are not a fair sample of all rewards."""
-        return self.by_reward
-
     def message_rates(self, problem: Any) -> Vector:
         """Return the probability that playing each arm of a problem ever brings feedback."""
         return self.rates(problem)

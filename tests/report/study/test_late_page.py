@@ -36,7 +36,7 @@ def test_the_page_shows_what_is_pending_and_lost_and_says_what_is_biased(result,
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ">pending</th>" in text
     assert ">lost</th>" in text
-    assert "Under “biased” and “sent” it does depend on it, by design." in text
+    assert "Under “biased” and “sent” whether a reward is seen depends on the reward" in text
     assert "no effective dimension describes it" in text
     assert "What takes over 50 rounds is lost." in text
 
@@ -65,6 +65,6 @@ def test_the_page_of_vectors_shows_late_feedback_and_claims_no_bound(tmp_path):
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ">pending</th>" in text
     assert "not proved where feedback comes late" in text
-    assert "Under “biased” it does depend on it, by design." in text
+    assert "Under “biased” whether a reward is seen depends on the reward" in text
     assert "no effective dimension describes it" in text
     assert "nan" not in text.lower().split("<script")[0]

@@ -116,7 +116,7 @@ def arm_class(problem: Any, censorship: Any, family: Any = None) -> ArmClass:
         _check_support(problem, means, noise, arms)
     if chosen == "exponential":
         checks.vector("ArmedBandit.means", means, above=0.0, fix="Exponential means are above 0.")
-    observe = inputs.observation(censorship.probabilities(problem.arms))[arms]
+    observe = inputs.observation(censorship.rates(problem))[arms]
     return ArmClass(means, observe, noise, chosen, reward, arms, problem.arms)
 
 

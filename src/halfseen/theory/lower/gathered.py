@@ -196,5 +196,5 @@ def _minimax(problem: Any, censorship: Any, horizon: float) -> MinimaxLowerBound
     )
     refuse_missing_by_reward(censorship)
     arms = problem.playable
-    observe = censorship.probabilities(problem.arms)[arms]
+    observe = censorship.rates(problem)[arms]
     return minimax_lower_bound(observe, horizon, noise=problem.scale[arms], rewards=reward)
