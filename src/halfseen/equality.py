@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +35,35 @@ class ByValue:
             for entry in fields(self)  # type: ignore[arg-type]
             if entry.compare
         )
+
+
+class ComparedByField:
+    """A base class whose subclasses, dataclasses as usual, are equal if all their fields are.
+
+    The ``__eq__`` that `dataclass` writes cannot compare arrays; the one given here it leaves
+    alone. One that a class writes itself stays.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Shares(ComparedByField):
+    ...     of: np.ndarray
+    >>> Shares(np.ones(2)) == Shares(np.ones(2)), Shares(np.ones(2)) == Shares(np.zeros(2))
+    (True, False)
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__eq__" not in vars(cls):
+            cls.__eq__ = equal_fields  # type: ignore[method-assign, assignment]
+
+
+def equal_fields(self: Any, other: object) -> bool:
+    """Return whether two dataclasses are equal; one with ``eq=False`` equals itself only."""
+    if not is_dataclass(self) or not self.__dataclass_params__.eq:  # type: ignore[attr-defined]
+        return NotImplemented
+    return ByValue.__eq__(self, other)  # type: ignore[arg-type]
 
 
 def same(one: Any, other: Any) -> bool:

@@ -12,6 +12,8 @@ from enum import Enum
 from types import FunctionType
 from typing import Any
 
+from halfseen.equality import equal_fields
+
 _TUPLE = {*vars(namedtuple("_Empty", ())), "__replace__"}
 _SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _KEPT_BY_PYTHON = {
@@ -38,7 +40,7 @@ def is_written(kind: Any, name: str, value: Any) -> bool:
     ):
         return False
     if isinstance(inner, FunctionType):
-        return not (is_dataclass(kind) and _is_generated(inner))
+        return not (is_dataclass(kind) and _is_generated(inner)) and inner is not equal_fields
     return name not in _KEPT_BY_PYTHON and not (name == "__hash__" and value is None)
 
 

@@ -88,5 +88,5 @@ def _table(rows: list[dict[str, Any]], several: bool) -> Html:
 
 
 def _difference(row: dict[str, Any]) -> str:
-    error = row["± 95%"]
+    error = row["± 95%, together"]
     return number(row["behind by"]) if error is None else with_error(row["behind by"], error)
