@@ -92,7 +92,7 @@ SENTENCES = [
         "problems/offers/actions",
         {"kind": "random", "available": [0.5]},
         "`problems.offers.actions.available` must have 3 entries",
-        "got '1 entries'.",
+        "got 1 entry.",
     ),
     ("censorships/some/observe", ..., "`censorships.some.observe` is missing", "observe = ..."),
     ("censorships/some/observe", [0.0, 1, 1], "`censorships.some.observe[0]`", "got 0.0."),

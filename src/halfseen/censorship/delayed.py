@@ -13,7 +13,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship.base import Censorship, arm_count
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.problems.delay_contract import LONGEST, DelayLaw, delay_law
 
 SENDS = ("all", "conversions")
@@ -98,7 +98,7 @@ class Delayed(Censorship):
             raise InvalidInput(
                 "Delayed.laws",
                 f"must have {arms} entries, one per arm",
-                f"{len(entries)} entries",
+                counted_entries(len(entries)),
                 "Match the problem's means, or give one law for all arms.",
             )
         return entries

@@ -17,7 +17,7 @@ from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kinds import declare
 from halfseen.phrases import counted
-from halfseen.problems.action_arrays import check_block, checked_actions, row_blocks
+from halfseen.problems.action_arrays import NORMALIZE, check_block, checked_actions, row_blocks
 
 
 class Problem(ShownAsCall, ComparedByField, ABC):
@@ -238,7 +238,8 @@ class LinearActions(ActionSet):
 
     def _checked(self, value: Any, clock: int) -> Vector:
         field = f"{self._offered} in round {clock}"
-        rows = checked_actions(field, value, 2, self._normalizes)
+        fix = NORMALIZE if hasattr(self, "normalize") else "Divide every action by its length."
+        rows = checked_actions(field, value, 2, self._normalizes, fix)
         if rows.shape != (self.count, self.dimension):
             raise InvalidInput(
                 field,

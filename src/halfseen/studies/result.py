@@ -301,8 +301,21 @@ class Result(Shown, ByValue):
         known = None if problem is None else checks.one_of("problem", problem, self.study.problems)
         return chosen(self, known)
 
+    def report(self, folder: Path | str) -> Path:
+        """Write the study's page with charts and numbers, and return its path.
+
+        Parameters
+        ----------
+        folder
+            Where to write ``report.html``, ``summary.csv``, ``spec.toml`` and ``charts``. It must
+            be new or empty, hold this study's results, or an earlier report, which is replaced.
+        """
+        from halfseen.report.study.page import write_report
+
+        return write_report(self, folder)
+
     def _headline(self) -> str:
-        return f"{self.study.size}; see .summary(), .best(), .plot(), .data"
+        return f"{self.study.size}; see .summary(), .best(), .plot(), .report(folder), .data"
 
     def _details(self) -> list[str | Table]:
         return [self.summary()]

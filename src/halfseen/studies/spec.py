@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from halfseen.censorship import CENSORSHIPS
-from halfseen.errors import InvalidInput, StorageError, did_you_mean
+from halfseen.errors import InvalidInput, StorageError, did_you_mean, sharing_a_word
 from halfseen.kinds import load_installed
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
@@ -315,7 +315,9 @@ def _known_kind(place: str, kind: Any, registry: dict[str, Any]) -> str:
         "A kind of your own is known once its module is imported: --import MODULE, or in Python"
         " import MODULE."
     )
-    fix = f"{did_you_mean(kind, registry)} {own}"
+    alike = " or ".join(map(repr, sharing_a_word(kind, registry)))
+    otherwise = f"Did you mean {alike}?" if alike else "Choose one of those."
+    fix = f"{did_you_mean(kind, registry, otherwise)} {own}"
     raise InvalidInput(place, f"must be one of {', '.join(registry)}", kind, fix)
 
 

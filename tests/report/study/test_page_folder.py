@@ -6,7 +6,7 @@ import sys
 import pytest
 from example_studies import small_study
 
-from halfseen import InvalidInput, read_spec, simulate, sweep
+from halfseen import ArmedBandit, InvalidInput, read_spec, simulate, sweep
 from halfseen.censorship import CENSORSHIPS
 from halfseen.report import write_report
 
@@ -72,3 +72,14 @@ def test_how_to_run_it_again_names_the_modules_of_own_kinds(tmp_path, monkeypatc
     monkeypatch.delitem(CENSORSHIPS, dim.kind)
     with pytest.raises(InvalidInput, match="--import MODULE"):
         read_spec(tmp_path / "page/spec.toml")
+
+
+def test_the_page_of_several_problems_begins_with_a_regret_chart_of_each_by_name(tmp_path):
+    problems = {"near": ArmedBandit([0.5, 0.4, 0.3]), "far": ArmedBandit([0.9, 0.1, 0.1])}
+    found = simulate(small_study(problems=problems), engine="reference")
+    page = found.report(tmp_path).read_text()
+    best = page.partition('id="best"')[2].partition('id="answer"')[0]
+    for i, name in enumerate(problems, 1):
+        assert f"<h3>Regret, problem “{name}”</h3>" in best
+        assert f'data-chart="problem-{i}-regret"' in best
+        assert page.count(f'data-chart="problem-{i}-regret"') == 1

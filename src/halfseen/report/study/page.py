@@ -77,7 +77,9 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     rest = left_out(result.study, part.study)
     drawn = _each_sentence_once(drawn)
     everything = [figure for row in drawn.values() for figure in row]
-    first, others = next(iter(everything), None), {i: row[i == 0 :] for i, row in drawn.items()}
+    names = list(part.study.problems)
+    first = {names[i]: row[0] for i, row in drawn.items() if row}
+    others = {i: row[1:] for i, row in drawn.items()}
     body = [
         sections.head(result),
         main(
