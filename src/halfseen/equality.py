@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,14 +56,15 @@ class ComparedByField:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__eq__" not in vars(cls):
-            cls.__eq__ = equal_fields  # type: ignore[method-assign, assignment]
+            cls.__eq__ = equal_fields  # type: ignore[method-assign]
 
 
 def equal_fields(self: Any, other: object) -> bool:
     """Return whether two dataclasses are equal; one with ``eq=False`` equals itself only."""
-    if not is_dataclass(self) or not self.__dataclass_params__.eq:  # type: ignore[attr-defined]
+    parameters = getattr(self, "__dataclass_params__", None)
+    if parameters is None or not parameters.eq:
         return NotImplemented
-    return ByValue.__eq__(self, other)  # type: ignore[arg-type]
+    return ByValue.__eq__(self, other)
 
 
 def same(one: Any, other: Any) -> bool:

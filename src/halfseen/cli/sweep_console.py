@@ -42,7 +42,8 @@ def present_sweep(
         tell_time(seconds, swept.results, folder)
 
     def write() -> Path | None:
-        from halfseen.report.study.sweep_page import PAGE, sweep_page_is_current
+        from halfseen.report.study.page_folder import PAGE
+        from halfseen.report.study.sweep_page import sweep_page_is_current
 
         if report == "never":
             return None

@@ -70,8 +70,9 @@ def _modules(part: Any) -> Iterator[str]:
         yield type(part).__module__
         for entry in fields(part):
             yield from _modules(getattr(part, entry.name))
-        if getattr(part, "generalized", False):
-            yield getattr(part.curve.mean, "__module__", "__main__")
+        link = getattr(part, "curve", None)
+        if link is not None:
+            yield getattr(link.mean, "__module__", "__main__")
     elif isinstance(part, list | tuple):
         for entry in part:
             yield from _modules(entry)

@@ -158,8 +158,8 @@ def test_what_changed_since_the_last_audit_is_on_the_page(tmp_path):
 
 
 def test_the_page_does_not_say_that_nothing_was_found_where_nothing_could_be_looked_for(tmp_path):
-    short = {"offer": ["a", "b", "a", "b"], "sold": [1.0, None, 0.0, 1.0]}
-    found = audit(short, action="offer", reward="sold")
+    flags = {"offer": ["a", "b"] * 30, "seen": [True, True, True, False] * 15}
+    found = audit(flags, action="offer", observed="seen")
     states = [check.state for check in found.checks]
     page = found.report(tmp_path).read_text()
     assert set(states) == {"cannot be looked for"}
