@@ -53,7 +53,7 @@ SENTENCES = [
     ("horizn", 5, "`horizn` is not a known key", "Did you mean 'horizon'?"),
     ("zzz", 5, "`zzz` is not a known key", "Known keys: horizon, replications"),
     ("problems", [], "`problems` must be a table", "got []."),
-    ("problems", {}, "`problems` must be a dictionary of names", "got {}."),
+    ("problems", {}, "`problems` must not be empty", "got {}."),
     ("problems/offers", 5, "`problems.offers` must be a table", "got 5."),
     (
         "problems/offers/kind",
