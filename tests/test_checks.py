@@ -76,7 +76,7 @@ def test_vector_lengths():
     assert checks.vector("v", [], may_be_empty=True) == ()
     with pytest.raises(InvalidInput, match="`v` must not be empty"):
         checks.vector("v", [])
-    with pytest.raises(InvalidInput, match="must have 3 entries, one per arm; got '2 entries'"):
+    with pytest.raises(InvalidInput, match="must have 3 entries, one per arm; got 2 entries"):
         checks.vector("v", [1, 2], length=3)
 
 

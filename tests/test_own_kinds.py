@@ -261,3 +261,35 @@ class Plain(Censorship):
 def test_a_censorship_that_is_no_dataclass_is_refused_with_a_sentence():
     with pytest.raises(InvalidInput, match="a dataclass with a name, `kind`"):
         Study(ARMS, {"plain": Plain()}, UCB(), horizon=10)
+
+
+@dataclass(frozen=True)
+class Listed(Censorship):
+    p: np.ndarray
+    kind: ClassVar[str] = "listed, for tests"
+
+    def probabilities(self, actions):
+        return self.p
+
+
+def test_own_kinds_that_hold_arrays_and_their_studies_and_results_can_be_compared():
+    def study(p):
+        return Study(ARMS, Listed(np.array([0.5, 0.6, p])), UCB(), horizon=10, replications=2)
+
+    assert Listed(np.ones(2)) == Listed(np.ones(2)) != Listed(np.zeros(2))
+    assert Listed(np.ones(2)) != Fading(0.5)
+    assert study(0.7) == study(0.7) != study(0.8)
+    results = [simulate(study(p), engine="reference") for p in (0.7, 0.7, 0.8)]
+    assert results[0] == results[1] != results[2]
+    assert len({Uniform(0.5), Uniform(0.5), UCB(), UCB()}) == 2
+
+
+class Long(Box):
+    def offer(self, rng, clock):
+        return np.full((self.count, self.dimension), 3.0)
+
+
+def test_own_actions_that_are_too_long_are_not_told_of_a_parameter_they_lack():
+    bandit = LinearBandit([0.5, -0.3], actions=Long(3, 2))
+    with pytest.raises(InvalidInput, match=r"length of at most 1.*Divide every action by its len"):
+        Study(bandit, Uniform(0.5), LinUCB(), horizon=9)

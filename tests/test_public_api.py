@@ -47,6 +47,12 @@ def test_a_mistyped_name_suggests_the_right_one_once(typed, meant):
     assert said.endswith(f"module 'halfseen' has no attribute '{typed}'; did you mean '{meant}'?")
 
 
+def test_a_part_of_a_name_suggests_the_names_that_have_it():
+    for typed in ("Thompson", "ThompsonSampling"):
+        with pytest.raises(AttributeError, match="did you mean 'BernoulliThompson' or 'GLMThom"):
+            getattr(halfseen, typed)
+
+
 def test_dir_lists_the_public_names_and_nothing_else():
     code = "import halfseen, halfseen.studies.simulate; print(*dir(halfseen))"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -33,10 +33,11 @@ def __getattr__(name: str) -> Any:
 
 
 def _hint(name: str) -> str:
-    from halfseen.errors import nearest
+    from halfseen.errors import nearest, sharing_a_word
 
-    near = nearest(name, __all__, 0.7)
-    return "" if near is None else f"; did you mean {near!r}?"
+    near = [nearest(name, __all__, least) for least in (0.85, 0.7)]
+    meant = [near[0]] if near[0] else sharing_a_word(name, __all__) or [near[1]] * bool(near[1])
+    return f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
 
 
 def __dir__() -> list[str]:

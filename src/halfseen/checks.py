@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.errors import InvalidInput, did_you_mean
+from halfseen.errors import InvalidInput, counted_entries, did_you_mean
 
 Vector = NDArray[np.float64]
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -93,7 +93,7 @@ def vector(
         raise InvalidInput(
             field,
             f"must have {length} entries, one per arm",
-            f"{len(result)} entries",
+            counted_entries(len(result)),
             "Match the number of arms.",
         )
     return result

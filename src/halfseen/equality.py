@@ -37,6 +37,36 @@ class ByValue:
         )
 
 
+class ComparedByField:
+    """A base class whose subclasses, dataclasses as usual, are equal if all their fields are.
+
+    The ``__eq__`` that `dataclass` writes cannot compare arrays; the one given here it leaves
+    alone. One that a class writes itself stays.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Shares(ComparedByField):
+    ...     of: np.ndarray
+    >>> Shares(np.ones(2)) == Shares(np.ones(2)), Shares(np.ones(2)) == Shares(np.zeros(2))
+    (True, False)
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__eq__" not in vars(cls):
+            cls.__eq__ = equal_fields  # type: ignore[method-assign]
+
+
+def equal_fields(self: Any, other: object) -> bool:
+    """Return whether two dataclasses are equal; one with ``eq=False`` equals itself only."""
+    parameters = getattr(self, "__dataclass_params__", None)
+    if parameters is None or not parameters.eq:
+        return NotImplemented
+    return ByValue.__eq__(self, other)
+
+
 def same(one: Any, other: Any) -> bool:
     """Return whether two values are equal, with arrays and NaN in them.
 

@@ -51,6 +51,24 @@ def shorten(value: object, width: int = 80) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+class InWords(str):
+    """A description of what was given; messages show it without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def counted_entries(count: int) -> InWords:
+    """Return how many entries were given, for a message.
+
+    >>> counted_entries(1), counted_entries(2000)
+    (1 entry, 2,000 entries)
+    """
+    return InWords(f"{count:,} {'entry' if count == 1 else 'entries'}")
+
+
 def nearest(name: object, known: Iterable[str], least: float = 0.6) -> str | None:
     """Return the known name most like a mistyped one, whatever the case of its letters.
 
@@ -72,6 +90,21 @@ def nearest_few(name: object, known: Iterable[str], most: int, least: float) -> 
         return []
     folded = {other.casefold(): other for other in known}
     return [folded[one] for one in difflib.get_close_matches(name.casefold(), folded, most, least)]
+
+
+def sharing_a_word(name: object, known: Iterable[str], most: int = 4) -> list[str]:
+    """Return known names that share a word of at least five letters with a name.
+
+    >>> sharing_a_word("ThompsonSampling", ["LinThompson", "gaussian-thompson", "UCB"])
+    ['LinThompson', 'gaussian-thompson']
+    """
+    wanted = _long_words(name) if isinstance(name, str) else set()
+    return [other for other in known if wanted & _long_words(other)][:most]
+
+
+def _long_words(name: str) -> set[str]:
+    words = re.findall(r"[A-Z]?[a-z]+", name)
+    return {word.casefold() for word in words if len(word) >= 5}
 
 
 def did_you_mean(

@@ -15,7 +15,7 @@ def test_per_action():
     model = PerAction([0.9, 0.1, 1])
     assert model.probabilities(ROWS).tolist() == [0.9, 0.1, 1.0]
     assert model.observe_range == (0.1, 1.0)
-    with pytest.raises(InvalidInput, match=r"must have 2 entries, one per action; got '3 entries'"):
+    with pytest.raises(InvalidInput, match=r"must have 2 entries, one per action; got 3 entries"):
         model.probabilities(ROWS[:2])
     for bad in ([], [0.5, 0.0], [1.1], [math.nan], 0.5):
         with pytest.raises(InvalidInput, match=r"^`PerAction\.observe"):

@@ -68,7 +68,7 @@ def test_actions_fit_the_arms(actions, field):
 
 def test_too_many_arms_are_refused(monkeypatch):
     monkeypatch.setattr("halfseen.problems.arms.MOST_ARMS", 2)
-    with pytest.raises(InvalidInput, match="must have at most 2 entries; got '3 entries'"):
+    with pytest.raises(InvalidInput, match="must have at most 2 entries; got 3 entries"):
         ArmedBandit([0.1, 0.2, 0.3])
 
 

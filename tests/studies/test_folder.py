@@ -140,7 +140,7 @@ def test_kinds_that_are_not_registered_are_named_with_their_module(tmp_path, pol
     assert "policies.mine is of the kind 'fixed, for tests', which is not known here" in said
     assert (
         "It was defined as policy_for_tests.Fixed: import that module and register the class"
-        in said
+        " there (the command: --import policy_for_tests)" in said
     )
     assert "elete" not in said
     again = simulate(study, engine="reference", out=tmp_path / "out")  # needs no registration

@@ -28,6 +28,17 @@ def test_doctor(monkeypatch):
         assert word in text
 
 
+def test_the_doctor_says_that_nothing_can_be_kept(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setattr(doctor, "_speed", lambda run, study, replications: 1e6)
+    found = doctor.examine()
+    assert not found.cache_writable
+    assert f"not kept on disk: {tmp_path / 'file'} is no folder that can be written." in str(found)
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
+    assert doctor.examine().cache_writable
+
+
 def test_an_absent_package_has_no_version():
     assert doctor._version("no-such-package") is None
 

@@ -93,6 +93,7 @@ def test_the_best_policy_is_clear_only_when_all_others_are_surely_behind():
     lead = filled(np.stack([10 + noise, 12 + noise + 0.1 * noise**2, 20 + noise], axis=1))
     row = lead.best().records()[0]
     assert (row["best"], row["next"], row["clear"]) == ("p0", "p1", True)
+    assert "± 95%, together" in row  # not the interval of `compare`, which holds alone
     assert row["behind by"] == pytest.approx(2 + 0.1 * np.mean(noise**2))
     tie = filled(np.stack([10 + noise, 10.01 + noise[::-1], 20 + noise], axis=1))
     assert tie.best().records()[0]["clear"] is False

@@ -145,7 +145,7 @@ def test_saving_over_something_else_is_refused(tmp_path, result):
 
 def test_loading_what_is_not_there(tmp_path):
     for folder in (tmp_path, tmp_path / "none"):
-        with pytest.raises(StorageError, match=r"holds no study. Run `halfseen study --out"):
+        with pytest.raises(StorageError, match=r"holds no study. Run `halfseen study SPEC --out"):
             Result.load(folder)
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError):

@@ -53,7 +53,7 @@ SENTENCES = [
     ("horizn", 5, "`horizn` is not a known key", "Did you mean 'horizon'?"),
     ("zzz", 5, "`zzz` is not a known key", "Known keys: horizon, replications"),
     ("problems", [], "`problems` must be a table", "got []."),
-    ("problems", {}, "`problems` must be a dictionary of names", "got {}."),
+    ("problems", {}, "`problems` must not be empty", "got {}."),
     ("problems/offers", 5, "`problems.offers` must be a table", "got 5."),
     (
         "problems/offers/kind",
@@ -92,7 +92,7 @@ SENTENCES = [
         "problems/offers/actions",
         {"kind": "random", "available": [0.5]},
         "`problems.offers.actions.available` must have 3 entries",
-        "got '1 entries'.",
+        "got 1 entry.",
     ),
     ("censorships/some/observe", ..., "`censorships.some.observe` is missing", "observe = ..."),
     ("censorships/some/observe", [0.0, 1, 1], "`censorships.some.observe[0]`", "got 0.0."),

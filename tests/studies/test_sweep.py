@@ -19,7 +19,7 @@ from halfseen import (
     sweep,
 )
 from halfseen.cli import app
-from halfseen.studies.sweep import varied
+from halfseen.studies.sweep import Sweep, varied
 
 STUDY = Study(
     ArmedBandit([0.6, 0.5]),
@@ -209,3 +209,64 @@ def test_options_that_a_sweep_cannot_follow_are_refused(spec, tmp_path, option):
     assert isinstance(ended.exception, InvalidInput)
     assert ended.exception.field == option[0]
     assert not (tmp_path / "o").exists()
+
+
+def _files(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_sweep_is_not_written_over_files_that_are_not_its_own(spec, tmp_path):
+    design = read_sweep(spec)
+    before = _files(tmp_path)
+    with pytest.raises(InvalidInput, match="`out` must be a new or empty folder"):
+        sweep(*design, out=tmp_path, engine="reference")
+    found = sweep(*design, engine="reference")
+    with pytest.raises(InvalidInput, match="`out` must be a new or empty folder"):
+        found.report(tmp_path)
+    assert _files(tmp_path) == before
+
+
+def test_a_sweep_is_not_written_over_a_study_or_another_sweep(spec, tmp_path):
+    study, number, values = read_sweep(spec)
+    simulate(study, out=tmp_path / "study", engine="reference")
+    sweep(study, number, values[:1], out=tmp_path / "sweep", engine="reference")
+    before = _files(tmp_path)
+    with pytest.raises(InvalidInput, match="holds other files"):
+        sweep(study, number, values, out=tmp_path / "study", engine="reference")
+    for other in ((study, "horizon", [5]), (varied(study, "seed", 3), number, values)):
+        with pytest.raises(InvalidInput, match="holds another sweep's results"):
+            sweep(*other, out=tmp_path / "sweep", engine="reference")
+        found = sweep(*other, engine="reference")
+        with pytest.raises(InvalidInput, match="holds another sweep's results"):
+            found.report(tmp_path / "sweep")
+        with pytest.raises(InvalidInput, match="holds a study's results"):
+            found.report(tmp_path / "study")
+    with pytest.raises(InvalidInput, match="engine"):
+        sweep(study, number, values, out=tmp_path / "new", engine="steam")
+    assert _files(tmp_path) == before
+    assert sweep(study, number, values, out=tmp_path / "sweep", engine="reference").values == (
+        0.1,
+        0.5,
+        1.0,
+    )
+
+
+def test_a_sweep_is_read_back_and_its_page_written_again(spec, tmp_path):
+    out = tmp_path / "out"
+    found = sweep(*read_sweep(spec), out=out, engine="reference")
+    again = Sweep.load(out)
+    assert (again, again.values) == (found, found.values)
+    ended = CliRunner().invoke(app, ["report", str(out)])
+    assert ended.exit_code == 0, ended.output
+    assert "Simulated earlier, in " in ended.output
+    assert "<h1>Regret against observe</h1>" in (out / "report.html").read_text()
+
+
+def test_a_rerun_of_a_sweep_says_once_that_nothing_was_left_to_play(spec, tmp_path):
+    command = ["study", str(spec), "--out", str(tmp_path / "o"), "--engine", "reference"]
+    first = CliRunner().invoke(app, [*command, "--no-report"])
+    again = CliRunner().invoke(app, [*command, "--no-report"])
+    assert "Simulated in " in first.output
+    assert again.stderr.startswith("Nothing was left to play: all 6 cells are in ")
+    assert again.stderr.count("\n") == 1
+    assert "Simulated earlier, in " in again.stdout

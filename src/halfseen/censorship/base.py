@@ -13,6 +13,7 @@ import numpy as np
 
 from halfseen.checks import SMALLEST_OBSERVE, Vector
 from halfseen.display import ShownAsCall
+from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kinds import declare
 
@@ -72,7 +73,7 @@ class SeenDraws(NamedTuple):
     kernels: SeenKernels | None = None
 
 
-class Censorship(ShownAsCall, ABC):
+class Censorship(ShownAsCall, ComparedByField, ABC):
     """How likely the reward of an action is to be observed, whatever the reward is.
 
     A censorship is a frozen dataclass of parameters. It must implement :meth:`probabilities`;

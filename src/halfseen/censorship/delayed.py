@@ -14,7 +14,7 @@ from halfseen import checks
 from halfseen.censorship.base import Censorship, Profile
 from halfseen.censorship.multi_threshold import observe_probability
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.phrases import counted
 from halfseen.problems.delay_contract import LONGEST, DelayLaw, delay_law
 
@@ -100,7 +100,7 @@ class Delayed(Censorship):
             raise InvalidInput(
                 "Delayed.laws",
                 f"must have {arms} entries, one per arm",
-                f"{len(entries)} entries",
+                counted_entries(len(entries)),
                 "Match the problem's means, or give one law for all arms.",
             )
         return entries

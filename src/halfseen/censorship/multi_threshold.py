@@ -15,7 +15,7 @@ from halfseen import checks
 from halfseen.censorship.base import Censorship, Profile
 from halfseen.censorship.directions import projections, unit_direction
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.phrases import COORDINATES, vector_in_words
 
 RIGHT_ANGLE = math.pi / 2
@@ -89,7 +89,7 @@ class MultiThreshold(Censorship):
             raise InvalidInput(
                 field,
                 f"must have {len(self.thresholds) + 1} entries, one more than the thresholds",
-                f"{len(observe)} entries",
+                counted_entries(len(observe)),
                 "Give one probability per region.",
             )
         object.__setattr__(self, "observe", observe)

@@ -12,7 +12,7 @@ from halfseen import checks
 from halfseen.censorship.base import Censorship
 from halfseen.censorship.directions import action_rows
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.phrases import values_in_words
 
 
@@ -55,7 +55,7 @@ class PerAction(Censorship):
             raise InvalidInput(
                 "PerAction.observe",
                 f"must have {rows} entries, one per action",
-                f"{len(self.observe)} entries",
+                counted_entries(len(self.observe)),
                 "Match the number of actions.",
             )
         return np.array(self.observe)

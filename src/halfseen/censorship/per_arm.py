@@ -11,7 +11,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship.base import Censorship, arm_count
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.phrases import values_in_words
 
 
@@ -59,7 +59,7 @@ class PerArm(Censorship):
             raise InvalidInput(
                 "PerArm.observe",
                 f"must have {arms} entries, one per arm",
-                f"{len(self.observe)} entries",
+                counted_entries(len(self.observe)),
                 "Match the problem's means.",
             )
         return np.array(self.observe)

@@ -10,7 +10,7 @@ from typing import Any
 from halfseen import checks
 from halfseen.censorship.multi_threshold import RIGHT_ANGLE, MultiThreshold
 from halfseen.display import ShownAsCall
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,7 +68,7 @@ class Population(ShownAsCall):
             raise InvalidInput(
                 "Population.weights",
                 f"must have {len(angles)} entries, one per type",
-                f"{len(weights)} entries",
+                counted_entries(len(weights)),
                 "Match the thresholds.",
             )
         object.__setattr__(self, "thresholds", angles)

@@ -117,7 +117,7 @@ def study(
     elif varied is not None:
         from halfseen.cli.sweep_console import present_sweep
 
-        present_sweep(swept, out, as_json, with_report)
+        present_sweep(swept, out, as_json, "if changed" if with_report else "never")
     else:
         present(result, out, as_json, "if changed" if with_report else "never")
 
@@ -150,13 +150,20 @@ def report(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Write the report of a finished study again."""
+    """Write the report of a finished study or sweep again."""
     from halfseen.cli.console import present
     from halfseen.kinds import import_kinds
     from halfseen.studies.result import Result
+    from halfseen.studies.sweep_folder import holds_sweep
 
     import_kinds(imports or ())
-    present(Result.load(folder), folder, as_json)
+    if holds_sweep(folder):
+        from halfseen.cli.sweep_console import present_sweep
+        from halfseen.studies.sweep import Sweep
+
+        present_sweep(Sweep.load(folder), folder, as_json)
+    else:
+        present(Result.load(folder), folder, as_json)
 
 
 @app.command()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from halfseen import checks
 from halfseen.cli.streams import answer_first, print_json
+from halfseen.phrases import counted
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -48,7 +49,7 @@ def present(
 
     def text() -> None:
         _print_table(result)
-        print(f"Simulated in {seconds:.1f} s.")
+        tell_time(seconds, [result], folder)
         if report != "never" and sys.stderr.isatty():
             print("Writing the report.", file=sys.stderr)
 
@@ -64,6 +65,19 @@ def present(
     page = answer_first(text, content, as_json, write)
     if not as_json and page is not None:
         print(f"Report: {page}")
+
+
+def tell_time(seconds: float, results: Sequence[Result], folder: Path) -> None:
+    """Print how long the simulation took, and whether that was now or earlier."""
+    played = [result.played for result in results]
+    if any(played):
+        print(f"Simulated in {seconds:.1f} s.")
+        return
+    if None not in played:
+        cells = counted("cell", sum(len(result.fingerprints.cells) for result in results))
+        what = "the only cell is" if cells == "1 cell" else f"all {cells} are"
+        print(f"Nothing was left to play: {what} in {folder}.", file=sys.stderr)
+    print(f"Simulated earlier, in {seconds:.1f} s.")
 
 
 def present_summary(summary: Summary, folder: Path, as_json: bool) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from halfseen.cli.console import tell_time
 from halfseen.cli.streams import answer_first, print_text
 
 if TYPE_CHECKING:
     from halfseen.studies.sweep import Sweep
 
 
-def present_sweep(swept: Sweep, folder: Path, as_json: bool, report: bool) -> None:
+def present_sweep(
+    swept: Sweep,
+    folder: Path,
+    as_json: bool,
+    report: Literal["always", "if changed", "never"] = "always",
+) -> None:
     """Print regret against the varied number and its slope, and write the page."""
     seconds = sum(
         facts.get("seconds", 0.0) for result in swept.results for facts in result.facts.values()
@@ -33,14 +39,17 @@ def present_sweep(swept: Sweep, folder: Path, as_json: bool, report: bool) -> No
         print_text(f"Regret against {swept.path}\n{swept.summary()}\n")
         if slopes is not None:
             print_text(f"Slope of log regret against log {swept.coordinate}\n{slopes}\n")
-        print(f"Simulated in {seconds:.1f} s.")
+        tell_time(seconds, swept.results, folder)
 
     def write() -> Path | None:
-        from halfseen.report.study.sweep_page import PAGE, sweep_page_is_current
+        from halfseen.report.study.page_folder import PAGE
+        from halfseen.report.study.sweep_page import sweep_page_is_current
 
-        if not report:
+        if report == "never":
             return None
-        return folder / PAGE if sweep_page_is_current(swept, folder) else swept.report(folder)
+        if report == "if changed" and sweep_page_is_current(swept, folder):
+            return folder / PAGE
+        return swept.report(folder)
 
     page = answer_first(text, content, as_json, write)
     if not as_json and page is not None:

@@ -21,6 +21,7 @@ _KEPT_BY_PYTHON = {
     *("__abstractmethods__", "__protocol_attrs__", "__non_callable_proto_members__"),
     *("__final__", "__classcell__", "__classdictcell__", "__slotnames__"),
 }
+_EQUALITY = ("halfseen.equality", "equal_fields")  # that base classes of kinds give
 _OF_MEMBERS = {"_value_", "_name_", "__objclass__", "_sort_order_"}
 
 
@@ -45,6 +46,8 @@ def is_written(kind: Any, name: str, value: Any) -> bool:
 def _is_generated(function: FunctionType) -> bool:
     code = function.__code__
     files = (dataclasses.__file__, reprlib.__file__)
+    if (function.__module__, code.co_qualname) == _EQUALITY:
+        return True
     return code.co_qualname.startswith("__create_fn__.") or code.co_filename in files
 
 

@@ -155,7 +155,7 @@ def invest(
     labels = tuple(map(str, range(len(p)))) if names is None else tuple(names)
     if len(labels) != len(p):
         raise InvalidInput(
-            "names", f"must have {len(p)} entries, one per arm", f"{len(labels)}", "Name each arm."
+            "names", f"must have {len(p)} entries, one per arm", len(labels), "Name each arm."
         )
     after = _fill(p, price, weight, money)
     return Investment(

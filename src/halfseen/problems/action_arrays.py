@@ -12,6 +12,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError
 
+NORMALIZE = "Give normalize=True to divide every action by its length, or scale them all."
 SLACK = 1e-9  # by how much the length of an action may exceed 1 through rounding
 _ROWS = 1 << 16  # actions of a long sequence that are checked at once
 
@@ -54,7 +55,9 @@ def mapped(field: str, path: str | Path) -> Vector:
     return np.asarray(array)
 
 
-def checked_actions(field: str, value: Any, axes: int, normalize: bool) -> Vector:
+def checked_actions(
+    field: str, value: Any, axes: int, normalize: bool, fix: str = NORMALIZE
+) -> Vector:
     """Return actions as a checked, read-only float array of 2 or 3 axes.
 
     An array that is one already, such as a memory-mapped file, is not copied.
@@ -78,13 +81,15 @@ def checked_actions(field: str, value: Any, axes: int, normalize: bool) -> Vecto
         array = array.copy()
     done = 0
     for block in row_blocks(array):
-        check_block(field, block, done, normalize)
+        check_block(field, block, done, normalize, fix)
         done += len(block)
     array.flags.writeable = False
     return array
 
 
-def check_block(field: str, block: Vector, start: int, normalize: bool) -> None:
+def check_block(
+    field: str, block: Vector, start: int, normalize: bool, fix: str = NORMALIZE
+) -> None:
     """Normalize actions if asked to, then refuse any that is not finite or is too long."""
     finite = np.isfinite(block).all(axis=-1)
     if not finite.all():
@@ -108,7 +113,7 @@ def check_block(field: str, block: Vector, start: int, normalize: bool) -> None:
             _place(field, place, start),
             "must have a length of at most 1",
             float(lengths[tuple(place)]),
-            "Give normalize=True to divide every action by its length, or scale them all.",
+            fix,
         )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.kinds import register
 from halfseen.phrases import counted, values_in_words
 from halfseen.problems.arm_sets import AllArms
@@ -66,7 +66,7 @@ class ArmedBandit(Problem):
             raise InvalidInput(
                 "ArmedBandit.means",
                 f"must have at most {MOST_ARMS:,} entries",
-                f"{len(means):,} entries",
+                counted_entries(len(means)),
                 "Leave some arms out.",
             )
         law = law_named("ArmedBandit.reward", self.reward)

@@ -13,13 +13,14 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
+from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kinds import declare
 from halfseen.phrases import counted
-from halfseen.problems.action_arrays import check_block, checked_actions, row_blocks
+from halfseen.problems.action_arrays import NORMALIZE, check_block, checked_actions, row_blocks
 
 
-class Problem(ShownAsCall, ABC):
+class Problem(ShownAsCall, ComparedByField, ABC):
     """What is played: a bandit, or parameters that make one.
 
     A problem of your own is a frozen dataclass that implements :meth:`bandit`. It is played, stored
@@ -62,7 +63,7 @@ class Problem(ShownAsCall, ABC):
         return self, self.bandit().decisive()
 
 
-class ActionSet(ShownAsCall, ABC):
+class ActionSet(ShownAsCall, ComparedByField, ABC):
     """What may be played in each round.
 
     Attributes
@@ -237,7 +238,8 @@ class LinearActions(ActionSet):
 
     def _checked(self, value: Any, clock: int) -> Vector:
         field = f"{self._offered} in round {clock}"
-        rows = checked_actions(field, value, 2, self._normalizes)
+        fix = NORMALIZE if hasattr(self, "normalize") else "Divide every action by its length."
+        rows = checked_actions(field, value, 2, self._normalizes, fix)
         if rows.shape != (self.count, self.dimension):
             raise InvalidInput(
                 field,

@@ -11,6 +11,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kernels.delay_times import LISTED, delay_time
 from halfseen.kinds import declare
@@ -18,7 +19,7 @@ from halfseen.kinds import declare
 LONGEST = 2**48  # rounds of a study, at most
 
 
-class DelayLaw(ABC):
+class DelayLaw(ComparedByField, ABC):
     r"""How many whole rounds pass before a reward arrives.
 
     A reward of round s with delay D is in hand when round t is chosen if

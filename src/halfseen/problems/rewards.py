@@ -13,6 +13,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
+from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
 from halfseen.kinds import declare
@@ -32,7 +33,7 @@ class RewardKernels:
         return {"draw": self.draw}
 
 
-class RewardLaw(ShownAsCall, ABC):
+class RewardLaw(ShownAsCall, ComparedByField, ABC):
     """How the rewards of an arm are distributed around its mean.
 
     A law is a frozen dataclass of parameters, if it has any, with one kernel, `draw`: a plain

@@ -51,13 +51,7 @@ def _check_owner(folder: Path, study: Study, precision: str) -> dict[str, Any] |
     present = _read(folder) if is_marked(folder, STUDY_FILE) else None
     if present is None:
         return None
-    if _text(present["study"]) != _text(study.to_dict()):
-        raise InvalidInput(
-            "out",
-            "must be a new folder, not one that holds another study's results",
-            str(folder),
-            "Choose another folder.",
-        )
+    _check_same(present, folder, study)
     if present["precision"] != precision:
         kept = present["precision"]
         raise InvalidInput(
@@ -67,6 +61,21 @@ def _check_owner(folder: Path, study: Study, precision: str) -> dict[str, Any] |
             f"Use {kept}, or choose another folder.",
         )
     return present
+
+
+def check_same_study(folder: Path, study: Study) -> None:
+    """Refuse a folder that holds another study."""
+    _check_same(_read(folder), folder, study)
+
+
+def _check_same(present: dict[str, Any], folder: Path, study: Study) -> None:
+    if _text(present["study"]) != _text(study.to_dict()):
+        raise InvalidInput(
+            "out",
+            "must be a new folder, not one that holds another study's results",
+            str(folder),
+            "Choose another folder.",
+        )
 
 
 def stored_study(folder: Path, study: Study | None = None) -> Study | None:
@@ -153,14 +162,17 @@ def _unknown(folder: Path, place: str, kind: str, defined: dict[str, str]) -> st
     what = "link" if place.endswith(".link") else "kind"
     made = "make the link" if what == "link" else "register the class"
     where = defined.get(place, "")
-    module = where.partition(".")[0]
+    module = where.rpartition(".")[0]
     if not where:
         how = f"Import the module that defines it and {made} there"
-    elif module == "__main__":
+    elif where.startswith("__main__."):
         name = where.removeprefix("__main__.")
         how = f"It was defined as {name} in a script or notebook: {made} again"
     else:
-        how = f"It was defined as {where}: import that module and {made}"
+        how = (
+            f"It was defined as {where}: import that module and {made} there (the command:"
+            f" --import {module})"
+        )
     return (
         f"{folder} is whole, but its {brief(place, 60)} is of the {what} {shorten(kind)}, which is"
         " not known here."

@@ -12,7 +12,7 @@ from typing import Any
 from halfseen.censorship import Uniform
 from halfseen.display import Shown
 from halfseen.engine.backends import cpu
-from halfseen.engine.code_cache import cache_folder, clear_cache, kept
+from halfseen.engine.code_cache import VARIABLE, cache_folder, can_write, clear_cache, kept
 from halfseen.engine.cuda import run as cuda
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.policies import UCB
@@ -42,6 +42,8 @@ class Examination(Shown):
         Folder of the compiled code, None if the user has no home.
     cache_bytes
         Size of what is in it.
+    cache_writable
+        Whether compiled code can be kept there; if not, every process compiles again.
     rounds_per_second
         UCB on ten arms with every reward seen, by engine: all cores, or the whole GPU.
     """
@@ -52,6 +54,7 @@ class Examination(Shown):
     gpu: str | None
     cache: str | None
     cache_bytes: int
+    cache_writable: bool
     rounds_per_second: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,7 +66,13 @@ class Examination(Shown):
         lines += [(name, version or "not installed") for name, version in self.versions.items()]
         lines += [("cores", str(self.cores)), ("GPU", self.gpu or "none found")]
         size = f"{self.cache_bytes / 2**20:.1f} MiB"
-        lines += [("compiled code", f"{self.cache}, {size}" if self.cache else "not kept on disk")]
+        where = f"{self.cache}, {size}" if self.cache else "not kept on disk"
+        if self.cache and not self.cache_writable:
+            where = (
+                f"not kept on disk: {self.cache} is no folder that can be written. Set"
+                f" {VARIABLE} to one."
+            )
+        lines += [("compiled code", where)]
         for engine, speed in self.rounds_per_second.items():
             lines.append((f"speed of {engine}", f"{speed:.2g} rounds/s (UCB, 10 arms, all seen)"))
         width = max(len(name) for name, _ in lines)
@@ -132,6 +141,7 @@ def examine() -> Examination:
         gpu=gpu,
         cache=None if folder is None else str(folder),
         cache_bytes=kept().size,
+        cache_writable=can_write(),
         rounds_per_second=speeds,
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from halfseen.censorship import Censorship
@@ -56,3 +57,22 @@ def _check_kind(field: str, noun: Any, kind: Any) -> None:
     if isinstance(noun, Problem | Censorship | Policy | LinearPolicy):
         fix = "The order is Study(problems, censorships, policies, horizon=...)."
     raise InvalidInput(field, either, noun, fix)
+
+
+def own_modules(nouns: Iterable[Any]) -> list[str]:
+    """Return the modules, not halfseen's, that define kinds: a spec needs them imported."""
+    found = {module for noun in nouns for module in _modules(noun)}
+    return sorted(m for m in found if m.partition(".")[0] not in ("halfseen", "__main__"))
+
+
+def _modules(part: Any) -> Iterator[str]:
+    if is_dataclass(part):
+        yield type(part).__module__
+        for entry in fields(part):
+            yield from _modules(getattr(part, entry.name))
+        link = getattr(part, "curve", None)
+        if link is not None:
+            yield getattr(link.mean, "__module__", "__main__")
+    elif isinstance(part, list | tuple):
+        for entry in part:
+            yield from _modules(entry)

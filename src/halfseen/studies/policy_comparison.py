@@ -111,7 +111,8 @@ def best(result: Result, level: float) -> Table:
             ]
             record["next"] = policies[order[1]] if rivals else None
             record["behind by"] = rivals[0].mean if rivals else None
-            record[f"± {level_name(level)}"] = rivals[0].half_width if rivals else None
+            together = f"± {level_name(level)}, together"
+            record[together] = rivals[0].half_width if rivals else None
             record["clear"] = all(rival.excludes_zero for rival in rivals) if rivals else None
             records.append(record)
     return table(records)

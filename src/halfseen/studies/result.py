@@ -57,12 +57,15 @@ class Result(Shown, ByValue):
     fingerprints
         Digests of its parts and cells, as code stood when the study was played or read; left out,
         as it stands now.
+    played
+        How many cells `simulate` played, rather than read from a folder; None if it was loaded.
     """
 
     study: Study
     tracks: dict[str, np.ndarray[Any, Any]]
     facts: dict[str, dict[str, Any]] = field(compare=False)
     fingerprints: Fingerprints = field(default=None, compare=False)  # type: ignore[assignment]
+    played: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.fingerprints is None:
@@ -261,8 +264,9 @@ class Result(Shown, ByValue):
     def best(self, *, level: float = 0.95) -> Table:
         """Return the policy with the lowest mean regret under every problem and censorship.
 
-        ``clear`` is True where the paired intervals of its lead over all other policies, at
-        `level` together (Bonferroni), exclude 0. Choosing the lowest of several means flatters it:
+        ``± 95%, together`` is the half-width of the paired interval of its lead over the next;
+        those over all other policies hold at `level` together (Bonferroni), and ``clear`` is True
+        where they all exclude 0. Choosing the lowest of several means flatters it:
         trust a lead that is clear.
         """
         from halfseen.studies.policy_comparison import best
@@ -298,8 +302,21 @@ class Result(Shown, ByValue):
         known = None if problem is None else checks.one_of("problem", problem, self.study.problems)
         return chosen(self, known)
 
+    def report(self, folder: Path | str) -> Path:
+        """Write the study's page with charts and numbers, and return its path.
+
+        Parameters
+        ----------
+        folder
+            Where to write ``report.html``, ``summary.csv``, ``spec.toml`` and ``charts``. It must
+            be new or empty, hold this study's results, or an earlier report, which is replaced.
+        """
+        from halfseen.report.study.page import write_report
+
+        return write_report(self, folder)
+
     def _headline(self) -> str:
-        return f"{self.study.size}; see .summary(), .best(), .plot(), .data"
+        return f"{self.study.size}; see .summary(), .best(), .plot(), .report(folder), .data"
 
     def _details(self) -> list[str | Table]:
         return [self.summary()]
@@ -331,7 +348,10 @@ class Result(Shown, ByValue):
         folder = Path(folder)
         study = stored_study(folder, study)
         if study is None:
-            raise StorageError(f"{folder} holds no study. Run `halfseen study --out {folder}`.")
+            raise StorageError(
+                f"{folder} holds no study. Run `halfseen study SPEC --out {folder}`, SPEC a TOML"
+                " file or a built-in study."
+            )
         result = Result.empty(study)
         for position, cell in study.cells():
             if result.read(folder, position, cell):

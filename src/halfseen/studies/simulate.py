@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import platform
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,8 +23,6 @@ from halfseen.studies.folder import PRECISIONS, optional_folder
 from halfseen.studies.result import Result
 from halfseen.studies.storage import CELLS, PARTS, read_cell, readable, write_cell
 from halfseen.studies.study import AnyCell, Position, Study
-
-log = logging.getLogger("halfseen")
 
 
 class Engine(Protocol):
@@ -98,8 +96,8 @@ def simulate(
     engine, run = chosen_engine(study, engine, precision, scheduler)
     result = Result.empty(study)
     with optional_folder(out, study, precision, result.fingerprints) as folder:
-        _fill(result, engine, run, threads, scheduler, folder, progress)
-    return result
+        played = _fill(result, engine, run, threads, scheduler, folder, progress)
+    return replace(result, played=played)
 
 
 def _fill(
@@ -110,8 +108,8 @@ def _fill(
     scheduler: str | None,
     folder: Path | None,
     progress: Progress | None,
-) -> None:
-    """Read what a folder holds of a study and play the rest."""
+) -> int:
+    """Read what a folder holds of a study and play the rest; return how many cells that were."""
     study = result.study
     cells = list(study.cells())
     total = len(cells) * study.replications
@@ -149,11 +147,10 @@ def _fill(
         else:
             to_play.append((position, cell, result.fingerprints.cells[position]))
     if not to_play:
-        log.info("Nothing was left to play: all %s cells are in %s.", len(cells), folder)
-        return
+        return 0
     if engine == "dask":
         _on_cluster(result, to_play, folder, scheduler, threads, report, finish)
-        return
+        return len(to_play)
     with compiled_ahead(engine, threads, [cell for _, cell, _ in to_play]) as settle:
         for position, cell, digest in to_play:
             report(0, position)
@@ -164,6 +161,7 @@ def _fill(
                 settle(cell)
                 used = run(cell, track, report=partial(report, position=position), workers=threads)
             finish(digest, track, used)
+    return len(to_play)
 
 
 @contextmanager

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from halfseen import checks
 from halfseen.censorship import CENSORSHIPS
-from halfseen.errors import InvalidInput, StorageError, did_you_mean
+from halfseen.errors import InvalidInput, StorageError, did_you_mean, sharing_a_word
 from halfseen.kinds import load_installed
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
@@ -285,7 +284,7 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
     if "kind" not in table:
         known = ", ".join(registry)
         raise InvalidInput(f"{place}.kind", "is missing", table, f"Add one of: {known}.")
-    noun = registry[checks.one_of(f"{place}.kind", table["kind"], registry)]
+    noun = registry[_known_kind(f"{place}.kind", table["kind"], registry)]
     known_fields = {entry.name: entry for entry in fields(noun)}
     arguments: dict[str, Any] = {}
     for key, value in table.items():
@@ -306,6 +305,20 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
         named = error.field.startswith(own)
         part = error.field.removeprefix(own) if named else error.field.rpartition(".")[2]
         raise InvalidInput(f"{place}.{part}", error.requirement, error.value, error.fix) from None
+
+
+def _known_kind(place: str, kind: Any, registry: dict[str, Any]) -> str:
+    """Return the name of a kind; if it is not known, say how kinds of one's own become known."""
+    if isinstance(kind, str) and kind in registry:
+        return kind
+    own = (
+        "A kind of your own is known once its module is imported: --import MODULE, or in Python"
+        " import MODULE."
+    )
+    alike = " or ".join(map(repr, sharing_a_word(kind, registry)))
+    otherwise = f"Did you mean {alike}?" if alike else "Choose one of those."
+    fix = f"{did_you_mean(kind, registry, otherwise)} {own}"
+    raise InvalidInput(place, f"must be one of {', '.join(registry)}", kind, fix)
 
 
 def _built(place: str, value: Any, registry: dict[str, Any]) -> Any:

@@ -15,9 +15,15 @@ from halfseen.display import Shown, rounded
 from halfseen.errors import InvalidInput
 from halfseen.studies.policy_comparison import AXES, level_name, mean_interval, names_of
 from halfseen.studies.result import Result
-from halfseen.studies.simulate import simulate
+from halfseen.studies.simulate import chosen_engine, simulate, thread_count
 from halfseen.studies.spec import parse_spec, spec_text, sweep_in
 from halfseen.studies.study import EVERYTHING_SEEN, GROUPS, Study
+from halfseen.studies.sweep_folder import (
+    check_sweep_folder,
+    mark_sweep,
+    stored_sweep,
+    value_folder,
+)
 from halfseen.tables import Table, table
 
 if TYPE_CHECKING:
@@ -129,11 +135,37 @@ class Sweep(Shown):
         Parameters
         ----------
         folder
-            Where to write ``report.html``, ``summary.csv``, ``spec.toml`` and ``charts``.
+            Where to write ``report.html``, ``summary.csv``, ``spec.toml`` and ``charts``. It must
+            be new or empty, hold this sweep's results, or an earlier page, which is replaced.
         """
         from halfseen.report.study.sweep_page import write_sweep
 
         return write_sweep(self, Path(folder))
+
+    def at(self, value: float) -> Study:
+        """Return the study at a value."""
+        return varied(self.results[0].study, self.path, value)
+
+    @staticmethod
+    def load(folder: Path | str, study: Study | None = None) -> Sweep:
+        """Read a finished sweep from its folder.
+
+        Parameters
+        ----------
+        folder
+            What `sweep` was given as `out`.
+        study
+            The study that was varied. Needed where that has Python functions, which no file holds.
+        """
+        found = stored_sweep(Path(folder))
+        results = [
+            Result.load(
+                value_folder(Path(folder), found.number, value),
+                None if study is None else varied(study, found.number, value),
+            )
+            for value in found.values
+        ]
+        return Sweep(found.number, tuple(found.values), tuple(results))
 
     def _headline(self) -> str:
         return f"{self.path} over {rounded(self.values)}; see .summary(), .slope(), .plot()"
@@ -165,7 +197,8 @@ def sweep(
     values
         The values the number is set to.
     out
-        A folder in which every value gets a folder of its own; a sweep that was stopped goes on.
+        A new or empty folder in which every value gets a folder of its own; a sweep that was
+        stopped goes on, and may have other values.
     **options
         Of `simulate`: engine, workers and so on.
 
@@ -181,12 +214,27 @@ def sweep(
     if not isinstance(study, Study):
         raise InvalidInput("study", "must be a Study", study, "Make one with Study(...).")
     studies = [varied(study, path, value) for value in numbers]
+    if out is not None:
+        _reserve(Path(out), path, numbers, studies, options)
     results = []
     for place, (value, design) in enumerate(zip(numbers, studies, strict=True)):
-        folder = None if out is None else Path(out) / f"{path.replace('*', 'all')}={value:g}"
+        folder = None if out is None else value_folder(Path(out), path, value)
         tell = None if progress is None else _part(progress, place, len(numbers))
         results.append(simulate(design, out=folder, progress=tell, **options))
     return Sweep(path, tuple(numbers), tuple(results))
+
+
+def _reserve(
+    folder: Path, path: str, values: list[float], studies: list[Study], options: dict[str, Any]
+) -> None:
+    """Mark a folder as this sweep's once nothing is left that would be refused."""
+    check_sweep_folder(folder, path, lambda value: varied(studies[0], path, value))
+    scheduler = options.get("scheduler")
+    thread_count(options.get("workers"), scheduler)
+    for study in studies:
+        engine, precision = options.get("engine", "cpu"), options.get("precision", "double")
+        chosen_engine(study, engine, precision, scheduler)
+    mark_sweep(folder, path, values, studies[0])
 
 
 def read_sweep(path: Path | str) -> tuple[Study, str, list[float]]:

@@ -2,6 +2,7 @@
 
 from halfseen.testing.arms import check_policy
 from halfseen.testing.censorships import check_censorship
+from halfseen.testing.delays_drawn import check_delay_law
 from halfseen.testing.drawn_rewards import check_reward_law
 from halfseen.testing.glm import check_glm_policy
 from halfseen.testing.linear import check_linear_policy
@@ -9,6 +10,7 @@ from halfseen.testing.problems import check_problem
 
 __all__ = [
     "check_censorship",
+    "check_delay_law",
     "check_glm_policy",
     "check_linear_policy",
     "check_policy",

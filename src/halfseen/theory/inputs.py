@@ -10,7 +10,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 
 
 def observation(observe: Any) -> Vector:
@@ -28,7 +28,7 @@ def per_arm(field: str, value: Any, arms: int, *, positive: bool = False) -> Vec
         raise InvalidInput(
             field,
             f"must be one number or have {arms} entries, one per arm",
-            f"{len(result)} entries",
+            counted_entries(len(result)),
             "Match the number of arms.",
         )
     return result
@@ -87,7 +87,7 @@ def action_observation(censorship: Any, rows: Vector) -> Vector:
         raise InvalidInput(
             "observe",
             f"must have {len(rows)} entries, one per action",
-            f"{len(observe)} entries",
+            counted_entries(len(observe)),
             "Match the number of actions.",
         )
     return observe

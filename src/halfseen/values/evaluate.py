@@ -332,7 +332,8 @@ class _Evaluation:
         all_of = {name: self.influence(name, 0) for name in self.available}
         sample = self.log.sample
         cells = None if self.log.by_row else in_cells(sample, self.log.cell)
-        apart = self.weights[0] - self.weights[1] if len(values) > 1 else None
+        shares = [w * (sample.size / (sample.count @ w)) for w in self.weights]
+        apart = shares[0] - shares[1] if len(values) > 1 else None
         return PolicyValue(
             estimator=chosen,
             level=self.level,
@@ -348,7 +349,7 @@ class _Evaluation:
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),
             cells=cells,
-            weights=(self.weights[0], apart),
+            weights=(shares[0], apart),
         )
 
     def _bootstrapped(

@@ -155,3 +155,13 @@ def test_what_changed_since_the_last_audit_is_on_the_page(tmp_path):
     assert "The share seen of “b” went from 100.0% to 50.0%." in page
     assert "New: c." in page
     assert json.loads((tmp_path / "audit.json").read_text())["changes"] == changes.to_dict()
+
+
+def test_the_page_does_not_say_that_nothing_was_found_where_nothing_could_be_looked_for(tmp_path):
+    flags = {"offer": ["a", "b"] * 30, "seen": [True, True, True, False] * 15}
+    found = audit(flags, action="offer", observed="seen")
+    states = [check.state for check in found.checks]
+    page = found.report(tmp_path).read_text()
+    assert set(states) == {"cannot be looked for"}
+    assert "Nothing could be looked for" in page
+    assert "Nothing was found" not in page

@@ -13,6 +13,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
+from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
 from halfseen.problems.setting import Setting
@@ -73,7 +74,7 @@ class Kernels:
         }
 
 
-class Policy(ShownAsCall, ABC):
+class Policy(ShownAsCall, ComparedByField, ABC):
     """How to choose an arm from what has been seen.
 
     A policy is a frozen dataclass of parameters. Its algorithm is a few *kernels*: plain functions

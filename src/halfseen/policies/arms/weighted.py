@@ -12,7 +12,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.policies.arms.base import COUNT, TOTAL, Policy, State
 from halfseen.policies.arms.ucb import EXPLORATION, LAMBDA, LAMBDA_BOUND, index, width
 from halfseen.problems.setting import Setting
@@ -71,7 +71,7 @@ class _Weighted(Policy):
             raise InvalidInput(
                 f"{type(self).__name__}.observe",
                 f"must be one number or have {setting.arms} entries, one per arm",
-                f"{len(self.observe)} entries",
+                counted_entries(len(self.observe)),
                 "Match the number of arms.",
             )
 

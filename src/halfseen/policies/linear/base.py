@@ -12,7 +12,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
-from halfseen.equality import ByValue
+from halfseen.equality import ByValue, ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
 
@@ -135,7 +135,7 @@ class LinearKernels:
         }
 
 
-class LinearPolicy(ShownAsCall, ABC):
+class LinearPolicy(ShownAsCall, ComparedByField, ABC):
     """How to choose a vector from what has been seen.
 
     The engine owns the ridge regression on observed rounds and plays the action with the largest

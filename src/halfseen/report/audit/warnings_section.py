@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from halfseen.logs.warnings.log_warning import CHANCE
+from halfseen.phrases import counted
 from halfseen.report.core.document import figure_place, section
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.report.core.panels import Figure
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_CHANGES = 250  # rates that changed, in the table
 STATES = {"small": "found, too small to matter"}
+NOT_LOOKED_FOR = "cannot be looked for"
 
 
 def warnings_section(found: Audit) -> Html:
@@ -24,7 +26,7 @@ def warnings_section(found: Audit) -> Html:
     if found.warnings:
         content.append(tag("ul", *(_item(warning) for warning in found.warnings)))
     else:
-        content.append(tag("p", "Nothing was found that would change the conclusions."))
+        content.append(tag("p", _nothing_found(found)))
     rows = [
         (
             check.looked_for,
@@ -40,6 +42,20 @@ def warnings_section(found: Audit) -> Html:
         *(tag("p", note, class_="note") for note in found.notes),
     ]
     return section("warnings", "Warnings", *content)
+
+
+def _nothing_found(found: Audit) -> str:
+    """Return why there is no warning: nothing was found, or nothing could be looked for."""
+    left_out = sum(check.state == NOT_LOOKED_FOR for check in found.checks)
+    if left_out == len(found.checks):
+        return "Nothing could be looked for: the log has too few rows or columns, as listed here."
+    if not left_out:
+        return "Nothing was found that would change the conclusions."
+    return (
+        "Nothing was found that would change the conclusions, by the"
+        f" {counted('check', len(found.checks) - left_out)} that could be made;"
+        f" {left_out} could not."
+    )
 
 
 def void_section(found: Audit) -> Html:

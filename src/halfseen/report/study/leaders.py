@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from halfseen.phrases import number
@@ -19,22 +20,24 @@ NOTE = (
 )
 
 
-def best_section(result: Result, figure: Figure | None) -> Html:
-    """Return the best policy of every world, and the first chart.
+def best_section(result: Result, figures: dict[str, Figure]) -> Html:
+    """Return the best policy of every world, and the first chart of every problem.
 
     Parameters
     ----------
     result
         Everything.
-    figure
-        The chart to show, if any was drawn.
+    figures
+        The charts to show, by the name of their problem.
     """
     rows = result.best().records()
     content: list[object] = []
     if len(result.study.policies) > 1:
         content = [_table(rows, len(result.study.problems) > 1), tag("p", NOTE, class_="note")]
-    if figure is not None:
-        content.append(figure_place(figure))
+    for problem, figure in figures.items():
+        several = len(result.study.problems) > 1
+        title = f"{figure.title}, problem “{problem}”" if several else figure.title
+        content.append(figure_place(replace(figure, title=title)))
     title = "Which policy lost least" if len(result.study.policies) > 1 else "Regret by round"
     return section("best", title, *content)
 
@@ -88,5 +91,5 @@ def _table(rows: list[dict[str, Any]], several: bool) -> Html:
 
 
 def _difference(row: dict[str, Any]) -> str:
-    error = row["± 95%"]
+    error = row["± 95%, together"]
     return number(row["behind by"]) if error is None else with_error(row["behind by"], error)

@@ -13,6 +13,7 @@ from halfseen.report.core.panels import Figure
 from halfseen.report.study import corridor, growth, leaders, proofs, sections
 from halfseen.report.study.charts import figures
 from halfseen.report.study.measures import left_out, shown
+from halfseen.report.study.page_folder import INCOMPLETE, check_study_page
 from halfseen.studies.result import Result
 from halfseen.studies.spec import to_toml
 from halfseen.studies.storage import write_text
@@ -28,7 +29,8 @@ def write_report(result: Result, folder: Path | str) -> Path:
     folder
         Where to write ``report.html``, which needs no network and no other file, and next to it
         ``spec.toml`` (unless the study holds Python functions), ``summary.csv`` and every chart
-        as SVG and PNG in ``charts``.
+        as SVG and PNG in ``charts``. It must be new or empty, hold this study's results, or
+        hold an earlier report, which is replaced.
 
     Returns
     -------
@@ -45,6 +47,7 @@ def write_report(result: Result, folder: Path | str) -> Path:
     'report.html'
     """
     folder = Path(folder)
+    check_study_page(folder, result.study)
     part = shown(result)
     if not result.study.functions:
         write_text(folder / "spec.toml", to_toml(result.study))
@@ -74,7 +77,9 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
     rest = left_out(result.study, part.study)
     drawn = _each_sentence_once(drawn)
     everything = [figure for row in drawn.values() for figure in row]
-    first, others = next(iter(everything), None), {i: row[i == 0 :] for i, row in drawn.items()}
+    names = list(part.study.problems)
+    first = {names[i]: row[0] for i, row in drawn.items() if row}
+    others = {i: row[1:] for i, row in drawn.items()}
     body = [
         sections.head(result),
         main(
@@ -96,7 +101,7 @@ def page(result: Result, part: Result, drawn: dict[int, list[Figure]]) -> str:
         ),
     ]
     failed = any(figure.trouble for figure in everything)  # to be drawn again next time
-    stamp = None if failed else report_stamp(result)
+    stamp = INCOMPLETE if failed else report_stamp(result)
     return document(sections.page_title(result.study), body, charts_of(everything), stamp)
 
 

@@ -24,6 +24,7 @@ from halfseen.report.study.answers import (
 )
 from halfseen.report.study.kinds_in_words import parameters_in_words, policy_in_words
 from halfseen.report.study.leaders import in_a_sentence
+from halfseen.studies.named_kinds import own_modules
 from halfseen.studies.result import Result
 from halfseen.studies.spec import to_toml
 from halfseen.studies.study import Study
@@ -242,11 +243,16 @@ def again_section(result: Result) -> Html:
         "again",
         "Run it again",
         tag("p", "Save the specification below (it is also next to this page) and run:"),
-        code("halfseen study spec.toml --out DIR"),
+        code(f"halfseen study spec.toml --out DIR{imports(result.study)}"),
         tag("p", "The same specification gives the same numbers, on any number of cores."),
         shown,
         known,
     )
+
+
+def imports(study: Study) -> str:
+    """Return the options of the command that import the modules of the user's own kinds."""
+    return "".join(f" --import {module}" for module in own_modules(study.nouns().values()))
 
 
 def _lead(answer: Answer, several: bool) -> str:

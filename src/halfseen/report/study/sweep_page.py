@@ -21,7 +21,9 @@ from halfseen.report.core.markup import Html, table, tag
 from halfseen.report.core.panels import CHOSEN, HINTS, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades
 from halfseen.report.study.measures import mean_and_half
+from halfseen.report.study.page_folder import INCOMPLETE, PAGE, check_sweep_page
 from halfseen.report.study.plots import names_at
+from halfseen.report.study.sections import imports
 from halfseen.studies.policy_comparison import AXES
 from halfseen.studies.spec import to_toml
 from halfseen.studies.storage import write_text
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from halfseen.studies.sweep import Sweep
 
 MOST_TICKS = 8
-PAGE = "report.html"
 
 
 class _Named(NamedTuple):
@@ -44,12 +45,13 @@ class _Named(NamedTuple):
 def write_sweep(sweep: Sweep, folder: Path) -> Path:
     """Write the page, its chart, the spec and the numbers."""
     study = sweep.results[0].study
+    check_sweep_page(folder, sweep.path, sweep.at)
     if not study.functions:
         write_text(folder / "spec.toml", to_toml(study, (sweep.path, sweep.values)))
     write_text(folder / "summary.csv", sweep.summary().to_csv())
     figures = with_images([sweep_figure(sweep)], folder / "charts")
     failed = any(figure.trouble for figure in figures)
-    stamp = None if failed else sweep_stamp(sweep)
+    stamp = INCOMPLETE if failed else sweep_stamp(sweep)
     body = _body(sweep, figures[0])
     write_text(folder / PAGE, document(_title(sweep), body, charts_of(figures), stamp))
     return folder / PAGE
@@ -157,7 +159,8 @@ def _body(sweep: Sweep, figure: Figure) -> list[Html]:
     parts.append(section("numbers", "Numbers", _table(sweep.summary(), "Numbers")))
     if not study.functions:
         spec = to_toml(study, (sweep.path, sweep.values))
-        again = tag("p", "Save this as sweep.toml and run: halfseen study sweep.toml")
+        command = f"halfseen study sweep.toml{imports(study)}"
+        again = tag("p", f"Save this as sweep.toml and run: {command}")
         parts.append(section("again", "Run it again", again, tag("pre", spec)))
     return [header, tag("main", *parts)]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.theory import inputs
 
 FAMILIES = ("gaussian", "bernoulli")
@@ -44,7 +44,7 @@ def samples(observed: Any, total: Any, noise: Any, rho: Any, rewards: Any) -> Sa
         raise InvalidInput(
             "total",
             f"must have {len(counts)} entries, one per arm",
-            f"{len(sums)} entries",
+            counted_entries(len(sums)),
             "Give one sum of rewards per arm.",
         )
     family = checks.one_of("rewards", rewards, FAMILIES)

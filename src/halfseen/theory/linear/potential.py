@@ -16,7 +16,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import power_integral
 
@@ -357,7 +357,7 @@ def _moments(actions: Any, observe: Any) -> tuple[Vector, Vector]:
         raise InvalidInput(
             "observe",
             f"must have {len(first)} entries, one per action",
-            f"{len(p)} entries",
+            counted_entries(len(p)),
             "Match the number of actions.",
         )
     return first.T @ first / len(first), (first.T * p) @ first / len(first)

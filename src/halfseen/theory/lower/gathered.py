@@ -22,6 +22,16 @@ from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bou
 from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
 
 Found = TypeVar("Found")
+SUBJECTS = {  # what an input is called in a sentence about the problem
+    "ArmedBandit.reward": "the rewards",
+    "ArmedBandit.actions": "the arms",
+    "ArmedBandit.means": "the arms",
+    "ArmedBandit.noise": "the noise",
+    "LinearBandit.actions": "the actions",
+    "censorship": "what is seen",
+    "problem": "the problem",
+    "observe": "the arms",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +47,7 @@ class LowerBounds(Shown):
     minimax
         The regret every policy exceeds on some problem observed alike; None likewise.
     reasons
-        Why one of them is missing, by name.
+        What would have to hold for one that is missing, by name.
     """
 
     asymptotic: AsymptoticLowerBound | None
@@ -83,7 +93,7 @@ class LowerBounds(Shown):
         """Return each bound as a sentence, and why there is no slope if there is none."""
         said = []
         if self.asymptotic is None:
-            said.append(f"No least slope is known here. {self.reasons['asymptotic']}")
+            said.append(f"No least slope is known here: for one, {self.reasons['asymptotic']}.")
         else:
             low = self.asymptotic
             text = f"As T grows, regret grows at least like {low.constant:,.4g} log T"
@@ -148,7 +158,8 @@ def lower_bounds(
         try:
             return compute()
         except InvalidInput as error:
-            reasons[name] = str(error)
+            subject = SUBJECTS.get(error.field, error.field)
+            reasons[name] = f"{subject} {error.requirement.removesuffix(' for a lower bound')}"
             return None
 
     return LowerBounds(

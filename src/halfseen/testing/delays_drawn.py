@@ -1,0 +1,69 @@
+"""The checks every law of delays must pass, yours included."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from halfseen.errors import InvalidInput
+from halfseen.problems import DelayLaw
+from halfseen.testing.contract import check_kind
+
+_PLACES = (0.0, 0.05, 0.3, 0.5, 0.8, 0.95)  # uniform numbers whose delays are checked
+_ROUNDING = 1e-9
+
+
+def check_delay_law(law: DelayLaw, *, most: int = 1000) -> None:
+    """Raise AssertionError unless a law of delays keeps the contract of `DelayLaw`.
+
+    It demands that
+
+    - it is a frozen dataclass with a name, made of code and values;
+    - `arrived_by` takes an array of delays, returns the same every time, is 0 before delay 0, never
+      falls and never exceeds `arrive`;
+    - it reaches `arrive` at `longest`, where that is finite;
+    - `delay` is its inverse: the first delay by which more than a share u has arrived.
+
+    Examples
+    --------
+    >>> from halfseen import GeometricDelay
+    >>> check_delay_law(GeometricDelay(50))
+    """
+    check_kind(law, DelayLaw)
+    name = type(law).__name__
+    delays = np.arange(-1.0, most + 1.0)
+    arrived = np.asarray(law.arrived_by(delays), dtype=float)
+    assert arrived.shape == delays.shape, f"{name}.arrived_by must return a number per delay"
+    assert np.array_equal(arrived, law.arrived_by(delays)), (
+        f"{name}.arrived_by must return the same every time: no randomness, no state"
+    )
+    assert arrived[0] == 0.0, f"{name}.arrived_by(-1) must be 0; got {arrived[0]:g}"
+    falls = np.flatnonzero(~(np.diff(arrived) >= 0.0))
+    assert not len(falls), f"{name}.arrived_by must not fall: it does after {delays[falls[0]]:g}"
+    top = float(arrived[-1])
+    assert top <= law.arrive + _ROUNDING, (
+        f"{name}.arrived_by must not exceed arrive = {law.arrive:g}; by {most:,} it is {top:g}"
+    )
+    if math.isfinite(law.longest):
+        last = float(np.asarray(law.arrived_by([law.longest]), dtype=float)[0])
+        assert abs(last - law.arrive) <= _ROUNDING, (
+            f"{name}.arrived_by(longest = {law.longest:g}) must be arrive = {law.arrive:g};"
+            f" got {last:g}"
+        )
+    for u in _PLACES:
+        if u < top:
+            _check_inverse(law, u, most)
+
+
+def _check_inverse(law: DelayLaw, u: float, most: int) -> None:
+    name = type(law).__name__
+    try:
+        delay = law.delay(u, most=most)
+    except InvalidInput as error:
+        raise AssertionError(str(error)) from None
+    before, by = np.asarray(law.arrived_by([delay - 1.0, float(delay)]), dtype=float)
+    assert before - _ROUNDING <= u <= by + _ROUNDING, (
+        f"{name}.delay({u:g}) must be the first delay by which more than {u:g} has arrived; got"
+        f" {delay:g}, by which {by:g} has, and {before:g} before"
+    )
