@@ -114,7 +114,13 @@ def best_in_words(found: Audit) -> list[str]:
     """
     if found.voided or found.best is None or found.best.arms < 2:
         return []
-    return [str(found.best), *missing_in_words(found)]
+    asked = [w.facts.get("arms", ()) for w in found.warnings if w.kind == "one-value"]
+    doubts = [
+        f"It does not hold if only what happened is written for {shortened(name)}: see the warning."
+        for name in found.best.leaders
+        if any(name in arms for arms in asked)
+    ]
+    return [str(found.best), *doubts, *missing_in_words(found)]
 
 
 def missing_in_words(found: Audit) -> list[str]:
