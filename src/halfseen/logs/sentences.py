@@ -33,6 +33,17 @@ def answers(found: Audit) -> list[str]:
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
     if found.seen == found.rows:
+        asked = any(
+            check.kind == "written-values"
+            and (check.state == "found" or check.detail == "see the notes")
+            for check in found.checks
+        )
+        if asked:
+            return [
+                first,
+                "Missing feedback costs you nothing, unless a value was written in place of missing"
+                " rewards: see the warnings and notes.",
+            ]
         return [first, "Missing feedback costs you nothing."]
     where = [] if found.voided else _where(found)
     return [first, *_cost(found), *where, *along_features(found)]
