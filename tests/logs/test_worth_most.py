@@ -56,6 +56,11 @@ def test_arms_that_are_seen_about_as_often_do_not_stand_out():
     assert "All arms are seen about as often (79%)" in str(found)
 
 
+def test_arms_that_are_all_but_always_seen_are_so_in_plain_digits():
+    found = worth_most(("a", "b"), np.array([99_700, 99_999]), np.full(2, 100_000))
+    assert "All arms are seen about as often (99.7" in str(found)
+
+
 def test_a_single_arm_has_none():
     assert worth_most(("a",), np.array([1.0]), np.array([2.0])) is None
 
