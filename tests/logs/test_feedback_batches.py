@@ -24,7 +24,7 @@ def log(posted, ready=0.0, days=DAYS):
     )
     start = pd.Timestamp("2026-01-05")
     frame["t"] = start + pd.to_timedelta(time, unit="D")
-    back = (start + pd.to_timedelta((time + delay).round(6), unit="D")).round("s")
+    back = frame.t + pd.to_timedelta(delay, unit="D")  # equal but for rounding
     frame["back"] = pd.Series(back).where(seen)
     return frame
 

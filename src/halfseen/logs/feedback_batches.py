@@ -5,6 +5,7 @@ from __future__ import annotations
 from halfseen.logs.counts import Decisions
 
 MOMENTS = 12  # at most so many moments of feedback are batches
+PRECISION = 1e-6  # of the log's length: moments closer than that are the same
 SKIPPED = 0.01  # share of rewards that may come later than with the next batch
 CROWD, SPREAD = 20, 10  # rewards, and moments of decision, to each moment of feedback
 
@@ -16,18 +17,22 @@ def batches_in_words(decisions: Decisions) -> str | None:
     reward has not come waits for nothing, though Kaplan and Meier's estimate would take it for
     late. Where rewards skip batches, some may still be on their way, and delays are used.
     """
-    ask, rows = decisions.log.query, decisions.sql
+    ask, rows, bins = decisions.log.query, decisions.sql, decisions.bins
+    if bins is None or not bins.last > bins.first:
+        return None
+    tick = f"'{PRECISION * (bins.last - bins.first)!r}'::DOUBLE"
+    moment = f"round(feedback_time / {tick}) * {tick}"
     found = ask(
-        "SELECT count(DISTINCT feedback_time) AS moments, count(feedback_time) AS back,"
+        f"SELECT count(DISTINCT {moment}) AS moments, count(feedback_time) AS back,"
         f" (SELECT count(DISTINCT time) FROM {rows}) AS decided FROM {rows} WHERE seen"
     )
     moments, back, decided = (int(found[name][0]) for name in ("moments", "back", "decided"))
     if not (0 < moments <= MOMENTS and back >= CROWD * moments and decided >= SPREAD * moments):
         return None
-    posted = f"(SELECT DISTINCT feedback_time AS moment FROM {rows} WHERE seen)"
+    posted = f"(SELECT DISTINCT {moment} AS moment FROM {rows} WHERE seen)"
     skipped = ask(
-        f"SELECT count(*) AS n FROM {rows} WHERE seen AND feedback_time > (SELECT min(moment) FROM"
-        f" {posted} WHERE moment >= time)"
+        f"SELECT count(*) AS n FROM {rows} WHERE seen AND feedback_time - {tick} > (SELECT"
+        f" min(moment) FROM {posted} WHERE moment >= time)"
     )
     if int(skipped["n"][0]) > SKIPPED * back:
         return None
