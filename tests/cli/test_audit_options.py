@@ -93,3 +93,13 @@ def test_an_arm_with_a_comma_in_its_name_can_be_dropped(monkeypatch, capsys, tmp
     code, found = audited(monkeypatch, capsys, log, "--drop-arms", '"x,y"')
     assert code == 0, found
     assert [rate["arm"] for rate in found["rates"]] == ["a"]
+
+
+def test_invest_takes_costs_by_name(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("a,r\nred,1\nred,\nblue,1\nblue,\n", encoding="utf-8")
+    asked = ("invest", "--budget", "5", "--log", str(path), "--action", "a", "--reward", "r")
+    named = run(monkeypatch, capsys, *asked, "--cost", "red=100, blue=10", "--json")
+    assert named[0] == 0
+    assert named == run(monkeypatch, capsys, *asked, "--cost", "10,100", "--json")
+    assert run(monkeypatch, capsys, *asked, "--cost", "red=100, blue=x")[0] == 2

@@ -8,7 +8,7 @@ import pytest
 
 from halfseen import audit
 from halfseen.logs import best_arm as best_arm_module
-from halfseen.logs.best_arm import best_arm
+from halfseen.logs.best_arm import BestArm, best_arm
 from halfseen.logs.counts import Counts
 from halfseen.logs.posterior import mean_beliefs
 from halfseen.theory import winner
@@ -235,3 +235,13 @@ def test_the_decisions_it_takes_to_tell_lie_in_the_interval_8_times_in_10():
         inside.append(0.95 * low <= grown <= 1.05 * high)
     assert len(inside) > 50
     assert np.mean(inside) >= 0.7
+
+
+def test_a_likely_leader_that_is_not_shown_says_why():
+    found = BestArm(("a",), False, False, 0.95, ("b",), 0.998, None, 2)
+    assert "“a” is best with probability over 99% as far as this log goes; what is shown" in str(
+        found
+    )
+    assert "at 95% must hold however often you look, which takes more rewards." in str(found)
+    unsure = BestArm(("a",), False, False, 0.95, ("b",), 0.8, None, 2)
+    assert str(unsure) == "Cannot tell “a” from “b” yet. “a” is best with probability 80%."

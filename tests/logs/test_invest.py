@@ -115,3 +115,12 @@ def test_bad_input():
         invest([0.5], 1.0, -1.0)
     with pytest.raises(InvalidInput, match="names"):
         invest([0.5], 1.0, 1.0, names=["a", "b"])
+
+
+def test_costs_go_by_the_name_of_the_arm():
+    rows = {"a": ["red", "red", "blue", "blue"], "r": [1, None, 1, None]}
+    found = audit(rows, action="a", reward="r")
+    named = found.invest(5, {"red": 100.0, "blue": 10.0})
+    assert named == found.invest(5, [10.0, 100.0])
+    with pytest.raises(InvalidInput, match="must name every arm of the log once: blue, red"):
+        found.invest(5, {"red": 100.0})

@@ -66,6 +66,11 @@ def test_what_a_point_is_worth_is_not_pulled_to_arms_unlike_it():
     assert np.mean(held) >= 0.8  # of 40, 90% nominal; 12% with shrunken draws alone
 
 
+def test_arms_that_are_all_but_always_seen_are_so_in_plain_digits():
+    found = worth_most(("a", "b"), np.array([99_700, 99_999]), np.full(2, 100_000))
+    assert "All arms are seen about as often (99.7" in str(found)
+
+
 def test_a_single_arm_has_none():
     assert worth_most(("a",), np.array([1.0]), np.array([2.0])) is None
 

@@ -46,6 +46,31 @@ def one_or_more(field: str, text: str | None) -> float | list[float] | None:
     return values[0] if values is not None and len(values) == 1 else values
 
 
+def by_name(field: str, text: str) -> dict[str, float]:
+    """Return a number for each arm named; a name with a comma stands in quotes.
+
+    >>> by_name("cost", 'red=100, "x,y=50"')
+    {'red': 100.0, 'x,y': 50.0}
+    """
+    found: dict[str, float] = {}
+    for part in next(csv.reader([text], skipinitialspace=True), []):
+        arm, _, number = part.rpartition("=")
+        value = 0.0
+        try:
+            value = float(number)
+        except ValueError:
+            arm = ""
+        if not arm or arm in found:
+            raise InvalidInput(
+                f"--{field}",
+                "must name each arm once with its number",
+                text,
+                "Write red=100,blue=50.",
+            )
+        found[arm] = value
+    return found
+
+
 def not_with_log(**values: Any) -> None:
     """Refuse what a log says itself."""
     for field, value in values.items():

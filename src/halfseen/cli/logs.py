@@ -12,6 +12,7 @@ from halfseen.cli import Json, app, numbers
 from halfseen.cli.demo import is_demo, run_demo
 from halfseen.cli.log_arguments import (
     alone,
+    by_name,
     given,
     not_with_log,
     one_or_more,
@@ -272,7 +273,10 @@ def invest(
     budget: Annotated[float, typer.Option(help="Money to spend.")],
     cost: Annotated[
         str | None,
-        typer.Option(help="Cost of seeing all of an arm instead of none, one or per arm."),
+        typer.Option(
+            help="Cost of seeing all of an arm instead of none: one number, or red=100,blue=50 by"
+            " name; numbers alone go by the arms' names in order (1, 2, 10; a, b, c)."
+        ),
     ] = None,
     observe: Annotated[
         str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
@@ -305,7 +309,11 @@ def invest(
     from halfseen.logs.invest import invest as split
 
     scale = one_or_more("noise", noise)
-    price = one_or_more("cost", cost if log is not None else given("cost", cost))
+    price: float | list[float] | dict[str, float] | None
+    if log is not None and cost is not None and "=" in cost:
+        price = by_name("cost", cost)
+    else:
+        price = one_or_more("cost", cost if log is not None else given("cost", cost))
     waited: dict[str, Any] = {"feedback_time": feedback_time, "window": window, "now": now}
     if log is not None:
         not_with_log(observe=observe)
@@ -328,8 +336,8 @@ def invest(
     columns = (action, reward, observed, cost_column, empty_means, *waited.values())
     only_with_log(*columns, table, encoding)
     rates = numbers("observe", given("observe", observe)) or []
-    price = [] if price is None else price
-    print_found(split(rates, price, budget, noise=1.0 if scale is None else scale), as_json)
+    per_arm = price if isinstance(price, float | list) else []
+    print_found(split(rates, per_arm, budget, noise=1.0 if scale is None else scale), as_json)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -181,7 +181,7 @@ class Advice:
     def invest(
         self,
         budget: float,
-        cost: float | Sequence[float] | None = None,
+        cost: float | Sequence[float] | Mapping[str, float] | None = None,
         *,
         noise: float | Sequence[float] | None = None,
     ) -> Investment:
@@ -192,8 +192,9 @@ class Advice:
         budget
             Money to spend.
         cost
-            What seeing all of an arm instead of none of it would cost, one number or one per arm;
-            left out, the log's own costs for as many decisions as it holds.
+            What seeing all of an arm instead of none of it would cost: one number, a number for
+            each arm by name, or one per arm in the order of `arms`; left out, the log's own costs
+            for as many decisions as it holds.
         noise
             Standard deviation of the rewards, one number or one per arm; the log's own if left out.
         """
@@ -203,6 +204,15 @@ class Advice:
             cost = (self.counts.cost * self.counts.rows).tolist()
             if self.columns.cost is None:
                 raise InvalidInput("cost", "must be given", None, "Or name a column of costs.")
+        if isinstance(cost, Mapping):
+            if set(cost) != set(self.arms):
+                raise InvalidInput(
+                    "cost",
+                    f"must name every arm of the log once: {listed(self.arms)}",
+                    ", ".join(cost),
+                    "Write red=100,blue=50.",
+                )
+            cost = [cost[arm] for arm in self.arms]
         seen, rows = self.effective_seen, self.effective_rows
         a, b = fit_prior(seen, rows, doubt=DOUBT).posterior(seen, rows)
         rates = np.where(seen == rows, 1.0, a / (a + b))

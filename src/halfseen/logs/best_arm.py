@@ -75,10 +75,14 @@ class BestArm(Shown):
             return f"Cannot tell yet which of the {self.arms:,} arms is best." + self._more()
         names = [_quoted(name) for name in self.open]
         others = " and ".join(names) if len(names) < 3 else listed(names, 3)
-        return (
-            f"Cannot tell {leader} from {others} yet. {leader} is best with probability"
-            f" {_probability(self.probability)}.{self._more()}"
-        )
+        likely = f"{leader} is best with probability {_probability(self.probability)}"
+        if self.probability >= self.level:
+            held = "in every comparison at once" if self.designed else "however often you look"
+            likely += (
+                f" as far as this log goes; what is shown at {self.level:.0%} must hold {held},"
+                " which takes more rewards"
+            )
+        return f"Cannot tell {leader} from {others} yet. {likely}.{self._more()}"
 
     def _more(self) -> str:
         if self.more is None:

@@ -10,6 +10,7 @@ from halfseen.logs.context_means import read_context_means
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.dimension import estimate_dimension
 from halfseen.logs.direction import fit_log
+from halfseen.logs.feedback_batches import batches_in_words
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import estimate_maturity
 from halfseen.logs.rates import fit_prior
@@ -61,6 +62,8 @@ def examine(
     )
     if maturity is not None and maturity.at_once and maturity.unseen:
         maturity, notes = None, (*notes, AT_ONCE)
+    if maturity is not None and (posted := batches_in_words(decisions)) is not None:
+        maturity, notes = None, (*notes, posted)
     seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
     findings = look(decisions, maturity, dated)
     rewards = read_rewards(decisions)

@@ -33,6 +33,17 @@ def answers(found: Audit) -> list[str]:
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
     if found.seen == found.rows:
+        asked = any(
+            check.kind == "written-values"
+            and (check.state == "found" or check.detail == "see the notes")
+            for check in found.checks
+        )
+        if asked:
+            return [
+                first,
+                "Missing feedback costs you nothing, unless a value was written in place of missing"
+                " rewards: see the warnings and notes.",
+            ]
         return [first, "Missing feedback costs you nothing."]
     where = [] if found.voided else _where(found)
     return [first, *_cost(found), *where, *along_features(found)]
@@ -114,7 +125,13 @@ def best_in_words(found: Audit) -> list[str]:
     """
     if found.voided or found.best is None or found.best.arms < 2:
         return []
-    return [str(found.best), *missing_in_words(found)]
+    asked = [w.facts.get("arms", ()) for w in found.warnings if w.kind == "one-value"]
+    doubts = [
+        f"It does not hold if only what happened is written for {shortened(name)}: see the warning."
+        for name in found.best.leaders
+        if any(name in arms for arms in asked)
+    ]
+    return [str(found.best), *doubts, *missing_in_words(found)]
 
 
 def missing_in_words(found: Audit) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halfseen.display import Shown
 from halfseen.logs.posterior import DOUBT
 from halfseen.logs.rates import fit_prior
-from halfseen.tables import brief
+from halfseen.tables import brief, percent
 
 DRAWS = 4000
 SURE = 0.8  # probability from which an arm is named
@@ -51,7 +51,7 @@ class WorthMost(Shown):
     def __str__(self) -> str:
         if self.probability >= SURE and self.times < MATTERS:
             return (
-                f"All arms are seen about as often ({100 * self.rate:.2g}%): no arm stands out as"
+                f"All arms are seen about as often ({percent(self.rate)}): no arm stands out as"
                 " the one where more feedback is worth most."
             )
         name = f"“{brief(self.arm, 40)}”"
@@ -63,7 +63,7 @@ class WorthMost(Shown):
             )
         words = (
             f"More feedback is worth most on {name} (probability {chance}): seen"
-            f" {100 * self.rate:.2g}% of the time."
+            f" {percent(self.rate)} of the time."
         )
         return (
             f"{words} One point more there is worth {self.times:.2g} times"

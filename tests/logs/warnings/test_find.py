@@ -51,6 +51,7 @@ def test_a_clean_log_has_no_warning_and_says_what_was_looked_for(clean):
     assert found.warnings == ()
     assert states(found) == {
         "written-values": "not found",
+        "constant-arms": "not found",
         "zeros-follow": "cannot be looked for",
         "hidden-differ": "cannot be looked for",
         "late-differ": "not found",
@@ -71,7 +72,7 @@ def test_a_clean_log_has_no_warning_and_says_what_was_looked_for(clean):
 def test_columns_that_were_not_named_cannot_be_looked_at(clean):
     found = audit(clean, action="a", reward="r")
     cannot = {kind for kind, state in states(found).items() if state == "cannot be looked for"}
-    assert cannot == set(states(found)) - {"written-values"}
+    assert cannot == set(states(found)) - {"written-values", "constant-arms"}
     assert "a tie between a unit’s rewards and how often it is seen: name the column with" in str(
         found
     )

@@ -15,6 +15,7 @@ from halfseen.logs.warnings.changing_rates import (
     look_at_zeros,
     unit_design,
 )
+from halfseen.logs.warnings.constant_arms import look_at_constant_arms
 from halfseen.logs.warnings.context_rates import look_at_contexts
 from halfseen.logs.warnings.hidden_rewards import look_at_hidden
 from halfseen.logs.warnings.late_rewards import look_at_delays
@@ -61,8 +62,10 @@ def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findin
     design = max(unit_design(decisions, maturity), inflation)
     courses = follow_rates(decisions, cube, design)
     values, notes = look_at_values(decisions, rewards)
+    constant, asked = look_at_constant_arms(decisions, rewards)
     checks = (
         values,
+        constant,
         look_at_zeros(cube, decisions, inflation),
         look_at_hidden(decisions, rewards.cut, inflation),
         look_at_delays(decisions, maturity, rewards.cut, inflation),
@@ -83,4 +86,4 @@ def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findin
         *untidy(counts),
     ]
     small = [f"Too small to matter: {c.detail}" for c in checks if c.state == "small"]
-    return Findings(tuple(warnings), checks, (*notes, *small), courses)
+    return Findings(tuple(warnings), checks, (*notes, *asked, *small), courses)

@@ -13,10 +13,15 @@ from halfseen.logs.columns import decisions_sql
 from halfseen.logs.counts import Decisions
 from halfseen.logs.source import filled
 from halfseen.logs.warnings.log_warning import Check, LogWarning, unknown
+from halfseen.logs.warnings.off_scale_values import (
+    OFTEN,
+    OFTEN_SHARE,
+    arms_with_means,
+    off_scale,
+)
 from halfseen.tables import show
 
 SAMPLE = 200_000  # rewards examined
-OFTEN, OFTEN_SHARE = 20, 0.01  # how often a value must occur to be called common
 KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them unusual
 ARMS = 500  # arms with the most rewards whose means are searched for
 CODES = {-1.0, -9.0, -99.0, -999.0, -9999.0}  # usually written for missing
@@ -76,12 +81,19 @@ def look_at_values(decisions: Decisions, rewards: Rewards) -> tuple[Check, list[
         return unknown("written-values", LOOKED_FOR, "no column of rewards was named"), []
     if len(rewards.reward) < 10:
         return unknown("written-values", LOOKED_FOR, "fewer than 10 rewards were seen"), []
-    warning = one_value(decisions) or sentinel(rewards) or repeated_value(rewards)
+    warning = (
+        one_value(decisions)
+        or sentinel(rewards)
+        or mean_among_whole_numbers(rewards)
+        or repeated_value(rewards)
+    )
     notes = negative_at_the_edge(rewards)
+    if warning is None:
+        notes += [*broken_among_whole_numbers(rewards), *zeros_amid_repeats_of_none(rewards)]
     if warning is not None:
         return Check("written-values", LOOKED_FOR, "found", warning.finding, warning=warning), notes
     said = "see the notes" if notes else "no single value stands out among the rewards"
-    notes += zeros_at_the_edge(rewards)
+    notes += [] if notes else zeros_at_the_edge(rewards)
     return Check("written-values", LOOKED_FOR, "not found", said), notes
 
 
@@ -130,9 +142,9 @@ def _sentinels(rewards: Rewards) -> list[int]:
 
 
 def _lone_negative(rewards: Rewards) -> bool:
-    """Return whether the least value is common and the only one below 0."""
+    """Return whether the least value is common and the only one below 0, among three or more."""
     values = rewards.values
-    enough = len(values) >= KINDS_OF_SENTINEL
+    enough = len(values) >= 3
     return bool(enough and values[0] < 0.0 <= values[1] and _often(rewards)[0])
 
 
@@ -140,7 +152,8 @@ def sentinel(rewards: Rewards) -> LogWarning | None:
     """Warn of a code that stands for missing, or ask whether a usual code is one."""
     found = _sentinels(rewards)
     if not found:
-        asked = _lone_negative(rewards) and float(rewards.values[0]) in CODES
+        asked = len(rewards.values) >= KINDS_OF_SENTINEL and _lone_negative(rewards)
+        asked = asked and float(rewards.values[0]) in CODES
         return _question(rewards) if asked else None
     place = max(found, key=lambda i: int(rewards.times[i]))
     value, share = float(rewards.values[place]), rewards.times[place] / rewards.times.sum()
@@ -172,8 +185,49 @@ def negative_at_the_edge(rewards: Rewards) -> list[str]:
     """Return a note on a lone negative value that is no usual code: an outcome, or missing."""
     if not _lone_negative(rewards) or 0 in _sentinels(rewards):
         return []
-    question = _question(rewards)
-    return [] if question.facts["value"] in CODES else [str(question)]
+    warned = len(rewards.values) >= KINDS_OF_SENTINEL and float(rewards.values[0]) in CODES
+    return [] if warned else [str(_question(rewards))]
+
+
+def mean_among_whole_numbers(rewards: Rewards) -> LogWarning | None:
+    """Warn if the only broken number among whole ones is the mean of these, or of its arm."""
+    found = off_scale(rewards.reward)
+    if found is not None and found.is_mean:
+        start = f"{found.share:.1%} of the rewards are {show(found.value)}, the mean"
+        return _mean_written(start, {"value": found.value, "share": found.share})
+    if not (rewards.reward != np.rint(rewards.reward)).any():
+        return None
+    written, arms, part = arms_with_means(rewards.arm, rewards.reward)
+    if not written or 2 * written < arms:
+        return None
+    start = f"In {written:,} of {arms:,} arms a value ({part:.1%} of them) is the mean"
+    return _mean_written(start, {"arms": written, "share": part})
+
+
+def broken_among_whole_numbers(rewards: Rewards) -> list[str]:
+    """Return a note on the only broken number among whole ones: an outcome, or missing."""
+    found = off_scale(rewards.reward)
+    if found is None:
+        return []
+    return [
+        f"{found.share:.1%} of the rewards are {show(found.value)}, the only one that is no whole"
+        " number. If it was written in place of missing rewards, the rates here are too high and"
+        " the means wrong; the values alone cannot tell."
+    ]
+
+
+def zeros_amid_repeats_of_none(rewards: Rewards) -> list[str]:
+    """Return a note on exact zeros among values that hardly repeat, few of them below 0."""
+    zero = rewards.values == 0.0
+    times, others = int(rewards.times[zero].sum()), rewards.times[~zero]
+    common = times >= max(OFTEN, OFTEN_SHARE * rewards.times.sum())
+    if not common or len(others) < KINDS_OF_REPEATED or times < NEXT * others.max():
+        return []
+    return [
+        f"{times / rewards.times.sum():.0%} of the rewards are exactly 0, among values that hardly"
+        " repeat. If 0 can also mean that nobody answered, the rates here are too high and the"
+        " means too low; the values alone cannot tell."
+    ]
 
 
 def repeated_value(rewards: Rewards) -> LogWarning | None:
