@@ -93,9 +93,9 @@ def test_a_report_without_any_chart_says_so_and_has_all_numbers(worker, result, 
 
 
 def test_an_old_picture_of_a_chart_that_fails_now_is_removed(worker, result, tmp_path):
-    worker("import os; os.abort()")
-    (tmp_path / "charts").mkdir()
+    write_report(result, tmp_path)
     (tmp_path / "charts" / "problem-1-regret.png").write_text("old")
+    worker("import os; os.abort()")
     with pytest.warns(RuntimeWarning):
         write_report(result, tmp_path)
     assert list((tmp_path / "charts").iterdir()) == []

@@ -108,7 +108,7 @@ def test_a_panel_without_a_band_says_why():
         arms, {"half": PerArm([0.5, 0.5]), "sent": sent}, UCB(), horizon=500, replications=4
     )
     result = simulate(study, engine="reference")
-    assert "Not in these tables: “sent”. No least slope is known here." in text(
+    assert "Not in these tables: “sent”. No least slope is known here" in text(
         lower_section(result)
     )
     (figure,) = corridor_figures(result, 0)
