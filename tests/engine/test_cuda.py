@@ -123,7 +123,7 @@ late = {
     "no window": Delayed(EmpiricalDelay([0, 4, 30], arrive=0.8)),
 }
 several = {k: EVERY_POLICY[k] for k in ("ucb", "imed", "queued", "hopeful-ucb", "impute-zero")}
-several["known"] = ConversionUCB(GeometricDelay(1))
+several["known"] = ConversionUCB(EmpiricalDelay([0, 1]))
 def largest_first(reward, arm):
     return 0.8 if reward > 0.5 else 0.3 + 0.1 * arm
 hidden = {
