@@ -38,7 +38,7 @@ def test_one_probability_per_arm():
     assert PerArm(np.array([0.25, 1])).observe == (0.25, 1.0)
     assert PerArm([0.25, 1]).probabilities(2).tolist() == [0.25, 1.0]
     for arms in (1, 3):
-        with pytest.raises(InvalidInput, match=f"must have {arms} entries, one per arm; got '2 en"):
+        with pytest.raises(InvalidInput, match=f"must have {arms} entries, one per arm; got 2 en"):
             PerArm([0.25, 1]).probabilities(arms)
     assert Uniform(0.25).probabilities(3).tolist() == [0.25] * 3
 

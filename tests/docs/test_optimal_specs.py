@@ -334,4 +334,5 @@ def test_linucb_with_a_tight_radius_agrees_with_the_table(name):
 
 def test_every_spec_of_the_gallery_has_a_table():
     specs = {path.stem for path in GALLERY.glob("*.toml")}
-    assert {name for name in specs if not name.startswith("late-")} == set(REGRETS)
+    elsewhere = {"missing-not-at-random", "worst-rarely-seen"}  # see test_missing_specs
+    assert {name for name in specs - elsewhere if not name.startswith("late-")} == set(REGRETS)

@@ -16,6 +16,7 @@ sys.path.insert(0, str(DOCS / "_ext"))
 from gallery import page, parts  # noqa: E402
 from mathml import mathml  # noqa: E402
 
+pytestmark = pytest.mark.slow  # the site is built, which runs every script of the gallery
 SCRIPTS = sorted(DOCS.glob("gallery/plot_*.py"))
 NOTEBOOKS = sorted(DOCS.glob("gallery/*.ipynb"))
 
@@ -31,7 +32,6 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
-@pytest.mark.slow
 def test_every_script_has_a_page_and_a_picture(site):
     assert len(SCRIPTS) >= 10
     cards = (site / "gallery" / "index.html").read_text(encoding="utf-8")
@@ -97,7 +97,6 @@ def test_no_page_scrolls_sideways(site, browser, width):
     assert wide == []
 
 
-@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere(site):
     pages = list(site.rglob("*.html"))
     assert len(pages) > 40
@@ -108,7 +107,6 @@ def test_nothing_is_loaded_from_elsewhere(site):
         assert not [address for address in loaded if re.match(r"(?:https?:)?//", address)], path
 
 
-@pytest.mark.slow
 def test_no_formula_is_left_as_latex(site):
     formulas = 0
     for path in site.rglob("*.html"):

@@ -101,7 +101,7 @@ def value(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell whether another policy would have earned more, from a log of decisions."""
+    """Tell from a log whether another policy would have earned more."""
     from halfseen.studies.storage import is_marked
     from halfseen.values.evaluate import value as run
     from halfseen.values.policy_value import VALUE_FILE
