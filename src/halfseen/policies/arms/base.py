@@ -112,7 +112,7 @@ class Policy(ShownAsCall, ComparedByField, ABC):
     mature
         Kernel ``(state, recent, clock, table)`` or None: called at the end of every round, for
         policies to which the age of a decision matters. ``recent[s % recent.size]`` is the arm of
-        round s, for the last :meth:`remembers` rounds at least.
+        round s, for the last ``remembers(setting)`` rounds at least.
     queues
         True when the policy is handed a reward only as it asks for its arm: `QueuedPolicy`.
     statistics
