@@ -119,7 +119,7 @@ def test_a_study_is_frozen():
 
 
 BANDIT = ArmedBandit(MEANS, noise=0.25)
-BINARY = {*BINARY_POLICIES, "conversion-ucb"}
+BINARY = {*BINARY_POLICIES, "conversion-ucb", "stratified-ucb", "proxy-ucb"}
 CHANGES = [
     {"horizon": 61},
     {"replications": 5},
