@@ -83,7 +83,7 @@ class DelayLaw(ComparedByField, ABC):
         --------
         >>> from halfseen import GeometricDelay
         >>> GeometricDelay(50).delay(0.5)
-        35
+        35.0
         """
         place = checks.number("u", u, at_least=0.0, below=1.0)
         rows, lists = law_rows([self], most)
