@@ -1,0 +1,92 @@
+"""Vega-Lite by hand: building it through Altair takes longer than a slider may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from halfseen.report.core.panels import INK, MUTED, PALETTE, config
+from halfseen.report.core.scales import SHORT
+
+HEIGHT = 240
+LOG_TICKS = [digit * 10.0**power for power in range(-4, 10) for digit in (1, 3)]
+Spec = dict[str, Any]
+
+
+def chart(layers: list[Spec], *, height: int = HEIGHT, **more: Any) -> Spec:
+    """Return a chart of layers over the data named ``rows``, as wide as its place."""
+    look = config([" "])
+    look["legend"] |= {"orient": "top", "title": None, "columns": 3, "symbolOpacity": 1}
+    look["background"] = "transparent"
+    size = {"width": "container", "height": height, "autosize": {"type": "fit-x"}}
+    return {"data": {"name": "rows"}, "layer": layers, "config": look} | size | more
+
+
+def axis(field: str, title: str, *, log: bool = False, zero: bool = True, **more: Any) -> Spec:
+    """Return the channel of a number, with short labels."""
+    scale: Spec = {"type": "log", "nice": False} if log else {"zero": zero}
+    ticks: Spec = {"values": LOG_TICKS} if log else {"tickCount": 5}
+    shown = {"labelExpr": SHORT, "labelOverlap": True} | ticks | more.pop("axis", {})
+    base = {"field": field, "type": "quantitative", "title": title}
+    return base | {"scale": scale | more.pop("scale", {}), "axis": shown} | more
+
+
+def share(field: str, title: str) -> Spec:
+    """Return the channel of a probability, from 0% to 100%."""
+    look = {"format": "%", "labelExpr": "datum.label", "values": [0, 0.25, 0.5, 0.75, 1]}
+    return axis(field, title, scale={"domain": [0, 1]}, axis=look)
+
+
+def arms_axis() -> Spec:
+    """Return the channel of the arms, by their number."""
+    look = {"labelAngle": 0, "grid": False}
+    return {"field": "arm", "type": "ordinal", "title": "arm", "axis": look}
+
+
+def colours(field: str, names: list[str], **more: Any) -> Spec:
+    """Return a colour for each name, safe for colour-blind readers."""
+    shades = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
+    return {
+        "field": field,
+        "type": "nominal",
+        "sort": names,
+        "scale": {"domain": names, "range": shades},
+        "legend": {"title": None} | more,
+    }
+
+
+def only(kind: str) -> list[Spec]:
+    """Return the transform that keeps the rows of a kind."""
+    return [{"filter": f"datum.kind == '{kind}'"}]
+
+
+def told(*fields: tuple[str, str]) -> list[Spec]:
+    """Return tooltips of numbers by their fields and titles."""
+    return [
+        {"field": name, "type": "quantitative", "title": title, "format": ",.4~g"}
+        for name, title in fields
+    ]
+
+
+def upright(text: str) -> Spec:
+    """Return a vertical rule at the field ``at`` of rows of the kind ``rule``, with a label."""
+    place = {"field": "at", "type": "quantitative"}
+    return {
+        "transform": only("rule"),
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": INK, "strokeDash": [4, 3]},
+                "encoding": {"x": place},
+            },
+            {
+                "mark": {
+                    "type": "text",
+                    "align": "left",
+                    "dx": 5,
+                    "baseline": "top",
+                    "color": MUTED,
+                    "text": text,
+                },
+                "encoding": {"x": place, "y": {"value": 2}},
+            },
+        ],
+    }

@@ -1,0 +1,134 @@
+"""What a reader can set on a page, and how it is read from an address."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from halfseen import checks
+from halfseen.errors import InvalidInput
+from halfseen.phrases import counted
+
+LONGEST = 2_000  # characters of a value in an address
+
+
+@dataclass(frozen=True)
+class Control:
+    """A slider, or one slider for each entry of a list.
+
+    Attributes
+    ----------
+    name
+        In the address.
+    label
+        On the page.
+    low, high, step
+        The range, both ends included, and the step of the slider. On a logarithmic slider the step
+        is in decades.
+    start
+        What is shown first: a number, or one for each entry.
+    entries
+        The least and the largest number of entries of a list; None for a single number.
+    whole
+        Whether numbers are whole.
+    log
+        Whether the slider is logarithmic.
+    follows
+        The name of the list that this one must be as long as, and how many entries longer.
+    """
+
+    name: str
+    label: str
+    low: float
+    high: float
+    step: float
+    start: Any
+    entries: tuple[int, int] | None = None
+    whole: bool = False
+    log: bool = False
+    follows: tuple[str, int] | None = None
+
+    def read(self, text: str | None) -> Any:
+        """Return the number or the list that an address gives, or what is shown first."""
+        if text is None:
+            return self.start
+        parts = text[:LONGEST].split(",")
+        if self.entries is None:
+            return self._number(parts[0] if len(parts) == 1 else text)
+        least, most = self.entries
+        if not least <= len(parts) <= most:
+            raise InvalidInput(
+                self.name,
+                f"must be {least} to {most} numbers separated by commas",
+                text[:60],
+                f"Write {self.write(self.start)}.",
+            )
+        return tuple(self._number(part) for part in parts)
+
+    def _number(self, text: str) -> Any:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise InvalidInput(
+                self.name, "must be a number", text[:60], f"Write {self.write(self.start)}."
+            )
+        if self.whole and value == round(value):
+            value = int(value)
+        check = checks.whole if self.whole else checks.number
+        return check(self.name, value, at_least=self.low, at_most=self.high)  # type: ignore[operator]
+
+    def write(self, value: Any) -> str:
+        """Return a value as an address gives it.
+
+        >>> Control("p", "p", 0, 1, 0.1, (0.5,), entries=(1, 3)).write((0.25, 1.0))
+        '0.25,1'
+        """
+        values = value if isinstance(value, tuple) else (value,)
+        return ",".join(format(v, ".10g") for v in values)
+
+    def to_dict(self, value: Any) -> dict[str, Any]:
+        """Return what the page's script needs to build the sliders."""
+        return {
+            "name": self.name,
+            "label": self.label,
+            "low": self.low,
+            "high": self.high,
+            "step": self.step,
+            "entries": self.entries,
+            "log": self.log,
+            "whole": self.whole,
+            "follows": self.follows,
+            "value": value,
+        }
+
+
+def read_all(controls: tuple[Control, ...], query: Mapping[str, str]) -> dict[str, Any]:
+    """Return the value of every control; unknown names and lists that do not fit are refused."""
+    names = [control.name for control in controls]
+    for name in query:
+        checks.one_of("address", name, names)
+    values = {control.name: control.read(query.get(control.name)) for control in controls}
+    for control in controls:
+        if control.follows is None:
+            continue
+        leader, more = control.follows
+        wanted = len(values[leader]) + more
+        found = values[control.name]
+        if len(found) != wanted and control.name not in query:
+            values[control.name] = (found * wanted)[:wanted]
+        elif len(found) != wanted:
+            raise InvalidInput(
+                control.name,
+                f"must be {counted('number', wanted)}, {_beside(leader, more)}",
+                control.write(found),
+                f"Give {counted('number', wanted)} separated by commas.",
+            )
+    return values
+
+
+def _beside(leader: str, more: int) -> str:
+    return f"one for each entry of {leader}" if more == 0 else f"{more} more than {leader}"

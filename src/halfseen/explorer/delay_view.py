@@ -1,0 +1,226 @@
+"""Delays: feedback that comes late, and a window after which it is given up."""
+
+from __future__ import annotations
+
+
+import numpy as np
+
+from halfseen import theory
+from halfseen.censorship import Delayed
+from halfseen.explorer import chart_parts as parts
+from halfseen.explorer.controls import Control
+from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.policies import HoeffdingUCB, ImputeZero, QueuedPolicy
+from halfseen.problems import ArmedBandit, GeometricDelay
+from halfseen.studies.study import Study
+from halfseen.tables import show
+
+POINTS = 60
+LONGEST = 2_000
+ARMS = (2, 6)
+POLICIES = {
+    "learns on arrival": HoeffdingUCB(),
+    "queued, as without delays": QueuedPolicy(HoeffdingUCB()),
+    "missing = 0 at the window's end": ImputeZero(HoeffdingUCB()),
+}
+
+
+class DelayView(View):
+    """Means, mean delays, the share that ever arrives, a window and a horizon."""
+
+    name: ClassVar[str] = "delays"
+    title: ClassVar[str] = "Delays and windows: how long to wait"
+    lead: ClassVar[str] = (
+        "Rewards come back after a number of rounds, some never; what takes longer than the window"
+        " is given up. A short window loses feedback, which makes arms harder to learn; a long one"
+        " leaves more decisions open."
+    )
+    controls: ClassVar[tuple[Control, ...]] = (
+        Control("means", "Mean reward", 0.0, 1.0, 0.01, (0.6, 0.5), entries=ARMS),
+        Control(
+            "delays",
+            "Mean delay, rounds",
+            0.0,
+            LONGEST,
+            1.0,
+            (200.0, 20.0),
+            entries=ARMS,
+            follows=("means", 0),
+        ),
+        Control(
+            "arrive",
+            "Share that ever arrives",
+            0.05,
+            1.0,
+            0.01,
+            (0.9, 0.9),
+            entries=ARMS,
+            follows=("means", 0),
+        ),
+        Control("window", "Window, rounds", 1, LONGEST, 0.05, 100, whole=True, log=True),
+        Control("horizon", "Rounds", 100, 20_000, 0.1, 5_000, whole=True, log=True),
+    )
+
+    @property
+    def laws(self) -> list[GeometricDelay]:
+        """The delay law of every arm."""
+        pairs = zip(self.values["delays"], self.values["arrive"], strict=True)
+        return [GeometricDelay(mean, arrive=arrive) for mean, arrive in pairs]
+
+    def _seen_by(self, window: float) -> np.ndarray:
+        return np.array([float(law.arrived_by(window)) for law in self.laws])
+
+    def answers(self) -> list[str]:
+        """Return the effective dimension with this window and how much is under way."""
+        window, horizon = self.values["window"], self.values["horizon"]
+        seen = self._seen_by(window)
+        arms = len(seen)
+        ever = theory.effective_dimension(self.values["arrive"])
+        if seen.min() <= 0.0:
+            late = int(np.argmin(seen)) + 1
+            return [f"Nothing of arm {late} arrives within {window} rounds: wait longer."]
+        size = theory.effective_dimension(seen)
+        under_way = [theory.expected_under_way(law, horizon, window=window) for law in self.laws]
+        shares = ", ".join(f"{p:.0%}" for p in seen)
+        return [
+            f"With a window of {window} rounds {shares} of the rewards come back, and {arms} arms"
+            f" are as hard to learn as {show(size)} that are always seen (waiting for ever:"
+            f" {show(ever)}).",
+            "If an arm were always played, about "
+            + ", ".join(show(n) for n in under_way)
+            + " of its rewards would be under way at any time.",
+        ]
+
+    def pictures(self) -> list[Picture]:
+        """Return what has arrived by then, and the effective dimension against the window."""
+        return [self._arrivals(), self._windows()]
+
+    def _arrivals(self) -> Picture:
+        waits = np.unique(np.geomspace(1, LONGEST, POINTS).astype(int))
+        names = [f"arm {i + 1}" for i in range(len(self.laws))]
+        rows: Rows = [
+            {"kind": "line", "which": name, "wait": wait, "share": float(law.arrived_by(wait))}
+            for name, law in zip(names, self.laws, strict=True)
+            for wait in waits.tolist()
+        ]
+        rows.append({"kind": "rule", "at": self.values["window"]})
+        line = {
+            "transform": parts.only("line"),
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {
+                "x": parts.axis("wait", "rounds since the decision", log=True),
+                "y": parts.share("share", "share that has come back"),
+                "color": parts.colours("which", names),
+                "tooltip": parts.told(("wait", "rounds"), ("share", "share")),
+            },
+        }
+        return Picture(
+            "arrivals",
+            "What has come back by then",
+            "Geometric delays; whatever is to the right of the window is given up.",
+            parts.chart([line, parts.upright("window")]),
+            rows,
+        )
+
+    def _windows(self) -> Picture:
+        windows = np.unique(np.geomspace(1, LONGEST, POINTS).astype(int)).tolist()
+        rows: Rows = []
+        for window in windows:
+            seen = self._seen_by(window)
+            if seen.min() > 0.0:
+                size = theory.effective_dimension(seen)
+                rows.append({"kind": "line", "window": window, "size": size})
+        rows.append({"kind": "rule", "at": self.values["window"]})
+        line = {
+            "transform": parts.only("line"),
+            "mark": {"type": "line", "strokeWidth": 2, "color": parts.PALETTE[0]},
+            "encoding": {
+                "x": parts.axis("window", "window, rounds", log=True),
+                "y": parts.axis("size", "effective dimension", log=True),
+                "tooltip": parts.told(("window", "window"), ("size", "effective dimension")),
+            },
+        }
+        return Picture(
+            "windows",
+            "What a window costs",
+            "The effective dimension D(m), the sum of 1 / (share back within m): how hard the arms"
+            " are to learn.",
+            parts.chart([line, parts.upright("here")]),
+            rows,
+        )
+
+    def study(self, replications: int, seed: int) -> Study:
+        """Return three learners under these delays."""
+        return Study(
+            ArmedBandit(list(self.values["means"]), reward="bernoulli"),
+            {"late": Delayed(self.laws, window=self.values["window"])},
+            POLICIES,
+            horizon=self.values["horizon"],
+            replications=replications,
+            seed=seed,
+            checkpoints=25,
+        )
+
+    def python(self) -> str:
+        """Return Python code that plays the same."""
+        values = self.values
+        laws = ",\n    ".join(
+            f"GeometricDelay({mean:.10g}, arrive={arrive:.10g})"
+            for mean, arrive in zip(values["delays"], values["arrive"], strict=True)
+        )
+        return f"""\
+from halfseen import ArmedBandit, Delayed, GeometricDelay, HoeffdingUCB, ImputeZero
+from halfseen import QueuedPolicy, Study, simulate, theory
+
+laws = [
+    {laws},
+]
+window = {values["window"]}
+print(theory.effective_dimension([law.arrived_by(window) for law in laws]))
+study = Study(
+    ArmedBandit({listed(values["means"])}, reward="bernoulli"),
+    {{"late": Delayed(laws, window=window)}},
+    {{
+        "learns on arrival": HoeffdingUCB(),
+        "queued, as without delays": QueuedPolicy(HoeffdingUCB()),
+        "missing = 0 at the window's end": ImputeZero(HoeffdingUCB()),
+    }},
+    horizon={values["horizon"]},
+)
+print(simulate(study).summary())
+"""
+
+    def toml(self) -> str:
+        """Return the same study in TOML."""
+        values = self.values
+        laws = ",\n  ".join(
+            f'{{ kind = "geometric", mean = {mean:.10g}, arrive = {arrive:.10g} }}'
+            for mean, arrive in zip(values["delays"], values["arrive"], strict=True)
+        )
+        return f"""\
+horizon = {values["horizon"]}
+replications = 100
+
+[problems.arms]
+kind = "arms"
+means = {listed(values["means"])}
+reward = "bernoulli"
+
+[censorships.late]
+kind = "delayed"
+laws = [
+  {laws},
+]
+window = {values["window"]}
+
+[policies."learns on arrival"]
+kind = "hoeffding-ucb"
+
+[policies."queued, as without delays"]
+kind = "queued"
+base = {{ kind = "hoeffding-ucb" }}
+
+[policies."missing = 0 at the window's end"]
+kind = "impute-zero"
+base = {{ kind = "hoeffding-ucb" }}
+"""

@@ -1,0 +1,229 @@
+"""Missing not at random: what the seen rewards hide, and what Gamma still proves."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from halfseen.censorship import RewardDependent
+from halfseen.explorer import chart_parts as parts
+from halfseen.explorer.controls import Control
+from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.logs.missing_bounds import mean_bounds, tipping_gamma
+from halfseen.logs.seen_rewards import SeenRewards
+from halfseen.policies import UCB, GammaUCB
+from halfseen.problems import ArmedBandit
+from halfseen.studies.study import Study
+from halfseen.tables import show
+
+ROWS = 10**12  # decisions for each arm: the bounds of a log without sampling error
+LARGEST = 20.0
+POINTS = 41
+ARMS = (2, 5)
+
+
+class GammaView(View):
+    """Means, and how often a success and a failure of each arm are seen."""
+
+    name: ClassVar[str] = "missing-not-at-random"
+    title: ClassVar[str] = "Missing not at random: Gamma against the truth"
+    lead: ClassVar[str] = (
+        "Happy customers answer more often. Then the mean of what is seen is wrong, and the best"
+        " arm may be another one. Gamma, how many times the odds of being seen differ between a"
+        " success and a failure, says how wrong it can be."
+    )
+    controls: ClassVar[tuple[Control, ...]] = (
+        Control("means", "True mean", 0.02, 0.98, 0.01, (0.6, 0.5), entries=ARMS),
+        Control(
+            "successes",
+            "Probability that a success is seen",
+            0.02,
+            1.0,
+            0.01,
+            (0.4, 0.8),
+            entries=ARMS,
+            follows=("means", 0),
+        ),
+        Control(
+            "failures",
+            "Probability that a failure is seen",
+            0.02,
+            1.0,
+            0.01,
+            (0.6, 0.5),
+            entries=ARMS,
+            follows=("means", 0),
+        ),
+        Control("horizon", "Rounds", 100, 50_000, 0.1, 10_000, whole=True, log=True),
+    )
+
+    @property
+    def gamma(self) -> float:
+        """The true odds ratio, the largest over the arms; infinite where one side is always seen."""
+        pairs = zip(self.values["successes"], self.values["failures"], strict=True)
+        odds = [(_odds(up), _odds(down)) for up, down in pairs]
+        return max(1.0 if up == down else max(up / down, down / up) for up, down in odds)
+
+    @property
+    def rewards(self) -> SeenRewards:
+        """What an endless log would show."""
+        means, up, down = (
+            np.array(self.values[name]) for name in ("means", "successes", "failures")
+        )
+        ones = np.round(ROWS * means * up).astype(np.int64)
+        zeros = np.round(ROWS * (1.0 - means) * down).astype(np.int64)
+        arms = len(means)
+        return SeenRewards(
+            names=tuple(f"arm {i + 1}" for i in range(arms)),
+            never_seen=(),
+            left_out=0,
+            rows=np.full(arms, float(ROWS)),
+            seen=ones + zeros,
+            starts=np.arange(0, 2 * arms, 2),
+            values=np.tile([0.0, 1.0], arms),
+            counts=np.stack([zeros, ones], axis=1).ravel().astype(float),
+            within=np.zeros(2 * arms),
+            least=0.0,
+            most=1.0,
+        )
+
+    def answers(self) -> list[str]:
+        """Return the seen means, the true Gamma and where the order tips."""
+        rewards, means = self.rewards, self.values["means"]
+        seen = ", ".join(f"{mean:.3f}" for mean in rewards.mean)
+        true = ", ".join(f"{mean:g}" for mean in means)
+        apparent, best = int(np.argmax(rewards.mean)), int(np.argmax(means))
+        right = "which is right" if apparent == best else f"but arm {best + 1} is"
+        found = [
+            f"The means of what is seen are {seen}; the true ones are {true}. By them arm"
+            f" {apparent + 1} looks best, {right}."
+        ]
+        tip = tipping_gamma(rewards)
+        true_gamma = "infinite" if math.isinf(self.gamma) else show(self.gamma)
+        if tip.rival is None:
+            tells = "However the missing rewards differ, the order stays."
+        elif math.isinf(tip.gamma):
+            tells = "No finite Gamma changes the order."
+        else:
+            tells = f"From Gamma = {show(tip.gamma)} on, {tip.rival} may be as good."
+        return [*found, f"The true Gamma is {true_gamma}. {tells}"]
+
+    def pictures(self) -> list[Picture]:
+        """Return the bounds of every mean against Gamma."""
+        rewards = self.rewards
+        names = list(rewards.names)
+        rows: Rows = []
+        for gamma in np.geomspace(1.0, LARGEST, POINTS).tolist():
+            bounds = mean_bounds(rewards, gamma)
+            rows += [
+                {"kind": "band", "which": name, "gamma": gamma, "low": low, "high": high}
+                for name, low, high in zip(
+                    names, bounds.low.tolist(), bounds.high.tolist(), strict=True
+                )
+            ]
+        rows += [
+            {"kind": "truth", "which": name, "mean": mean}
+            for name, mean in zip(names, self.values["means"], strict=True)
+        ]
+        if self.gamma <= LARGEST:
+            rows.append({"kind": "rule", "at": self.gamma})
+        x = parts.axis(
+            "gamma",
+            "Gamma, at most",
+            log=True,
+            scale={"domain": [1, LARGEST]},
+            axis={"values": [1, 2, 5, 10, 20]},
+        )
+        band = {
+            "transform": parts.only("band"),
+            "mark": {"type": "area", "opacity": 0.25, "line": {"strokeWidth": 1.5}},
+            "encoding": {
+                "x": x,
+                "y": parts.share("low", "mean reward"),
+                "y2": {"field": "high"},
+                "color": parts.colours("which", names),
+                "tooltip": parts.told(("gamma", "Gamma"), ("low", "at least"), ("high", "at most")),
+            },
+        }
+        truth = {
+            "transform": parts.only("truth"),
+            "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [6, 3]},
+            "encoding": {
+                "y": {"field": "mean", "type": "quantitative"},
+                "color": parts.colours("which", names),
+            },
+        }
+        picture = Picture(
+            "bounds",
+            "What the means can be",
+            "Bands: what an endless log proves if the odds differ at most Gamma-fold. Dashed: the"
+            " truth, which is inside the bands from the true Gamma on.",
+            parts.chart([band, truth, parts.upright("true Gamma")], height=300),
+            rows,
+        )
+        return [picture]
+
+    def _observe(self) -> list[dict[int, float]]:
+        pairs = zip(self.values["failures"], self.values["successes"], strict=True)
+        return [{0: failure, 1: success} for failure, success in pairs]
+
+    def _policies(self) -> dict[str, UCB | GammaUCB]:
+        level = min(self.gamma, LARGEST)
+        return {"UCB": UCB(), "GammaUCB": GammaUCB(gamma=level)}
+
+    def study(self, replications: int, seed: int) -> Study:
+        """Return UCB, which trusts what it sees, and GammaUCB."""
+        return Study(
+            ArmedBandit(list(self.values["means"]), reward="bernoulli"),
+            {"by reward": RewardDependent(self._observe())},
+            self._policies(),
+            horizon=self.values["horizon"],
+            replications=replications,
+            seed=seed,
+            checkpoints=25,
+        )
+
+    def python(self) -> str:
+        """Return Python code that plays the same."""
+        level = min(self.gamma, LARGEST)
+        return f"""\
+from halfseen import UCB, ArmedBandit, GammaUCB, RewardDependent, Study, simulate
+
+study = Study(
+    ArmedBandit({listed(self.values["means"])}, reward="bernoulli"),
+    {{"by reward": RewardDependent({self._observe()})}},
+    {{"UCB": UCB(), "GammaUCB": GammaUCB(gamma={level!r})}},
+    horizon={self.values["horizon"]},
+)
+print(simulate(study).summary())
+"""
+
+    def toml(self) -> str:
+        """Return the same study in TOML."""
+        entries = (f"{{ 0 = {entry[0]!r}, 1 = {entry[1]!r} }}" for entry in self._observe())
+        return f"""\
+horizon = {self.values["horizon"]}
+replications = 100
+
+[problems.arms]
+kind = "arms"
+means = {listed(self.values["means"])}
+reward = "bernoulli"
+
+[censorships."by reward"]
+kind = "reward-dependent"
+observe = [{", ".join(entries)}]
+
+[policies.UCB]
+kind = "ucb"
+
+[policies.GammaUCB]
+kind = "gamma-ucb"
+gamma = {min(self.gamma, LARGEST)!r}
+"""
+
+
+def _odds(p: float) -> float:
+    return math.inf if p == 1.0 else p / (1.0 - p)

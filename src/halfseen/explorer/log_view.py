@@ -1,0 +1,120 @@
+"""Your log: the audit of a file that is dropped on the page and kept nowhere."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from halfseen.errors import InvalidInput
+from halfseen.explorer import chart_parts as parts
+from halfseen.explorer.view import Picture, Rows
+from halfseen.logs.audit import Audit, audit
+from halfseen.logs.source import open_log
+
+COLUMNS = ("action", "reward", "observed", "time", "feedback_time", "unit", "context")
+SHOWN = 60  # arms
+GUESSES = {
+    "action": ("action", "arm", "offer", "variant", "treatment", "item"),
+    "reward": ("reward", "outcome", "sold", "click", "conversion", "value"),
+    "observed": ("observed", "seen"),
+    "time": ("time", "timestamp", "sent", "day", "date"),
+    "feedback_time": ("feedback_time", "known", "returned"),
+    "unit": ("unit", "user", "user_id", "customer"),
+}
+
+
+def columns_of(body: bytes) -> dict[str, Any]:
+    """Return the columns of a file and which of them each role is likely to be."""
+    with _written(body) as path:
+        names = list(open_log(path).columns)
+    lower = {name.lower(): name for name in names}
+    guess = {
+        role: next((lower[word] for word in words if word in lower), None)
+        for role, words in GUESSES.items()
+    }
+    return {"columns": names, "guess": guess, "roles": list(COLUMNS)}
+
+
+def audit_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return the audit of a file as the page shows it."""
+    roles = {role: query[role] for role in COLUMNS if query.get(role)}
+    if "action" not in roles:
+        raise InvalidInput("action", "must be a column", None, "Choose the column of the arms.")
+    with _written(body) as path:
+        found = audit(path, **roles)
+        return {
+            "answers": list(found.answers),
+            "warnings": [{"text": str(w), "voids": w.voids} for w in found.warnings],
+            "notes": list(found.notes),
+            "voided": found.voided,
+            "pictures": [_rates(found).to_dict()],
+            "python": _python(roles),
+            "command": _command(roles),
+        }
+
+
+def _rates(found: Audit) -> Picture:
+    shown = found.costliest(SHOWN)
+    records = found.rates.records()
+    rows: Rows = [
+        {"place": i, "rate": r["rate"], "low": r["low"], "high": r["high"], "arm": r["arm"][:40]}
+        for i, r in enumerate(records[j] for j in shown)
+    ]
+    y = {
+        "field": "place",
+        "type": "ordinal",
+        "title": None,
+        "axis": {"labelExpr": "names[datum.value]", "labelLimit": 160, "grid": False},
+    }
+    bars = {
+        "mark": {"type": "rule", "strokeWidth": 2, "color": parts.MUTED},
+        "encoding": {
+            "y": y,
+            "x": parts.share("low", "share of feedback seen"),
+            "x2": {"field": "high"},
+        },
+    }
+    dots = {
+        "mark": {"type": "point", "filled": True, "size": 60, "color": parts.PALETTE[0]},
+        "encoding": {
+            "y": y,
+            "x": parts.share("rate", "share of feedback seen"),
+            "tooltip": parts.told(("rate", "seen"), ("low", "at least"), ("high", "at most")),
+        },
+    }
+    names = [row.pop("arm") for row in rows]
+    spec = parts.chart(
+        [bars, dots],
+        height=max(120, 22 * len(rows)),
+        params=[{"name": "names", "value": names}],
+    )
+    title = "How often each arm is seen"
+    note = "With 95% intervals, costliest first."
+    if len(records) > SHOWN:
+        note += f" The first {SHOWN} of {len(records):,} arms."
+    return Picture("rates", title, note, spec, rows)
+
+
+def _python(roles: dict[str, str]) -> str:
+    given = ", ".join(f"{role}={name!r}" for role, name in roles.items())
+    return f'from halfseen import audit\n\nprint(audit("log.csv", {given}))\n'
+
+
+def _command(roles: dict[str, str]) -> str:
+    given = " ".join(
+        f"--{role.replace('_', '-')} {shlex.quote(name)}" for role, name in roles.items()
+    )
+    return f"halfseen audit log.csv {given} --out my-audit"
+
+
+@contextmanager
+def _written(body: bytes) -> Iterator[str]:
+    """Keep a file on disk for as long as it is read."""
+    with tempfile.TemporaryDirectory(prefix="halfseen-") as folder:
+        path = Path(folder) / "your-log.csv"
+        path.write_bytes(body)
+        yield str(path)

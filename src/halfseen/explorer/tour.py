@@ -1,0 +1,53 @@
+"""A guided tour of the explorer in five steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """One step: which page, with which settings, and what to look at."""
+
+    view: str
+    address: str
+    title: str
+    text: str
+
+
+STEPS = (
+    Step(
+        "arms",
+        "means=0.6,0.5,0.4&observe=1,1,1&horizon=10000",
+        "Everything is seen",
+        "Three offers, every outcome comes back. Each arm weighs 1 in the effective dimension, and"
+        " writing 0 for what is missing changes nothing, for nothing is missing.",
+    ),
+    Step(
+        "arms",
+        "means=0.6,0.5,0.4&observe=1,0.1,0.1&horizon=10000",
+        "Bad arms that are rarely seen",
+        "Now the outcomes of the two worse offers come back one time in ten. It takes ten times as"
+        " many tries to learn that they are worse: the regret of UCB rises.",
+    ),
+    Step(
+        "arms",
+        "means=0.6,0.5,0.4&observe=0.1,1,1&horizon=10000",
+        "A best arm that is rarely seen",
+        "The same with the best offer. UCB that skips what is missing loses less than before, and"
+        " UCB that reads it as 0 believes that the best offer is the worst.",
+    ),
+    Step(
+        "thresholds",
+        "degrees=60&observe=1,0.3&dimension=3&regularization=1",
+        "Actions instead of arms",
+        "Here what is seen depends on the direction of an action. Watch the effective dimension of"
+        " the paper's path stay below d / p_min while the pole is seen less and less.",
+    ),
+    Step(
+        "missing-not-at-random",
+        "means=0.6,0.5&successes=0.4,0.8&failures=0.6,0.5&horizon=10000",
+        "When the reward decides what is seen",
+        "All of the above supposes that what is missing does not depend on the reward. Where it"
+        " does, the seen means mislead, and only bounds like these are left.",
+    ),
+)
