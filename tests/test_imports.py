@@ -51,7 +51,8 @@ MAY_IMPORT = {
     "integrations": READ | {"logs"},
     "claims": READ | {"theory"},
     "report": READ | {"claims", "logs", "theory", "values"},
-    "cli": READ | {"claims", "interrupts", "logs", "report", "theory", "values"},
+    "explorer": READ | {"logs", "report", "theory"},
+    "cli": READ | {"explorer"} | {"claims", "interrupts", "logs", "report", "theory", "values"},
     "__main__": {"cli", "interrupts"},
     "__init__": {"errors"},
 }
@@ -78,6 +79,9 @@ ONLY_IN = {
     "rich": {"cli"},
     "altair": {"report"},
     "vl_convert": {"report"},
+    "starlette": {"explorer"},
+    "uvicorn": {"explorer"},
+    "jinja2": {"explorer"},
 }
 
 

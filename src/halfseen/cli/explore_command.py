@@ -22,7 +22,7 @@ def explore(
 
     checks.whole("--port", port, at_least=0, at_most=65_535)
     try:
-        from halfseen.explorer.run import run
+        from halfseen.explorer.serve_pages import serve_pages
     except ImportError as error:
         raise InvalidInput(
             "explore",
@@ -30,4 +30,4 @@ def explore(
             str(error),
             "Run: pip install 'halfseen[serve]'.",
         )
-    run(port, browser)
+    serve_pages(port, browser)

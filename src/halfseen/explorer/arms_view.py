@@ -34,8 +34,8 @@ class ArmsView(View):
     title: ClassVar[str] = "Arms, some of them rarely seen"
     lead: ClassVar[str] = (
         "Every arm pays 0 or 1, and its reward is seen with its own probability p. Drag p of the"
-        " best arm down: the regret of UCB falls, because it plays longer what it knows less, and that"
-        " of writing 0 for what is missing explodes."
+        " best arm down: the regret of UCB falls, because it plays longer what it knows less, and"
+        " that of writing 0 for what is missing explodes."
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control("means", "Mean reward", 0.0, 1.0, 0.01, (0.6, 0.5, 0.4), entries=ARMS),
@@ -79,7 +79,7 @@ class ArmsView(View):
             f" {horizon:,} rounds (bound “{bounds.smallest.name}”), of"
             f" {show(horizon * (max(means) - min(means)))} there are to lose."
         )
-        if sorted(means)[-2] < max(means) and 0.0 < min(means) and max(means) < 1.0:
+        if sorted(means)[-2] < max(means) and min(means) > 0.0 and max(means) < 1.0:
             below = theory.asymptotic_lower_bound(self.problem, self.censorship)
             found.append(
                 "In the long run the regret of a policy that is good on all such arms grows by at"
@@ -229,4 +229,3 @@ kind = "imed"
 [policies.Thompson]
 kind = "bernoulli-thompson"
 """
-

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from halfseen.report.core.panels import INK, MUTED, PALETTE, config
+from halfseen.report.core.panels import INK as INK
+from halfseen.report.core.panels import MUTED as MUTED
+from halfseen.report.core.panels import PALETTE as PALETTE
+from halfseen.report.core.panels import config
 from halfseen.report.core.scales import SHORT
 
 HEIGHT = 240

@@ -76,10 +76,10 @@ class Control:
             raise InvalidInput(
                 self.name, "must be a number", text[:60], f"Write {self.write(self.start)}."
             )
-        if self.whole and value == round(value):
-            value = int(value)
-        check = checks.whole if self.whole else checks.number
-        return check(self.name, value, at_least=self.low, at_most=self.high)  # type: ignore[operator]
+        if self.whole:
+            low, high = int(self.low), int(self.high)
+            return checks.whole(self.name, value, at_least=low, at_most=high)
+        return checks.number(self.name, value, at_least=self.low, at_most=self.high)
 
     def write(self, value: Any) -> str:
         """Return a value as an address gives it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
 
 import numpy as np
 
@@ -81,14 +82,14 @@ class DelayView(View):
             return [f"Nothing of arm {late} arrives within {window} rounds: wait longer."]
         size = theory.effective_dimension(seen)
         under_way = [theory.expected_under_way(law, horizon, window=window) for law in self.laws]
-        shares = ", ".join(f"{p:.0%}" for p in seen)
+        shares = " and ".join(f"{p:.0%} of arm {i + 1}" for i, p in enumerate(seen))
         return [
-            f"With a window of {window} rounds {shares} of the rewards come back, and {arms} arms"
-            f" are as hard to learn as {show(size)} that are always seen (waiting for ever:"
-            f" {show(ever)}).",
-            "If an arm were always played, about "
-            + ", ".join(show(n) for n in under_way)
-            + " of its rewards would be under way at any time.",
+            f"With a window of {window} rounds {arms} arms are as hard to learn as {show(size)}"
+            f" that are always seen; waiting for ever, as {show(ever)}.",
+            f"Rewards that come back in time: {shares}.",
+            "If one arm were always played, so many of its rewards would be under way: "
+            + ", ".join(f"{show(n)} of arm {i + 1}" for i, n in enumerate(under_way))
+            + ".",
         ]
 
     def pictures(self) -> list[Picture]:

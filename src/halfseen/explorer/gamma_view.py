@@ -61,10 +61,11 @@ class GammaView(View):
 
     @property
     def gamma(self) -> float:
-        """The true odds ratio, the largest over the arms; infinite where one side is always seen."""
+        """The true odds ratio, the largest over the arms; infinite if one side is always seen."""
         pairs = zip(self.values["successes"], self.values["failures"], strict=True)
         odds = [(_odds(up), _odds(down)) for up, down in pairs]
-        return max(1.0 if up == down else max(up / down, down / up) for up, down in odds)
+        ratio = max(1.0 if up == down else max(up / down, down / up) for up, down in odds)
+        return float(format(ratio, ".10g"))
 
     @property
     def rewards(self) -> SeenRewards:
@@ -147,6 +148,15 @@ class GammaView(View):
                 "tooltip": parts.told(("gamma", "Gamma"), ("low", "at least"), ("high", "at most")),
             },
         }
+        top = {
+            "transform": parts.only("band"),
+            "mark": {"type": "line", "strokeWidth": 1.5},
+            "encoding": {
+                "x": x,
+                "y": parts.share("high", "mean reward"),
+                "color": parts.colours("which", names),
+            },
+        }
         truth = {
             "transform": parts.only("truth"),
             "mark": {"type": "rule", "strokeWidth": 2, "strokeDash": [6, 3]},
@@ -160,7 +170,7 @@ class GammaView(View):
             "What the means can be",
             "Bands: what an endless log proves if the odds differ at most Gamma-fold. Dashed: the"
             " truth, which is inside the bands from the true Gamma on.",
-            parts.chart([band, truth, parts.upright("true Gamma")], height=300),
+            parts.chart([band, top, truth, parts.upright("true Gamma")], height=300),
             rows,
         )
         return [picture]

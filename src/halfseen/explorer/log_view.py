@@ -41,7 +41,7 @@ def columns_of(body: bytes) -> dict[str, Any]:
 
 def audit_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the audit of a file as the page shows it."""
-    roles = {role: query[role] for role in COLUMNS if query.get(role)}
+    roles: dict[str, Any] = {role: query[role] for role in COLUMNS if query.get(role)}
     if "action" not in roles:
         raise InvalidInput("action", "must be a column", None, "Choose the column of the arms.")
     with _written(body) as path:

@@ -10,9 +10,9 @@ import numpy as np
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.view import Picture, View
 from halfseen.studies.simulate import simulate
+from halfseen.tables import Z95
 
 BATCHES = (4, 4, 8, 16, 32, 64)  # replications of each update
-SPREAD = 1.96  # standard errors shown on either side
 
 
 def played_picture(view: View) -> Picture | None:
@@ -74,7 +74,7 @@ def updates(view: View, seed: int = 1) -> Iterator[dict[str, Any]]:
         regret = found if regret is None else np.concatenate([regret, found], axis=2)
         count = regret.shape[2]
         mean = regret.mean(axis=2)
-        half = SPREAD * regret.std(axis=2, ddof=1) / np.sqrt(count)
+        half = Z95 * regret.std(axis=2, ddof=1) / np.sqrt(count)
         rounds = data["checkpoint"].values.tolist()
         rows = [
             {

@@ -18,6 +18,7 @@ POINTS = 81
 SLICES = 60  # of the ball's picture, per region
 REGIONS = (2, 5)
 SMALLEST = 0.02
+OVERLAP = 0.006  # of slices, so that no gap shows between them
 
 
 class ThresholdView(View):
@@ -84,7 +85,8 @@ class ThresholdView(View):
             low, high = np.arcsin(edges[2 * region : 2 * region + 2])
             heights = np.sin(np.linspace(low, high, SLICES))
             half = np.sqrt(1.0 - (0.5 * (heights[1:] + heights[:-1])) ** 2)
-            slices = zip(heights[:-1].tolist(), heights[1:].tolist(), half.tolist(), strict=True)
+            tops = np.minimum(heights[1:] + OVERLAP, 1.0)
+            slices = zip(heights[:-1].tolist(), tops.tolist(), half.tolist(), strict=True)
             rows += [
                 {"region": region, "along": h, "up_to": top, "left": -x, "right": x, "p": p}
                 for h, top, x in slices
@@ -111,7 +113,7 @@ class ThresholdView(View):
             "Who is seen",
             "The ball from the side; the direction of the censorship points up. Dark regions are"
             " seen often.",
-            parts.chart([area], height=260, width=260),
+            parts.chart([area], height=260, width=260, autosize={"type": "pad"}),
             rows,
         )
 
@@ -247,4 +249,3 @@ path = theory.information_path(model, regularization={ridge})
 print(path)
 print(theory.worst_case_potential(model, horizon=1000, regularization={ridge}))
 """
-

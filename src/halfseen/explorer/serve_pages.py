@@ -17,7 +17,7 @@ from halfseen.explorer.site import application, warm
 HOST = "127.0.0.1"
 
 
-def run(port: int, browser: bool) -> None:
+def serve_pages(port: int, browser: bool) -> None:
     """Serve the pages until Ctrl-C.
 
     Parameters

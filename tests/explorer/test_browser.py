@@ -1,0 +1,133 @@
+"""The explorer in a browser: it draws, follows the sliders and shows the library's numbers."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from halfseen import theory
+from halfseen.explorer.site import VIEWS
+from halfseen.tables import show
+
+PICTURES = Path(__file__).parents[2] / "docs" / "images"
+SCREENS = [(1200, "light"), (390, "dark")]
+
+
+@pytest.fixture
+def visit(browser, address):
+    contexts = []
+
+    def opened(path, width=1200, scheme="light", **options):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.said, page.asked = [], []
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.goto(f"{address}/{path}")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def test_the_picture_of_the_documentation_is_that_of_the_page(visit, tmp_path):
+    """Set HALFSEEN_PICTURES to the folder of the documentation's pictures to take it anew."""
+    page = visit("arms", 1200)
+    page.wait_for_selector("text=128 of 128 replications", timeout=60_000)
+    folder = Path(os.environ.get("HALFSEEN_PICTURES", tmp_path))
+    page.screenshot(path=folder / "explore.png")
+    size = (folder / "explore.png").read_bytes()[16:24]
+    assert size == (PICTURES / "explore.png").read_bytes()[16:24]
+
+
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_page_draws_its_charts_and_fits(visit, address, name, width, scheme, tmp_path):
+    page = visit(name, width, scheme)
+    page.wait_for_selector("html[data-drawn]")
+    pictures = page.locator("#pictures figure")
+    assert page.locator("#pictures svg.marks").count() == pictures.count() > 0
+    if page.locator("#played").count():
+        page.wait_for_selector("#played[data-done]", timeout=60_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.said == []
+    assert all(url.startswith((address, "data:")) for url in page.asked)
+    page.screenshot(path=tmp_path / "page.png", full_page=True)
+
+
+def test_moving_a_slider_moves_answers_charts_code_and_address(visit):
+    page = visit("arms?means=0.6,0.5&observe=0.5,0.5&horizon=500")
+    page.wait_for_selector("html[data-drawn]")
+    before = page.locator("#weights svg.marks").inner_html()
+    slider = page.get_by_label("Probability of being seen, p, number 1")
+    slider.fill("0.1")
+    page.wait_for_selector("html[data-took]")
+    size = show(theory.effective_dimension([0.1, 0.5]))
+    assert f"is {size} instead of 2" in page.locator("#answers").inner_text()
+    assert "observe=0.1,0.5" in page.url
+    assert "PerArm([0.1, 0.5])" in page.locator("#python").text_content()
+    assert "observe = [0.1, 0.5]" in page.locator("#toml").text_content()
+    assert page.locator("#weights svg.marks").inner_html() != before
+    page.reload()
+    assert f"is {size} instead of 2" in page.locator("#answers").inner_text()
+    assert page.said == []
+
+
+def test_nonsense_in_a_field_leaves_the_last_good_picture(visit):
+    page = visit("arms?means=0.6,0.5&observe=0.5,0.5&horizon=500")
+    page.wait_for_selector("html[data-drawn]")
+    before = page.locator("#weights svg.marks").inner_html()
+    field = page.locator("input[name=observe]")
+    field.fill("0.5,many")
+    field.press("Enter")
+    page.wait_for_selector("#trouble:not([hidden])")
+    assert "`observe` must be a number; got 'many'" in page.locator("#trouble").inner_text()
+    assert page.locator("#weights svg.marks").inner_html() == before
+
+
+def test_an_arm_can_be_added_and_taken_away(visit):
+    page = visit("arms?means=0.6,0.5&observe=0.5,0.5&horizon=500")
+    page.wait_for_selector("html[data-drawn]")
+    page.get_by_role("button", name="+ one more").click()
+    page.wait_for_selector("text=instead of 3")
+    assert "means=0.6,0.5,0.5&" in page.url
+    page.get_by_role("button", name="− the last").click()
+    page.wait_for_selector("text=instead of 2")
+    assert re.search("means=0.6,0.5&", page.url)
+
+
+def test_the_tour_goes_through_five_steps(visit):
+    page = visit("")
+    page.get_by_role("link", name="Everything is seen").click()
+    for number in range(1, 5):
+        assert f"Step {number} of 5" in page.locator(".tour").inner_text()
+        page.get_by_role("link", name="Next →").click()
+    assert "Step 5 of 5" in page.locator(".tour").inner_text()
+
+
+def test_a_page_can_be_read_without_a_script(visit):
+    page = visit("thresholds?degrees=60&observe=1,0.75", java_script_enabled=False)
+    assert "effective dimension of the path is 3.5" in page.locator("#answers").inner_text()
+    page.locator("input[name=observe]").fill("1,1")
+    page.get_by_role("button", name="Show").click()
+    assert "effective dimension of the path is 3;" in page.locator("#answers").inner_text()
+
+
+def test_names_in_a_log_are_text_and_nothing_else(visit, tmp_path):
+    path = tmp_path / "<img src=x onerror=alert(1)>.csv"
+    arms = ["<script>alert(1)</script>", "__proto__", "constructor"]
+    rows = [f"{arms[i % 3]},{i % 2 if i % 5 else ''}" for i in range(300)]
+    path.write_text("\n".join(["arm,reward", *rows]))
+    page = visit("log")
+    page.on("dialog", lambda dialog: page.said.append(dialog.message))
+    page.set_input_files("#file", path)
+    page.wait_for_selector("#rates svg.marks")
+    assert "<script>alert(1)" in page.locator("#rates").inner_text()
+    assert page.locator("#shown img, #shown script").count() == 0
+    assert page.said == []

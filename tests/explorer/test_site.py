@@ -1,0 +1,97 @@
+"""The explorer over HTTP: safe headers, sentences for nonsense, nothing kept of a log."""
+
+import json
+import tempfile
+
+import httpx
+import pytest
+
+from halfseen import audit
+from halfseen.explorer.site import VIEWS
+
+LOG = "offer,sold\n" + "".join(
+    f"{'left' if i % 3 else 'right'},{(i % 5 == 0) * 1 if i % 4 else ''}\n" for i in range(600)
+)
+
+
+@pytest.fixture
+def client(address):
+    with httpx.Client(base_url=address.removesuffix("/explore"), timeout=60) as client:
+        yield client
+
+
+@pytest.mark.parametrize("path", ["", "log", *VIEWS])
+def test_every_page_forbids_inline_scripts_and_other_hosts(client, path):
+    answer = client.get(f"/explore/{path}")
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "script-src 'self';" in policy
+    assert "default-src 'none'" in policy
+    assert "http://" not in answer.text
+    assert "https://" not in answer.text
+
+
+def test_answers_are_in_the_page_without_a_script(client):
+    text = client.get("/explore/arms?means=0.6,0.5&observe=0.5,0.5").text
+    assert "The effective dimension is 4 instead of 2" in text
+    assert 'value="0.6,0.5"' in text
+
+
+def test_nonsense_in_an_address_gets_a_sentence_and_a_page(client):
+    answer = client.get("/explore/arms?means=<script>alert(1)</script>,2")
+    assert answer.status_code == 422
+    assert "`means` must be a number" in answer.text
+    assert "<script>alert" not in answer.text
+    said = client.get("/explore/arms/picture?observe=7,0.5,0.5")
+    assert said.status_code == 422
+    assert "`observe`" in said.json()["sentence"]
+    assert client.get("/explore/nowhere").status_code == 404
+    assert client.get("/explore/arms/play?horizon=-1").status_code == 422
+    assert client.get("/explore/static/..%2fsite.py").status_code == 404
+
+
+def test_curves_stream_in_as_replications_finish(client):
+    with client.stream("GET", "/explore/arms/play?horizon=100") as answer:
+        events = [json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data")]
+    done = [event["done"] for event in events[:-1]]
+    assert done == sorted(done)
+    assert done[0] == 4
+    assert events[-1] == {}
+
+
+def test_audit_of_a_dropped_log_is_that_of_the_library_and_the_log_is_not_kept(
+    client, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    columns = client.post("/explore/log/columns", content=LOG).json()
+    assert columns["columns"] == ["offer", "sold"]
+    assert columns["guess"]["action"] == "offer"
+    found = client.post("/explore/log/audit?action=offer&reward=sold", content=LOG).json()
+    path = tmp_path / "log.csv"
+    path.write_text(LOG)
+    own = audit(path, action="offer", reward="sold")
+    assert found["answers"] == list(own.answers)
+    assert [row["rate"] for row in found["pictures"][0]["rows"]] == [
+        own.rates.records()[i]["rate"] for i in own.costliest(2)
+    ]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["log.csv"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "said"),
+    [
+        ("audit?action=offer&reward=price", LOG, "price"),
+        ("audit?reward=sold", LOG, "`action`"),
+        ("columns", "", "log"),
+        ("columns", "\x00\xff\x00", "log"),
+    ],
+)
+def test_a_log_that_cannot_be_read_gets_a_sentence(client, path, body, said):
+    answer = client.post(f"/explore/log/{path}", content=body.encode("latin-1"))
+    assert answer.status_code == 422
+    assert said in answer.json()["sentence"]
+
+
+def test_a_log_that_is_too_large_is_refused(client, monkeypatch):
+    monkeypatch.setattr("halfseen.explorer.site.LARGEST_LOG", 100)
+    assert client.post("/explore/log/columns", content=LOG).status_code == 413

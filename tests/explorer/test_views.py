@@ -1,0 +1,179 @@
+"""The explorer's numbers are the library's, and its code gives the same."""
+
+import contextlib
+import io
+import math
+import tomllib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from halfseen import (
+    UCB,
+    ArmedBandit,
+    GeometricDelay,
+    InvalidInput,
+    MultiThreshold,
+    PerArm,
+    RewardDependent,
+    read_spec,
+    theory,
+)
+from halfseen.explorer.arms_view import ArmsView
+from halfseen.explorer.delay_view import DelayView
+from halfseen.explorer.gamma_view import GammaView
+from halfseen.explorer.plays import BATCHES, updates
+from halfseen.explorer.site import VIEWS
+from halfseen.explorer.threshold_view import ThresholdView
+from halfseen.explorer.tour import STEPS
+from halfseen.tables import show
+
+
+def picture(view, name):
+    return next(picture for picture in view.pictures() if picture.name == name)
+
+
+def test_arms_page_gives_the_effective_dimension_and_the_bound_of_the_library():
+    view = ArmsView.read({"means": "0.6,0.2", "observe": "0.3,0.9", "horizon": "1000"})
+    bound = theory.regret_bounds(
+        ArmedBandit([0.6, 0.2], reward="bernoulli"), PerArm([0.3, 0.9]), UCB(), 1000
+    ).smallest.value
+    said = " ".join(view.answers())
+    assert show(theory.effective_dimension([0.3, 0.9])) in said
+    assert f"at most {show(bound)} in 1,000" in said
+    assert [row["weight"] for row in picture(view, "weights").rows] == [1 / 0.3, 1 / 0.9]
+    last = [row for row in picture(view, "water").rows if row["frame"] == 39]
+    assert math.isclose(sum(row["rounds"] for row in last), 1000)
+    assert np.allclose(last[0]["seen"], last[1]["seen"])
+
+
+def test_threshold_page_gives_the_path_of_the_library():
+    view = ThresholdView.read({"degrees": "60", "observe": "1,0.75", "dimension": "3"})
+    path = theory.information_path(MultiThreshold([math.pi / 3], [1, 0.75], [0, 0, 1]))
+    assert f"is {show(path.effective_dimension)};" in view.answers()[0]
+    rows = picture(view, "potential").rows
+    for row in rows:
+        if row["which"] == "J of the path":
+            assert row["value"] == pytest.approx(path.potential(row["time"]))
+    most = {row["time"]: row["value"] for row in rows if row["which"] != "J of the path"}
+    assert all(row["value"] <= most[row["time"]] * (1 + 1e-9) for row in rows)
+    heights = [row["along"] for row in picture(view, "globe").rows if row["region"] == 1]
+    assert min(heights) == pytest.approx(math.sin(math.pi / 3))
+
+
+def test_delay_page_gives_the_dimension_of_the_window():
+    view = DelayView.read({"means": "0.6,0.5", "delays": "200,20", "arrive": "0.9,0.8"})
+    seen = [
+        GeometricDelay(200, arrive=0.9).arrived_by(100),
+        GeometricDelay(20, arrive=0.8).arrived_by(100),
+    ]
+    assert show(theory.effective_dimension(seen)) in view.answers()[0]
+
+
+def test_gamma_page_agrees_with_the_censorship_and_holds_the_truth():
+    query = {"means": "0.6,0.5", "successes": "0.4,0.8", "failures": "0.6,0.5"}
+    view = GammaView.read(query)
+    problem = ArmedBandit([0.6, 0.5], reward="bernoulli")
+    hidden = RewardDependent([{0: 0.6, 1: 0.4}, {0: 0.5, 1: 0.8}])
+    assert np.allclose(view.rewards.mean, hidden.seen_means(problem), rtol=1e-9)
+    assert view.gamma == pytest.approx(4.0)
+    for row in picture(view, "bounds").rows:
+        if row["kind"] == "band" and row["gamma"] >= view.gamma:
+            assert row["low"] <= view.values["means"][int(row["which"][-1]) - 1] <= row["high"]
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_python_of_a_page_prints_what_the_page_says(name):
+    view = VIEWS[name].read({"horizon": "200"} if "horizon" in view_names(name) else {})
+    text = view.python().replace("horizon=200,", "horizon=200, replications=2,")
+    text = text.replace("horizon=200)", "horizon=200, replications=2)")
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(text, f"{name}.py", "exec"), {})
+    assert len(printed.getvalue()) > 20
+
+
+def view_names(name):
+    return [control.name for control in VIEWS[name].controls]
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if VIEWS[name].read({}).toml()])
+def test_toml_of_a_page_is_the_study_it_plays(name, tmp_path):
+    view = VIEWS[name].read({})
+    path = tmp_path / "spec.toml"
+    path.write_text(view.toml())
+    replications = tomllib.loads(view.toml())["replications"]
+    spec, played = read_spec(path), view.study(replications, 1)
+    assert spec.problems["arms"] == played.problems["arms"]
+    assert spec.censorships == played.censorships
+    assert spec.policies == played.policies
+    assert spec.horizon == played.horizon
+
+
+def test_updates_average_ever_more_replications_of_the_study():
+    from halfseen import simulate
+
+    view = ArmsView.read({"horizon": "200"})
+    found = list(updates(view))
+    assert [update["done"] for update in found] == np.cumsum(BATCHES).tolist()
+    alone = simulate(view.study(BATCHES[0], 1)).data["regret"]
+    last = alone.isel(problem=0, censorship=0, checkpoint=-1).mean("replication")
+    ends = [row["mean"] for row in found[0]["rows"] if row["round"] == 200]
+    assert np.allclose(ends, last.values)
+
+
+def test_steps_of_the_tour_are_addresses_of_pages():
+    for step in STEPS:
+        query = dict(part.split("=") for part in step.address.split("&"))
+        view = VIEWS[step.view].read(query)
+        assert view.address == step.address
+
+
+def test_address_leads_back_to_the_same_page():
+    for kind in VIEWS.values():
+        view = kind.read({})
+        query = dict(part.split("=") for part in view.address.split("&"))
+        assert kind.read(query) == view
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "said"),
+    [
+        ("arms", {"means": "0.6,nan"}, "`means` must be a number; got 'nan'"),
+        ("arms", {"means": "0.6"}, "2 to 8 numbers"),
+        ("arms", {"means": "0.6,0.5", "observe": "0.1,0.2,0.3"}, "`observe` must be 2 numbers"),
+        ("arms", {"observe": "0.3,0,0.3"}, "`observe`"),
+        ("arms", {"horizon": "1e99"}, "`horizon`"),
+        ("arms", {"horizons": "100"}, "horizon"),
+        ("thresholds", {"degrees": "60,30", "observe": "1,0.5,0.2"}, "thresholds"),
+        ("delays", {"window": "2.5"}, "`window`"),
+        ("missing-not-at-random", {"successes": "a,b"}, "`successes` must be a number"),
+    ],
+)
+def test_nonsense_in_an_address_gets_a_sentence(name, query, said):
+    with pytest.raises(InvalidInput) as refused:
+        VIEWS[name].read(query)
+    assert said in str(refused.value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted(VIEWS)),
+    st.lists(st.floats(0, 1), min_size=2, max_size=5),
+    st.lists(st.floats(0.02, 1), min_size=5, max_size=5),
+)
+def test_whatever_the_sliders_say_there_is_a_page_or_a_sentence(name, means, chances):
+    names = view_names(name)
+    lists = {c.name: c for c in VIEWS[name].controls if c.entries}
+    values = {"means": means, "observe": chances}
+    query = {n: ",".join(map(str, values[n][: len(means)])) for n in values if n in lists}
+    try:
+        view = VIEWS[name].read({key: text for key, text in query.items() if key in names})
+    except InvalidInput:
+        return
+    content = view.to_dict()
+    assert all(isinstance(text, str) and text for text in content["answers"])
+    for chart in content["pictures"]:
+        numbers = [v for row in chart["rows"] for v in row.values() if isinstance(v, float)]
+        assert all(map(math.isfinite, numbers))
