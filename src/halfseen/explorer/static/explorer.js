@@ -38,6 +38,9 @@
       },
     );
     known?.finalize();
+    place.querySelector("svg.marks").setAttribute("role", "img");
+    place.querySelector("svg.marks").setAttribute("aria-label", picture.title);
+    place.querySelector("summary")?.setAttribute("aria-label", `Save the chart: ${picture.title}`);
     const entry = { spec, view: shown.view, finalize: shown.finalize };
     charts.set(picture.name, entry);
     return entry;
@@ -340,9 +343,12 @@
             make("h2", {}, picture.title),
             make("p", {}, picture.note),
           );
-          const place = make("div", { className: "chart", role: "img" });
-          place.setAttribute("aria-label", picture.title);
-          return make("figure", { id: picture.name }, caption, place);
+          return make(
+            "figure",
+            { id: picture.name },
+            caption,
+            make("div", { className: "chart" }),
+          );
         }),
       );
       await drawAll(content.pictures);
