@@ -1,0 +1,422 @@
+"""The decision service without its HTTP: loops that decide, learn and survive a kill."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from halfseen.errors import StorageError
+from halfseen.service import erasure, loop_events, loop_table
+from halfseen.service.database import Database
+from halfseen.service.decision_rows import decision_rows
+from halfseen.service.event_log import EventLog
+from halfseen.service.exchange import Item
+from halfseen.service.fold import Refold
+from halfseen.service.key_table import KeyTable
+from halfseen.service.loop_config import LoopConfig
+from halfseen.service.loop_events import Event
+from halfseen.service.loop_status import loop_counts, loop_status
+from halfseen.service.planning import expired
+from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable, UnknownLoop
+from halfseen.service.state_snapshots import (
+    EVERY,
+    check_snapshots,
+    load_state,
+    packed,
+    read_configs,
+    write_snapshot,
+)
+from halfseen.service.tailing import Tail
+from halfseen.service.writer import Answers, LiveLoop, Writer, microseconds
+
+QUEUE_LIMIT = 10_000
+SWEEP_SECONDS = 1.0
+Result = TypeVar("Result")
+
+
+class Service:
+    """Loops of decisions on one database; made by `Service.open`.
+
+    All methods belong to the asyncio loop in which the service was opened. The state of a loop is
+    always exactly what its committed events give: a choice is made on it and committed before it
+    is folded or answered.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        queue_limit: int = QUEUE_LIMIT,
+        snapshot_every: int = EVERY,
+        clock: Callable[[], int] = microseconds,
+    ) -> None:
+        self.database, self.read_only = database, database.read_only
+        self.clock, self.snapshot_every = clock, snapshot_every
+        self._reader = EventLog(database)
+        self._reading = asyncio.Lock()
+        self._loops: dict[str, LiveLoop] = {}
+        self._by_id: dict[int, LiveLoop] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._snapshotting: set[int] = set()
+        self._retiring: set[asyncio.Task[None]] = set()
+        self.writer = Writer(
+            EventLog(database), queue_limit=queue_limit, catch_up=self._catch_up, clock=clock
+        )
+        self.tail = Tail(database, self)
+        self.keys = KeyTable(self)
+
+    @classmethod
+    async def open(
+        cls,
+        database: str | Path,
+        *,
+        read_only: bool = False,
+        queue_limit: int = QUEUE_LIMIT,
+        snapshot_every: int = EVERY,
+        sweep: bool = True,
+        clock: Callable[[], int] = microseconds,
+    ) -> Service:
+        """Open a database and bring every loop to the end of its log.
+
+        Parameters
+        ----------
+        database
+            The path of a SQLite file, or ``postgresql://user:password@host/base``.
+        read_only
+            True to serve reading only, for example beside another process on a SQLite file.
+        queue_limit
+            How many requests may wait for the disk.
+        snapshot_every
+            After how many events of a loop a snapshot is taken.
+        sweep
+            False to leave closing windows to other processes.
+        clock
+            The time in microseconds since 1970.
+
+        Raises
+        ------
+        StorageError
+            If the database cannot be used, or another process serves it.
+        """
+        opened = await asyncio.to_thread(Database, database, read_only=read_only)
+        service = cls(opened, queue_limit=queue_limit, snapshot_every=snapshot_every, clock=clock)
+        try:
+            await service.refresh_loops()
+        except BaseException as error:
+            await service.writer.close()
+            service._reader.close()
+            opened.close()
+            if isinstance(error, StorageUnavailable):
+                raise StorageError(str(error)) from None
+            raise
+        start = asyncio.get_running_loop().create_task
+        if opened.server or read_only:
+            service._tasks.append(start(service.tail.run()))
+        if sweep and not read_only:
+            service._tasks.append(start(service._sweep_forever()))
+        return service
+
+    async def close(self) -> None:
+        """Finish what has queued, take snapshots and let go of the database."""
+        for task in [*self._tasks, *self._retiring]:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        if not self.read_only:
+            for loop in self._loops.values():
+                if loop.state.seq > loop.snapshot:
+                    with suppress(StorageUnavailable):
+                        await self._write_snapshot(loop)
+        await self.writer.close()
+        await asyncio.to_thread(self.tail.close)
+        self._reader.close()
+        self.database.close()
+
+    @property
+    def ready(self) -> bool:
+        """Whether the database takes what is written, and the tail reads it."""
+        return not self.writer.failing and not self.tail.failing
+
+    def loops(self) -> list[LoopConfig]:
+        """Return the configuration of every loop."""
+        return [loop.state.config for loop in self._loops.values()]
+
+    def loop(self, name: str) -> LiveLoop:
+        """Return a loop by its name; UnknownLoop if there is none."""
+        found = self._loops.get(name)
+        if found is None:
+            raise UnknownLoop(
+                f"There is no loop {name!r}.",
+                field="loop",
+                value=name,
+                fix="Create it, or use the name of another one.",
+            )
+        return found
+
+    def config(self, name: str) -> LoopConfig:
+        """Return the configuration of a loop; UnknownLoop if there is none."""
+        return self.loop(name).state.config
+
+    async def submit(self, loop: str, items: Sequence[Item], key: str | None = None) -> Answers:
+        """Carry out requests, and answer each once what it adds to the log is on disk.
+
+        Parameters
+        ----------
+        loop
+            The name of the loop.
+        items
+            `Decide`, `Activate`, `Served` and `Outcome`, in any mixture.
+        key
+            The id of the API key, which is kept with the events.
+
+        Returns
+        -------
+        list
+            One answer per item, or the refusal of that item.
+
+        Raises
+        ------
+        UnknownLoop, QueueFull, StorageUnavailable, ReadOnly
+            If none of the items can be carried out.
+        """
+        live = self.loop(loop)
+        self._may_write()
+        answers = await self.writer.submit(live, items, key)
+        if live.state.seq - live.snapshot >= self.snapshot_every:
+            self._snapshot_soon(live)
+        return answers
+
+    async def create_loop(self, config: LoopConfig) -> LoopConfig:
+        """Create a loop; one of the same name and configuration is left as it is."""
+        self._may_write()
+        known = self._loops.get(config.name)
+        if known is None:
+            made = await self.writer.do(lambda log: loop_table.create(log, config, self.clock()))
+            await self.refresh_loops()
+            known = self._loops[config.name]
+            if made:
+                return known.state.config
+        if known.state.config != config:
+            raise Conflict(
+                f"There is a loop {config.name} with other settings.",
+                field="name",
+                value=config.name,
+                fix="Revise that loop, or use another name.",
+            )
+        return known.state.config
+
+    async def revise_loop(self, config: LoopConfig) -> dict[str, Any]:
+        """Change the configuration of a loop.
+
+        Arms may be added at the end and retired. Any other change of what is learned folds the
+        whole log again under the new configuration.
+
+        Returns
+        -------
+        dict
+            ``revision``, ``refolded``, and the ``estimates`` per arm before and after.
+        """
+        self._may_write()
+        live = self.loop(config.name)
+        loop_table.check_revision(live, config)
+        before = loop_status(live)["arms"]
+        refolds = not config.same_but_arms(live.state.rules)
+        now = self.clock
+        revision = await self.writer.do(lambda log: loop_table.revise(log, live, config, now()))
+        await self._reload(live)
+        after = loop_status(live)["arms"]
+        return {"revision": revision, "refolded": refolds, "before": before, "after": after}
+
+    async def archive_loop(self, name: str) -> None:
+        """Let a loop make no more decisions; outcomes are still taken."""
+        self._may_write()
+        live = self.loop(name)
+        await self.writer.do(lambda log: loop_table.archive(log, live.id, self.clock()))
+        live.archived = True
+
+    async def loops_of(self, decision: str) -> list[str]:
+        """Return the names of the loops that know a decision."""
+        found = [loop.name for loop in self._loops.values() if loop.state.find(decision)]
+        if found or all(loop.state.complete and not loop.base for loop in self._loops.values()):
+            return found
+        stored = await self.read(lambda log: log.events_of(None, [decision]))
+        known = {event.loop for event in stored.get(decision, ())}
+        return [loop.name for loop in self._loops.values() if loop.id in known]
+
+    async def status(self, name: str) -> dict[str, Any]:
+        """Return what a loop has learned and how its decisions ended."""
+        return loop_status(self.loop(name))
+
+    async def events(self, name: str, after: int = 0) -> AsyncIterator[list[Event]]:
+        """Go through the events of a loop in lists."""
+        number = self.loop(name).id
+        while found := await self.read(lambda log: log.read(number, after)):
+            yield found
+            after = found[-1].seq
+
+    async def rows(self, name: str, batch: int = 5000) -> AsyncIterator[list[dict[str, Any]]]:
+        """Go through the decisions of a loop in lists of rows, one row per decision.
+
+        A row is what `halfseen audit` and `halfseen value` read: the arm really shown with its
+        propensity, the reward (None if it is missing), the version and the times.
+        """
+        live, after = self.loop(name), 0
+        while True:
+            rows, after = await self.read(lambda log: decision_rows(log, live, after, batch))
+            if rows:
+                yield rows
+            if not after:
+                return
+
+    async def forget(self, decision: str, loop: str | None = None) -> int:
+        """Erase a decision from the log and from memory; return in how many loops it was.
+
+        What was learned from it stays.
+        """
+        self._may_write()
+        live = list(self._loops.values()) if loop is None else [self.loop(loop)]
+        return sum([await erasure.forget(self, one, decision) for one in live])
+
+    async def apply_retention(self) -> dict[str, int]:
+        """Delete the events that are older than each loop keeps them; return how many."""
+        self._may_write()
+        found = {}
+        for live in list(self._loops.values()):
+            days = live.state.rules.retention
+            if days is not None:
+                found[live.name] = await erasure.delete_older(self, live, days)
+        return found
+
+    async def archive(
+        self, folder: str | Path, *, days: float, loop: str | None = None
+    ) -> list[Path]:
+        """Move the decisions older than so many days to Parquet files; return their paths."""
+        self._may_write()
+        live = list(self._loops.values()) if loop is None else [self.loop(loop)]
+        written = [await erasure.archive_older(self, one, Path(folder), days) for one in live]
+        return [path for path in written if path is not None]
+
+    async def check(self) -> list[str]:
+        """Return what does not agree when snapshots are compared with a replay of the log."""
+        found: list[str] = []
+        for live in list(self._loops.values()):
+            one = live
+
+            def compare(log: EventLog, one: LiveLoop = one) -> list[str]:
+                return check_snapshots(log, one.id, one.base, read_configs(log, one.id))
+
+            found += await self.read(compare)
+        return found
+
+    def numbers(self) -> dict[str, Any]:
+        """Return figures for monitoring; the commit times are those since the last call."""
+        taken = self.writer.commit_seconds
+        seconds = [taken.popleft() for _ in range(len(taken))]
+        return {
+            "queue": self.writer.queued,
+            "lag_events": self.tail.lag,
+            "commit_seconds": seconds,
+            "failures": self.writer.failures,
+            "loops": {name: loop_counts(loop) for name, loop in self._loops.items()},
+        }
+
+    async def read(self, query: Callable[[EventLog], Result]) -> Result:
+        """Run a query on the connection for reading, in a thread."""
+        async with self._reading:
+            return await asyncio.to_thread(query, self._reader)
+
+    def _may_write(self) -> None:
+        if self.read_only:
+            raise ReadOnly("The service was opened to read only.")
+
+    async def refresh_loops(self) -> None:
+        """Take in the loops that are new in the database, and what was archived."""
+        for number, name, archived, base in await self.read(loop_table.listed):
+            live = self._by_id.get(number)
+            if live is None:
+                configs = await self.read(lambda log, n=number: read_configs(log, n))
+                state, snapshot = await self.read(
+                    lambda log, n=number, b=base, c=configs: load_state(log, n, b, c)
+                )
+                if number in self._by_id:
+                    continue
+                live = LiveLoop(number, name, state, snapshot=snapshot)
+                self._loops[name] = self._by_id[number] = live
+            live.archived, live.base = archived is not None, base
+
+    def _catch_up(self, live: LiveLoop, events: list[Event]) -> None:
+        """Fold what other processes have added; called inside the writer's transaction."""
+        try:
+            live.state.fold_all(events)
+        except Refold:
+            configs = read_configs(self.writer.log, live.id)
+            if not live.state.learn_of(configs):
+                live.state, _ = load_state(self.writer.log, live.id, live.base, configs)
+            live.state.fold_all(event for event in events if event.seq > live.state.seq)
+
+    async def _reload(self, live: LiveLoop) -> None:
+        """Take in newer events of one loop, and a new configuration."""
+        configs = await self.read(lambda log: read_configs(log, live.id))
+        if max(configs) != max(live.state.configs) and not live.state.learn_of(configs):
+            state, live.snapshot = await self.read(
+                lambda log: load_state(log, live.id, live.base, configs)
+            )
+            live.state = state
+        await self.follow(live)
+
+    async def follow(self, live: LiveLoop) -> int:
+        """Fold the events of a loop that this process has not seen; return how many."""
+        state, count = live.state, 0
+        while found := await self.read(lambda log: log.read(live.id, state.seq)):
+            if live.state is not state:
+                return count
+            if any(event.kind == loop_events.REVISED for event in found):
+                configs = await self.read(lambda log: read_configs(log, live.id))
+                if not state.learn_of(configs):
+                    await self._reload(live)
+                    return count + len(found)
+            state.fold_all(found)
+            count += len(found)
+        return count
+
+    async def _sweep_forever(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Let the writer close the windows that have passed."""
+        now = self.clock()
+        for live in self._loops.values():
+            if next(expired(live.state, now), None) is not None:
+                self.writer.sweep(live)
+            if live.state.seq - live.snapshot >= self.snapshot_every:
+                self._snapshot_soon(live)
+
+    def _snapshot_soon(self, live: LiveLoop) -> None:
+        if live.id in self._snapshotting:
+            return
+        self._snapshotting.add(live.id)
+        task = asyncio.get_running_loop().create_task(self._snapshot(live))
+        self._retiring.add(task)
+        task.add_done_callback(self._retiring.discard)
+
+    async def _snapshot(self, live: LiveLoop) -> None:
+        try:
+            with suppress(StorageUnavailable):
+                await self._write_snapshot(live)
+        finally:
+            self._snapshotting.discard(live.id)
+
+    async def _write_snapshot(self, live: LiveLoop) -> None:
+        content, seq = live.state.to_dict(), live.state.seq
+
+        def write(log: EventLog) -> None:
+            write_snapshot(log, live.id, seq, packed(content))
+
+        await self.writer.do(write)
+        live.snapshot = max(live.snapshot, seq)
+
