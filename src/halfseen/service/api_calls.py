@@ -62,7 +62,7 @@ class Call:
     service
         The service it is for.
     loop, decision
-        The names in the path; empty where there are none.
+        The names in the path; empty where there are none, until the loop is found.
     query
         The parameters after the question mark.
     body
@@ -163,21 +163,17 @@ class Api:
     ) -> Reply:
         """Answer one request, whatever happens."""
         began = perf_counter()
+        call = Call(self.service, loop, decision, query or {})
         try:
-            call = Call(self.service, loop, decision, query or {})
             await self._let_in(operation, headers, call)
             if operation.method != "GET":
                 call.body = await read_body(headers, receive, operation.limit)
             reply = await operation.handler(call)
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:
-            if not isinstance(error, Exception):
-                raise
+        except Exception as error:
             reply = self._refused(error)
         seconds = perf_counter() - began
         self.metrics.request(operation.kind, reply.status, seconds)
-        self.log.note(loop, operation.kind, reply.status, seconds)
+        self.log.note(call.loop, operation.kind, reply.status, seconds)
         return reply
 
     async def _let_in(
@@ -201,7 +197,7 @@ class Api:
             )
         key = self.keys.find(token.decode("latin-1"))
         if key is None and self.keys.stale:
-            await asyncio.to_thread(self.keys.refresh)
+            await self.keys.refresh()
             key = self.keys.find(token.decode("latin-1"))
         if key is None:
             raise NoValidKey(

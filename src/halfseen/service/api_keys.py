@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hmac
+import math
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from halfseen import checks
 from halfseen.errors import InvalidInput
@@ -16,7 +17,7 @@ from halfseen.errors import InvalidInput
 ROLES = ("decide", "report", "admin")  # each may do what those before it may
 RANK = {role: rank for rank, role in enumerate(ROLES)}
 PATTERN = re.compile(r"hs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
-STALE = 2.0  # seconds after which the keys are read again
+STALE = 1.0  # seconds after which the keys are read again
 LONGEST_NAME = 128
 
 
@@ -79,22 +80,22 @@ class KeyRing:
     Parameters
     ----------
     load
-        Reads all keys.
+        Reads all keys as the table has them.
     """
 
-    def __init__(self, load: Callable[[], Iterable[ApiKey]]) -> None:
+    def __init__(self, load: Callable[[], Awaitable[list[dict[str, Any]]]]) -> None:
         self._load = load
         self._keys: dict[str, ApiKey] = {}
-        self._read = -STALE
+        self._read = -math.inf
 
-    def refresh(self) -> None:
+    async def refresh(self) -> None:
         """Read the keys."""
-        self._keys = {key.id: key for key in self._load()}
         self._read = monotonic()
+        self._keys = {key.id: key for key in map(stored_key, await self._load())}
 
     @property
     def stale(self) -> bool:
-        """Whether the keys were read more than two seconds ago."""
+        """Whether the keys were read more than a second ago."""
         return monotonic() - self._read >= STALE
 
     @property
@@ -109,3 +110,16 @@ class KeyRing:
         if key is None or key.revoked is not None or not matches(key, text):
             return None
         return key
+
+
+def stored_key(row: dict[str, Any]) -> ApiKey:
+    """Return a key from a row of the table."""
+    revoked = row["revoked"]
+    return ApiKey(row["id"], row["name"], row["role"], row["hash"], row["created"], revoked)
+
+
+def row_of(key: ApiKey) -> dict[str, Any]:
+    """Return a key as the table has it."""
+    row = key._asdict()
+    row["hash"] = row.pop("digest")
+    return row

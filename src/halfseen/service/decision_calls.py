@@ -57,7 +57,7 @@ async def outcome(call: Call) -> Reply:
 
 
 async def _note(call: Call, item: Activate | Served | Outcome) -> Reply:
-    loop = await loop_of(call.service, call.query.get("loop"), item)
+    call.loop = loop = await loop_of(call.service, call.query.get("loop"), item)
     (answer,) = await call.service.submit(loop, [item], call.key)
     if isinstance(answer, Refusal):
         raise answer

@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
+from starlette.routing import Match
 
 from halfseen.service.api_calls import Api, Operation, Receive, Reply
 from halfseen.service.api_operations import operations
@@ -83,7 +84,7 @@ async def _look_after(api: Api) -> None:
         api.metrics.take(api.service.numbers())
         if api.keys is not None and api.keys.stale:
             with suppress(Exception):  # the database is away; the keys known stay valid
-                await asyncio.to_thread(api.keys.refresh)
+                await api.keys.refresh()
 
 
 def _endpoint(api: Api, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
@@ -112,10 +113,11 @@ def _response(reply: Reply) -> Response:
 
 async def _not_here(request: Request, error: Exception) -> Response:
     """Answer a request that no operation takes."""
-    assert isinstance(error, HTTPException)
+    found = [r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE]
+    methods = sorted({method for route in found for method in route.methods or ()})
     refusal: Refusal
-    if error.status_code == 405:
-        allowed = (error.headers or {}).get("Allow", "")
+    if methods:
+        allowed = ", ".join(methods)
         refusal = MethodNotAllowed(
             f"{request.method} is not possible here.", allowed=allowed, fix=f"Use {allowed}."
         )

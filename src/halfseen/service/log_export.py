@@ -6,45 +6,33 @@ import asyncio
 import csv
 import os
 import tempfile
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from halfseen.service.decision_rows import row_types
 
 if TYPE_CHECKING:
     from halfseen.service.decision_service import Service
 
 MEDIA = {"csv": b"text/csv; charset=utf-8", "parquet": b"application/vnd.apache.parquet"}
-COLUMNS = {  # with their DuckDB types
-    "id": "VARCHAR",
-    "arm": "VARCHAR",
-    "chosen": "VARCHAR",
-    "probability": "DOUBLE",
-    "reward": "DOUBLE",
-    "state": "VARCHAR",
-    "decided_at": "TIMESTAMP",
-    "shown_at": "TIMESTAMP",
-    "outcome_at": "TIMESTAMP",
-    "version": "BIGINT",
-    "revision": "INTEGER",
-}
-TIMES = {name for name, kind in COLUMNS.items() if kind == "TIMESTAMP"}
 
 
 async def export_file(service: Service, loop: str, kind: str) -> Path:
     """Write a loop's log to a temporary file, and return it; the caller deletes it."""
+    columns = columns_of(service, loop)
     rows = _temporary(".csv")
     try:
         with rows.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(COLUMNS)
+            writer.writerow(columns)
             async for some in service.rows(loop):
-                await asyncio.to_thread(writer.writerows, map(_written, some))
+                await asyncio.to_thread(writer.writerows, [_written(row, columns) for row in some])
         if kind == "csv":
             return rows
         packed = _temporary(".parquet")
         try:
-            await asyncio.to_thread(_pack, rows, packed)
+            await asyncio.to_thread(_pack, rows, packed, columns)
         except BaseException:
             packed.unlink(missing_ok=True)
             raise
@@ -72,9 +60,9 @@ def _audited(file: Path, window: float) -> dict[str, Any]:
         action="arm",
         reward="reward",
         time="shown_at",
-        feedback_time="outcome_at",
-        propensity="probability",
-        id="id",
+        feedback_time="ended_at",
+        propensity="propensity",
+        id="decision",
         where="state <> 'held'",
         window=window / 86_400.0,
         now=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f"),
@@ -84,11 +72,17 @@ def _audited(file: Path, window: float) -> dict[str, Any]:
     return content
 
 
-def _pack(rows: Path, packed: Path) -> None:
+def columns_of(service: Service, loop: str) -> dict[str, str]:
+    """Return the columns of an export with their DuckDB types; times are times."""
+    types = row_types(service.loop(loop))
+    return {name: "TIMESTAMP" if name.endswith("_at") else kind for name, kind in types.items()}
+
+
+def _pack(rows: Path, packed: Path, columns: dict[str, str]) -> None:
     import duckdb
 
     with duckdb.connect() as connection:
-        table = connection.read_csv(str(rows), header=True, dtype=COLUMNS, quotechar='"')
+        table = connection.read_csv(str(rows), header=True, dtype=columns, quotechar='"')
         table.write_parquet(str(packed), compression="zstd")
 
 
@@ -98,14 +92,16 @@ def _temporary(ending: str) -> Path:
     return Path(name)
 
 
-def _written(row: dict[str, Any]) -> Iterable[Any]:
+def _written(row: dict[str, Any], columns: dict[str, str]) -> list[Any]:
     """Return a row as the file has it: times in UTC, nothing where nothing is known."""
-    for name in COLUMNS:
-        value = row[name]
-        if value is None:
-            yield ""
-        elif name in TIMES:
-            moment = datetime.fromtimestamp(value / 1e6, UTC)
-            yield moment.strftime("%Y-%m-%d %H:%M:%S.%f")
-        else:
-            yield repr(value) if isinstance(value, float) else value
+    return [_cell(row[name], kind) for name, kind in columns.items()]
+
+
+def _cell(value: Any, kind: str) -> Any:
+    if value is None:
+        return ""
+    if kind == "TIMESTAMP":
+        seconds, rest = divmod(value, 1_000_000)
+        moment = datetime.fromtimestamp(seconds, UTC)
+        return f"{moment:%Y-%m-%d %H:%M:%S}.{rest:06d}"
+    return repr(value) if isinstance(value, float) else value

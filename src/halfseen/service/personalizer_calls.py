@@ -38,7 +38,7 @@ class RankRequest:
 
 async def rank(call: Call) -> Reply:
     """Answer which action to show; the others follow in the order in which they were sent."""
-    loop = call.loop or LOOP
+    call.loop = loop = call.loop or LOOP
     config = call.service.config(loop)
     asked = rank_request(json_object(call.body))
     offered = [one for one in asked.actions if one[0] not in asked.excluded]
@@ -76,7 +76,8 @@ async def activate(call: Call) -> Reply:
 
 
 async def _note(call: Call, item: Item) -> Reply:
-    (answer,) = await call.service.submit(call.loop or LOOP, [item], call.key)
+    call.loop = call.loop or LOOP
+    (answer,) = await call.service.submit(call.loop, [item], call.key)
     if isinstance(answer, Refusal):
         raise answer
     return Reply(204, b"")

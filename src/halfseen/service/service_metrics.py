@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 MEDIA_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+OUTCOMES = ("observed", "censored", "late", "unmatched")
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
@@ -100,12 +101,12 @@ class LoopCollector:
             labels=("loop",),
         )
         for name, loop in self.loops.items():
-            for arm, count in loop.get("decisions", {}).items():
+            for arm, count in loop["decisions_per_arm"].items():
                 decisions.add_metric((name, arm), count)
-            for state, count in loop.get("outcomes", {}).items():
-                outcomes.add_metric((name, state), count)
-            pending.add_metric((name,), loop.get("pending", 0))
-            for arm, share in loop.get("seen", {}).items():
+            for state in OUTCOMES:
+                outcomes.add_metric((name, state), loop[state])
+            pending.add_metric((name,), loop["pending"])
+            for arm, share in loop.get("seen_ratio", {}).items():
                 if share is not None:
                     seen.add_metric((name, arm), share)
             if loop.get("effective_dimension") is not None:
