@@ -2,10 +2,12 @@
 
 import asyncio
 import io
-from contextlib import asynccontextmanager
+import threading
+from contextlib import asynccontextmanager, contextmanager
 from types import SimpleNamespace
 
 import httpx
+import uvicorn
 
 from halfseen.service.api_calls import Api
 from halfseen.service.api_keys import KeyRing, new_key, row_of
@@ -61,3 +63,45 @@ async def issued(place, role):
     await place.service.keys.add(row_of(key))
     await place.ring.refresh()
     return {"Authorization": f"Bearer {text}"}
+
+
+@contextmanager
+def listening(folder, *loops, keys=False, role="admin"):
+    """Serve loops on a port of this machine from a thread; give the address and a key."""
+    ready, ended = threading.Event(), threading.Event()
+    place = SimpleNamespace(address=None, key=None, error=None)
+
+    async def main():
+        async with served(folder, *loops, keys=keys) as inside:
+            if keys:
+                place.key = (await issued(inside, role))["Authorization"].removeprefix("Bearer ")
+            place.service = inside.service
+            config = uvicorn.Config(inside.app, port=0, log_level="error", ws="none")
+            server = uvicorn.Server(config)
+            serving = asyncio.create_task(server.serve())
+            while not server.started and not serving.done():
+                await asyncio.sleep(0.01)
+            place.address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+            ready.set()
+            while not ended.is_set():
+                await asyncio.sleep(0.02)
+            server.should_exit = True
+            await serving
+
+    def work():
+        try:
+            asyncio.run(main())
+        except BaseException as error:
+            place.error = error
+            ready.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert ready.wait(60)
+    try:
+        if place.error is not None:
+            raise place.error
+        yield place
+    finally:
+        ended.set()
+        thread.join()

@@ -162,6 +162,8 @@ BAD = [
     (DECIDE, b'{"available": ["green"]}', 422, "available"),
     (DECIDE, b'{"available": []}', 422, "available"),
     (DECIDE, b'{"features": [["a"]]}', 422, "features[0]"),
+    (DECIDE, b'{"features": [[1, 2], [3]]}', 422, "features"),
+    (DECIDE, b'{"features": []}', 422, "features"),
     (DECIDE, b'{"hold": 1}', 422, "hold"),
     (DECIDE, b'{"count": 1001}', 422, "count"),
     (DECIDE, b'{"at": "yesterday"}', 422, "at"),

@@ -164,13 +164,18 @@ def schemas() -> dict[str, Any]:
         "Served": _object(_SERVED, ["arm"]),
         "Outcome": _object(_OUTCOME, ["reward"]),
         "Noted": _object({"id": TEXT, "loop": TEXT, "state": STATE}, ["id", "loop", "state"]),
+        "BatchItem": {"anyOf": entries},
         "Batch": _object(
             {
                 "items": {
                     "type": "array",
-                    "items": {"anyOf": entries},
+                    "items": {
+                        "description": "A BatchItem. One that is none is refused on its own.",
+                        "examples": [{"outcome": {"id": "x", "reward": 1}}],
+                    },
                     "minItems": 1,
                     "maxItems": BATCH_ITEMS,
+                    "description": "Objects with one of decide, activate, served and outcome.",
                 }
             },
             ["items"],
@@ -255,12 +260,13 @@ def described(operation: Operation, keys: bool) -> dict[str, Any]:
     for status in sorted(refusals):
         answers[str(status)] = {"description": MEANING[status], "content": problem}
     names = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
+    longest = 256 if "/events/" in operation.path else 128
     parameters = [
         {
             "name": name,
             "in": "path",
             "required": True,
-            "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+            "schema": {"type": "string", "minLength": 1, "maxLength": longest},
         }
         for name in names
     ]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
-
 from halfseen.service.api_calls import Call, Reply, json_reply
 from halfseen.service.log_export import MEDIA, audit_of, export_file
 from halfseen.service.loop_config import loop_config
 from halfseen.service.problem_documents import invalid
+from halfseen.service.refusals import UnknownDecision
 from halfseen.service.request_bodies import json_object
 
 _one_at_a_time = asyncio.Semaphore(1)  # audits and exports read the whole log
@@ -67,5 +66,9 @@ async def export_loop(call: Call) -> Reply:
 
 async def forget(call: Call) -> Reply:
     """Erase a decision and everything that came of it."""
-    forgotten: Any = await call.service.forget(call.decision, call.query.get("loop"))
+    forgotten = await call.service.forget(call.decision, call.query.get("loop"))
+    if not forgotten:
+        raise UnknownDecision(
+            "There is no such decision.", field="id", value=call.decision, fix="Check the id."
+        )
     return json_reply({"forgotten": forgotten})

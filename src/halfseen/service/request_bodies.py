@@ -166,6 +166,10 @@ def _decide(content: dict[str, Any]) -> Decide:
             fix = "Write [[1, 0], [0, 1]]: a row per action."
             raise invalid("features", "must be a list of lists of numbers", features, fix)
         features = [_numbers(f"features[{k}]", row) for k, row in enumerate(features)]
+        if len({len(row) for row in features}) != 1:
+            fix = "Send the same number of features for every action."
+            lengths = [len(row) for row in features]
+            raise invalid("features", "must have rows of the same length", lengths, fix)
     hold = content.get("hold")
     if hold is not None and type(hold) is not bool:
         raise invalid("hold", "must be true or false", hold, "Leave it out to show it at once.")
