@@ -45,8 +45,8 @@ class ServedDecision(NamedTuple):
 
     Attributes
     ----------
-    id
-        The decision's id, to report its outcome with.
+    id, loop
+        The decision's id, to report its outcome with, and its loop.
     arm
         The arm to play; with features, the place of the action in the list.
     probability
@@ -60,6 +60,7 @@ class ServedDecision(NamedTuple):
     """
 
     id: str
+    loop: str
     arm: Any
     probability: float | None
     state: str
@@ -179,21 +180,21 @@ class Client:
 
     def activate(self, decision: ServedDecision | str) -> dict[str, Any]:
         """Say that a decision that was held is shown now."""
-        return self._post(f"/v1/decisions/{_id(decision)}/activate", {})
+        return self._post(_about(decision, "activate"), {})
 
     def served(
         self, decision: ServedDecision | str, arm: Any, *, probability: float | None = None
     ) -> dict[str, Any]:
         """Say that another arm was shown than the one chosen, and with which probability."""
         body = {"arm": arm} if probability is None else {"arm": arm, "probability": probability}
-        return self._post(f"/v1/decisions/{_id(decision)}/served", body)
+        return self._post(_about(decision, "served"), body)
 
     def outcome(
         self, decision: ServedDecision | str, reward: float | None, *, at: str | None = None
     ) -> dict[str, Any]:
         """Report the reward of a decision; None if it will never come."""
         body = {"reward": reward} if at is None else {"reward": reward, "at": at}
-        return self._post(f"/v1/decisions/{_id(decision)}/outcome", body)
+        return self._post(_about(decision, "outcome"), body)
 
     def batch(self, loop: str, items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Send up to 1,000 requests at once; each has its own answer.
@@ -269,8 +270,11 @@ def _decision(answer: Mapping[str, Any]) -> ServedDecision:
     return ServedDecision(*(answer.get(name) for name in ServedDecision._fields))
 
 
-def _id(decision: ServedDecision | str) -> str:
-    return _part(decision.id if isinstance(decision, ServedDecision) else decision)
+def _about(decision: ServedDecision | str, what: str) -> str:
+    """Return the address for what is said about a decision."""
+    if isinstance(decision, ServedDecision):
+        return f"/v1/decisions/{_part(decision.id)}/{what}?loop={_part(decision.loop)}"
+    return f"/v1/decisions/{_part(decision)}/{what}"
 
 
 def _part(name: str) -> str:

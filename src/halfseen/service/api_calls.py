@@ -195,10 +195,8 @@ class Api:
             raise NoValidKey(
                 "This needs a key.", fix="Send Authorization: Bearer hs_..., as issued."
             )
-        key = self.keys.find(token.decode("latin-1"))
-        if key is None and self.keys.stale:
-            await self.keys.refresh()
-            key = self.keys.find(token.decode("latin-1"))
+        text = token.decode("latin-1")
+        key = self.keys.find(text) or await self.keys.find_again(text)
         if key is None:
             raise NoValidKey(
                 "The key is not valid.", fix="Issue one with: halfseen serve keys issue."

@@ -18,6 +18,7 @@ ROLES = ("decide", "report", "admin")  # each may do what those before it may
 RANK = {role: rank for rank, role in enumerate(ROLES)}
 PATTERN = re.compile(r"hs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 STALE = 1.0  # seconds after which the keys are read again
+AGAIN = 0.1  # seconds after which they are read again for a key that is not known
 LONGEST_NAME = 128
 
 
@@ -97,6 +98,12 @@ class KeyRing:
     def stale(self) -> bool:
         """Whether the keys were read more than a second ago."""
         return monotonic() - self._read >= STALE
+
+    async def find_again(self, text: str) -> ApiKey | None:
+        """Return the key that a text is, which may have been issued just now."""
+        if monotonic() - self._read >= AGAIN:
+            await self.refresh()
+        return self.find(text)
 
     @property
     def empty(self) -> bool:
