@@ -51,6 +51,7 @@ MAY_IMPORT = {
     "integrations": READ | {"logs"},
     "claims": READ | {"theory"},
     "report": READ | {"claims", "logs", "theory", "values"},
+    "service": STUDIED | {"agents", "logs", "theory"},
     "cli": READ | {"claims", "interrupts", "logs", "report", "theory", "values"},
     "__main__": {"cli", "interrupts"},
     "__init__": {"errors"},

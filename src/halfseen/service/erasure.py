@@ -109,9 +109,7 @@ async def delete_older(service: Service, live: LiveLoop, days: float) -> int:
     return await renew_base(service, live, keep_base=False, upto=upto)
 
 
-async def archive_older(
-    service: Service, live: LiveLoop, folder: Path, days: float
-) -> Path | None:
+async def archive_older(service: Service, live: LiveLoop, folder: Path, days: float) -> Path | None:
     """Write the decisions older than so many days to a Parquet file, then delete their events.
 
     Returns

@@ -215,7 +215,10 @@ def _check_choices(config: LoopConfig) -> None:
             )
     if len(config.arms) > MOST_ARMS:
         raise InvalidInput(
-            "arms", f"must be at most {MOST_ARMS:,}", counted_entries(len(config.arms)), "Use fewer."
+            "arms",
+            f"must be at most {MOST_ARMS:,}",
+            counted_entries(len(config.arms)),
+            "Use fewer.",
         )
     for arm in config.retired:
         if arm not in config.arms:
