@@ -82,6 +82,7 @@ async def renew_base(
             count = int(log.execute(f"SELECT count(*) {within}", (live.id, upto))[0][0])
             log.execute(f"DELETE {within}", (live.id, upto))
         log.commit([live.id])
+        log.scrub()
         return count
 
     deleted: int = await service.writer.do(store)

@@ -117,6 +117,11 @@ class EventLog:
         except self._errors:
             self.close()
 
+    def scrub(self) -> None:
+        """Let nothing that was deleted remain in SQLite's journal."""
+        if not self.server:
+            self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def tip(self, loop: int) -> int:
         """Return the last event of a loop."""
         try:
