@@ -4,6 +4,7 @@ import asyncio
 
 from halfseen.service.decision_service import Service
 from halfseen.service.loop_config import loop_config
+from halfseen.service.state_snapshots import read_configs, replayed
 
 SECOND = 1_000_000
 BANNER = {
@@ -73,13 +74,14 @@ class Driver:
         self.loop.close()
 
 
-def replay(driver, loop="banner"):
+async def replay_of(service, loop="banner"):
     """Return the state that the log alone gives."""
-    from halfseen.service.state_snapshots import read_configs, replayed
+    live = service.loop(loop)
+    return await service.read(
+        lambda log: replayed(log, live.id, live.base, read_configs(log, live.id))
+    )
 
-    live = driver.service.loop(loop)
 
-    def fold(log):
-        return replayed(log, live.id, live.base, read_configs(log, live.id))
-
-    return driver.wait(driver.service.read(fold))
+def replay(driver, loop="banner"):
+    """Return the state that the log of a driven service alone gives."""
+    return driver.wait(replay_of(driver.service, loop))

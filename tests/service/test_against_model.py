@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from service.driver import SECOND, Driver, banner, replay
-from service.plain_model import Model
 
 from halfseen.service.exchange import Activate, Decide, Outcome, Served
 from halfseen.service.refusals import Conflict, InvalidField, UnknownDecision
+from service.driver import SECOND, Driver, banner, replay
+from service.plain_model import Model
 
 NAMES = st.integers(0, 12).map("d{}".format)
 ARMS = st.sampled_from("abc")

@@ -6,7 +6,6 @@ import sqlite3
 
 import duckdb
 import pytest
-from service.driver import SECOND, Driver, banner, replay
 
 from halfseen import InvalidInput, StorageError
 from halfseen.service.decision_service import Service
@@ -21,6 +20,7 @@ from halfseen.service.refusals import (
     UnknownDecision,
     UnknownLoop,
 )
+from service.driver import SECOND, Driver, banner, replay
 
 
 @pytest.fixture
@@ -300,9 +300,9 @@ def test_another_policy_folds_the_whole_log_again(driver):
     assert replay(driver).to_dict() == state
     driver.restart()
     assert driver.state().to_dict() == state
+    driver.submit(Decide("half"))
+    driver.submit(Outcome("half", 0.5))
     with pytest.raises(InvalidField, match="does not fit"):
-        driver.submit(Decide("half"))
-        driver.submit(Outcome("half", 0.5))
         driver.wait(driver.service.revise_loop(banner(reward="bernoulli")))
 
 
