@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "claims": READ | {"theory"},
     "report": READ | {"claims", "logs", "theory", "values"},
     "client": {"errors"},
-    "service": READ | {"agents", "logs"},
+    "service": STUDIED | {"agents", "logs", "theory"},
     "cli": READ | {"claims", "interrupts", "logs", "report", "service", "theory", "values"},
     "__main__": {"cli", "interrupts"},
     "__init__": {"errors"},

@@ -227,8 +227,8 @@ def _url(address: str) -> tuple[sa.URL, Path | None]:
 
 
 def _prepare(connection: Any, _: Any) -> None:
-    """Let every commit of a SQLite connection reach the disk before it returns."""
-    for setting in ("journal_mode = WAL", "synchronous = FULL"):
+    """Let every commit reach the disk before it returns, and overwrite what is deleted."""
+    for setting in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
         connection.execute(f"PRAGMA {setting}").close()
 
 

@@ -253,7 +253,7 @@ class Service:
     async def events(self, name: str, after: int = 0) -> AsyncIterator[list[Event]]:
         """Go through the events of a loop in lists."""
         number = self.loop(name).id
-        while found := await self.read(lambda log: log.read(number, after)):
+        while found := await self.read(lambda log, after=after: log.read(number, after)):
             yield found
             after = found[-1].seq
 
@@ -265,7 +265,9 @@ class Service:
         """
         live, after = self.loop(name), 0
         while True:
-            rows, after = await self.read(lambda log: decision_rows(log, live, after, batch))
+            rows, after = await self.read(
+                lambda log, after=after: decision_rows(log, live, after, batch)
+            )
             if rows:
                 yield rows
             if not after:
@@ -419,4 +421,3 @@ class Service:
 
         await self.writer.do(write)
         live.snapshot = max(live.snapshot, seq)
-

@@ -82,6 +82,7 @@ async def renew_base(
             count = int(log.execute(f"SELECT count(*) {within}", (live.id, upto))[0][0])
             log.execute(f"DELETE {within}", (live.id, upto))
         log.commit([live.id])
+        log.scrub()
         return count
 
     deleted: int = await service.writer.do(store)
@@ -109,9 +110,7 @@ async def delete_older(service: Service, live: LiveLoop, days: float) -> int:
     return await renew_base(service, live, keep_base=False, upto=upto)
 
 
-async def archive_older(
-    service: Service, live: LiveLoop, folder: Path, days: float
-) -> Path | None:
+async def archive_older(service: Service, live: LiveLoop, folder: Path, days: float) -> Path | None:
     """Write the decisions older than so many days to a Parquet file, then delete their events.
 
     Returns

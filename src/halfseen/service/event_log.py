@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from halfseen.errors import no_password
@@ -57,10 +58,8 @@ class EventLog:
         """Give the connection up, and with it what was not committed."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            try:
+            with suppress(*self._errors):
                 connection.close()
-            except self._errors:
-                pass
 
     def begin(self, loops: Sequence[int]) -> dict[int, int]:
         """Begin a transaction, lock loops, and return the last event of each."""
@@ -118,6 +117,11 @@ class EventLog:
         except self._errors:
             self.close()
 
+    def scrub(self) -> None:
+        """Let nothing that was deleted remain in SQLite's journal."""
+        if not self.server:
+            self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def tip(self, loop: int) -> int:
         """Return the last event of a loop."""
         try:
@@ -125,7 +129,9 @@ class EventLog:
         except self._errors as error:
             raise self._failed(error) from None
 
-    def read(self, loop: int, after: int, upto: int | None = None, most: int = 10_000) -> list[Event]:
+    def read(
+        self, loop: int, after: int, upto: int | None = None, most: int = 10_000
+    ) -> list[Event]:
         """Return the events after one, in order, at most so many."""
         values: list[Any] = [loop, after]
         limit = ""

@@ -107,7 +107,7 @@ class LoopState:
         self._folds = _FOLDS
 
     def learn_of(self, configs: Configs) -> bool:
-        """Take in newer configurations; return whether the log need not be folded again for them."""
+        """Take in newer configurations; False if the log must be folded again for them."""
         newest = configs[max(configs)]
         same = newest.same_but_arms(self.rules)
         if same:

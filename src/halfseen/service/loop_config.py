@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 LONGEST_WINDOW = 10 * 366 * 86_400.0  # seconds
 LONGEST_NAME = 64
 MOST_ARMS = 10_000
+NOT_CLOSED = {  # laws whose rewards have sums, or means, that are none of theirs
+    "sum": ("bernoulli", "uniform", "rademacher"),
+    "mean": ("bernoulli", "rademacher", "poisson"),
+}
 
 
 class LoopConfig(BaseModel):
@@ -171,7 +175,16 @@ def loop_config(content: Any) -> LoopConfig:
     limit = "Give seconds, such as 86400 for a day."
     checks.number("window", config.window, above=0.0, at_most=LONGEST_WINDOW, fix=limit)
     if config.retention is not None:
-        checks.number("retention", config.retention, above=0.0, fix="Give days, or null.")
+        window = config.window / 86_400.0
+        days = "Give more days than the window lasts, or null."
+        checks.number("retention", config.retention, at_least=window, fix=days)
+    if config.reward in NOT_CLOSED.get(config.rewards, ()):
+        raise InvalidInput(
+            "rewards",
+            f"must be first, last or max where rewards are {config.reward}",
+            config.rewards,
+            "A sum or a mean of such rewards is not one of them.",
+        )
     config.agent()
     return config
 
@@ -215,7 +228,10 @@ def _check_choices(config: LoopConfig) -> None:
             )
     if len(config.arms) > MOST_ARMS:
         raise InvalidInput(
-            "arms", f"must be at most {MOST_ARMS:,}", counted_entries(len(config.arms)), "Use fewer."
+            "arms",
+            f"must be at most {MOST_ARMS:,}",
+            counted_entries(len(config.arms)),
+            "Use fewer.",
         )
     for arm in config.retired:
         if arm not in config.arms:

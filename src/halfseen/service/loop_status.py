@@ -64,7 +64,8 @@ def loop_status(live: LiveLoop, level: float = 0.95) -> dict[str, Any]:
         "effective_dimension": counts.get("effective_dimension"),
     }
     if not isinstance(agent, Agent):
-        estimate = getattr(agent, "estimate").tolist()
+        linear: Any = agent
+        estimate = linear.estimate.tolist()
         return found | {"arms": [], "estimate": estimate, "winner": None}
     arms = []
     for row in agent.estimates(level).rows:

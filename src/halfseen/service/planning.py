@@ -16,7 +16,16 @@ from halfseen.agents.saved_state import of_unit_length
 from halfseen.errors import InvalidInput, counted_entries, shorten
 from halfseen.problems.action_arrays import action_rows
 from halfseen.service import loop_events as kinds
-from halfseen.service.exchange import Activate, Answer, Decide, Decided, Item, Noted, Outcome, Served
+from halfseen.service.exchange import (
+    Activate,
+    Answer,
+    Decide,
+    Decided,
+    Item,
+    Noted,
+    Outcome,
+    Served,
+)
 from halfseen.service.fold import Known, LoopState
 from halfseen.service.loop_events import Event
 from halfseen.service.refusals import Conflict, InvalidField, Refusal, UnknownDecision

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from halfseen.service.database import Database
@@ -75,10 +76,8 @@ class Tail:
     def _close_listener(self) -> None:
         listener, self._listener = self._listener, None
         if listener is not None:
-            try:
+            with suppress(*self._errors):
                 listener.close()
-            except self._errors:
-                pass
 
     def close(self) -> None:
         """Give the connections up."""
