@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -253,7 +254,7 @@ class Service:
     async def events(self, name: str, after: int = 0) -> AsyncIterator[list[Event]]:
         """Go through the events of a loop in lists."""
         number = self.loop(name).id
-        while found := await self.read(lambda log, after=after: log.read(number, after)):
+        while found := await self.read(partial(EventLog.read, loop=number, after=after)):
             yield found
             after = found[-1].seq
 
@@ -266,7 +267,7 @@ class Service:
         live, after = self.loop(name), 0
         while True:
             rows, after = await self.read(
-                lambda log, after=after: decision_rows(log, live, after, batch)
+                partial(decision_rows, live=live, after=after, most=batch)
             )
             if rows:
                 yield rows
@@ -339,9 +340,9 @@ class Service:
         for number, name, archived, base in await self.read(loop_table.listed):
             live = self._by_id.get(number)
             if live is None:
-                configs = await self.read(lambda log, n=number: read_configs(log, n))
+                configs = await self.read(partial(read_configs, loop=number))
                 state, snapshot = await self.read(
-                    lambda log, n=number, b=base, c=configs: load_state(log, n, b, c)
+                    partial(load_state, loop=number, base=base, configs=configs)
                 )
                 if number in self._by_id:
                     continue
