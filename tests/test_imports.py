@@ -51,8 +51,9 @@ MAY_IMPORT = {
     "integrations": READ | {"logs"},
     "claims": READ | {"theory"},
     "report": READ | {"claims", "logs", "theory", "values"},
+    "client": {"errors"},
     "service": STUDIED | {"agents", "logs", "theory"},
-    "cli": READ | {"claims", "interrupts", "logs", "report", "theory", "values"},
+    "cli": READ | {"claims", "interrupts", "logs", "report", "service", "theory", "values"},
     "__main__": {"cli", "interrupts"},
     "__init__": {"errors"},
 }

@@ -12,6 +12,30 @@ if TYPE_CHECKING:
 COLUMNS = ("id", "name", "role", "hash", "created", "revoked")
 
 
+def all_keys(log: EventLog) -> list[dict[str, Any]]:
+    """Return every key, revoked ones included."""
+    rows = log.execute(f"SELECT {', '.join(COLUMNS)} FROM keys ORDER BY created, id")
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+
+def add_key(log: EventLog, key: dict[str, Any]) -> None:
+    """Store a key: id, name, role, hash and time of creation in microseconds."""
+    log.begin([])
+    names, marks = ", ".join(COLUMNS), ", ".join("?" * len(COLUMNS))
+    values = [key.get(name) for name in COLUMNS]
+    log.execute(f"INSERT INTO keys ({names}) VALUES ({marks})", values)
+    log.commit()
+
+
+def revoke_key(log: EventLog, key: str, at: int) -> bool:
+    """Note that a key is no longer valid; return whether there is one that was."""
+    log.begin([])
+    valid = log.execute("SELECT id FROM keys WHERE id = ? AND revoked IS NULL", (key,))
+    log.execute("UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, key))
+    log.commit()
+    return bool(valid)
+
+
 class KeyTable:
     """The table of API keys: what is stored of each, never the secret."""
 
@@ -20,31 +44,13 @@ class KeyTable:
 
     async def all(self) -> list[dict[str, Any]]:
         """Return every key, revoked ones included."""
-        query = f"SELECT {', '.join(COLUMNS)} FROM keys ORDER BY created, id"
-        rows = await self._service.read(lambda log: log.execute(query))
-        return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        return await self._service.read(all_keys)
 
     async def add(self, key: dict[str, Any]) -> None:
         """Store a key: id, name, role, hash and time of creation in microseconds."""
-        values = [key.get(name) for name in COLUMNS]
-
-        def insert(log: EventLog) -> None:
-            log.begin([])
-            names, marks = ", ".join(COLUMNS), ", ".join("?" * len(COLUMNS))
-            log.execute(f"INSERT INTO keys ({names}) VALUES ({marks})", values)
-            log.commit()
-
-        await self._service.writer.do(insert)
+        await self._service.writer.do(lambda log: add_key(log, key))
 
     async def revoke(self, key: str, at: int) -> bool:
         """Note that a key is no longer valid; return whether there is one that was."""
-
-        def update(log: EventLog) -> bool:
-            log.begin([])
-            valid = log.execute("SELECT id FROM keys WHERE id = ? AND revoked IS NULL", (key,))
-            log.execute("UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, key))
-            log.commit()
-            return bool(valid)
-
-        found: bool = await self._service.writer.do(update)
+        found: bool = await self._service.writer.do(lambda log: revoke_key(log, key, at))
         return found
