@@ -5,26 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from halfseen.errors import StorageError
-from halfseen.service import erasure, loop_events, loop_table
+from halfseen.service import erasure, loop_table
 from halfseen.service.database import Database
 from halfseen.service.decision_rows import decision_rows
 from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Item
-from halfseen.service.fold import Refold
 from halfseen.service.key_table import KeyTable
+from halfseen.service.live_loops import LiveLoops
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
 from halfseen.service.loop_status import loop_counts, loop_status
 from halfseen.service.planning import expired
-from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable, UnknownLoop
+from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
 from halfseen.service.state_snapshots import (
     EVERY,
     check_snapshots,
-    load_state,
     packed,
     read_configs,
     write_snapshot,
@@ -37,7 +37,7 @@ SWEEP_SECONDS = 1.0
 Result = TypeVar("Result")
 
 
-class Service:
+class Service(LiveLoops):
     """Loops of decisions on one database; made by `Service.open`.
 
     All methods belong to the asyncio loop in which the service was opened. The state of a loop is
@@ -53,18 +53,15 @@ class Service:
         snapshot_every: int = EVERY,
         clock: Callable[[], int] = microseconds,
     ) -> None:
-        self.database, self.read_only = database, database.read_only
+        super().__init__(database)
+        self.read_only = database.read_only
         self.clock, self.snapshot_every = clock, snapshot_every
-        self._reader = EventLog(database)
-        self._reading = asyncio.Lock()
-        self._loops: dict[str, LiveLoop] = {}
-        self._by_id: dict[int, LiveLoop] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshotting: set[int] = set()
         self._retiring: set[asyncio.Task[None]] = set()
-        self.writer = Writer(
-            EventLog(database), queue_limit=queue_limit, catch_up=self._catch_up, clock=clock
-        )
+        log = EventLog(database)
+        catch_up = partial(self._catch_up, log)
+        self.writer = Writer(log, queue_limit=queue_limit, catch_up=catch_up, clock=clock)
         self.tail = Tail(database, self)
         self.keys = KeyTable(self)
 
@@ -139,26 +136,6 @@ class Service:
     def ready(self) -> bool:
         """Whether the database takes what is written, and the tail reads it."""
         return not self.writer.failing and not self.tail.failing
-
-    def loops(self) -> list[LoopConfig]:
-        """Return the configuration of every loop."""
-        return [loop.state.config for loop in self._loops.values()]
-
-    def loop(self, name: str) -> LiveLoop:
-        """Return a loop by its name; UnknownLoop if there is none."""
-        found = self._loops.get(name)
-        if found is None:
-            raise UnknownLoop(
-                f"There is no loop {name!r}.",
-                field="loop",
-                value=name,
-                fix="Create it, or use the name of another one.",
-            )
-        return found
-
-    def config(self, name: str) -> LoopConfig:
-        """Return the configuration of a loop; UnknownLoop if there is none."""
-        return self.loop(name).state.config
 
     async def submit(self, loop: str, items: Sequence[Item], key: str | None = None) -> Answers:
         """Carry out requests, and answer each once what it adds to the log is on disk.
@@ -253,7 +230,7 @@ class Service:
     async def events(self, name: str, after: int = 0) -> AsyncIterator[list[Event]]:
         """Go through the events of a loop in lists."""
         number = self.loop(name).id
-        while found := await self.read(lambda log, after=after: log.read(number, after)):
+        while found := await self.read(partial(EventLog.read, loop=number, after=after)):
             yield found
             after = found[-1].seq
 
@@ -266,7 +243,7 @@ class Service:
         live, after = self.loop(name), 0
         while True:
             rows, after = await self.read(
-                lambda log, after=after: decision_rows(log, live, after, batch)
+                partial(decision_rows, live=live, after=after, most=batch)
             )
             if rows:
                 yield rows
@@ -325,64 +302,9 @@ class Service:
             "loops": {name: loop_counts(loop) for name, loop in self._loops.items()},
         }
 
-    async def read(self, query: Callable[[EventLog], Result]) -> Result:
-        """Run a query on the connection for reading, in a thread."""
-        async with self._reading:
-            return await asyncio.to_thread(query, self._reader)
-
     def _may_write(self) -> None:
         if self.read_only:
             raise ReadOnly("The service was opened to read only.")
-
-    async def refresh_loops(self) -> None:
-        """Take in the loops that are new in the database, and what was archived."""
-        for number, name, archived, base in await self.read(loop_table.listed):
-            live = self._by_id.get(number)
-            if live is None:
-                configs = await self.read(lambda log, n=number: read_configs(log, n))
-                state, snapshot = await self.read(
-                    lambda log, n=number, b=base, c=configs: load_state(log, n, b, c)
-                )
-                if number in self._by_id:
-                    continue
-                live = LiveLoop(number, name, state, snapshot=snapshot)
-                self._loops[name] = self._by_id[number] = live
-            live.archived, live.base = archived is not None, base
-
-    def _catch_up(self, live: LiveLoop, events: list[Event]) -> None:
-        """Fold what other processes have added; called inside the writer's transaction."""
-        try:
-            live.state.fold_all(events)
-        except Refold:
-            configs = read_configs(self.writer.log, live.id)
-            if not live.state.learn_of(configs):
-                live.state, _ = load_state(self.writer.log, live.id, live.base, configs)
-            live.state.fold_all(event for event in events if event.seq > live.state.seq)
-
-    async def _reload(self, live: LiveLoop) -> None:
-        """Take in newer events of one loop, and a new configuration."""
-        configs = await self.read(lambda log: read_configs(log, live.id))
-        if max(configs) != max(live.state.configs) and not live.state.learn_of(configs):
-            state, live.snapshot = await self.read(
-                lambda log: load_state(log, live.id, live.base, configs)
-            )
-            live.state = state
-        await self.follow(live)
-
-    async def follow(self, live: LiveLoop) -> int:
-        """Fold the events of a loop that this process has not seen; return how many."""
-        state, count = live.state, 0
-        while found := await self.read(lambda log: log.read(live.id, state.seq)):
-            if live.state is not state:
-                return count
-            if any(event.kind == loop_events.REVISED for event in found):
-                configs = await self.read(lambda log: read_configs(log, live.id))
-                if not state.learn_of(configs):
-                    await self._reload(live)
-                    return count + len(found)
-            state.fold_all(found)
-            count += len(found)
-        return count
 
     async def _sweep_forever(self) -> None:
         while True:

@@ -204,7 +204,8 @@ class LoopState:
 
     def _served(self, event: Event) -> None:
         shown: Any = event.arm if self.config.arms is not None else self.vector(event)
-        self.agent.served(event.decision, shown, probability=event.probability)
+        agent: Any = self.agent
+        agent.served(event.decision, shown, probability=event.probability)
         self.tally.served += 1
 
     def _reported(self, event: Event) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+
 from halfseen.service.api_calls import Call, Reply, json_reply
 from halfseen.service.log_export import MEDIA, audit_of, export_file
 from halfseen.service.loop_config import loop_config

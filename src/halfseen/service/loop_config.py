@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -132,7 +131,7 @@ class LoopConfig(BaseModel):
 
     def same_but_arms(self, other: LoopConfig) -> bool:
         """Tell whether what is learned differs in nothing but arms that were added or retired."""
-        free = {"arms": None, "retired": [], "floor": 0.0, "retention": None}
+        free: Any = {"arms": None, "retired": [], "floor": 0.0, "retention": None}
         return self.model_copy(update=free) == other.model_copy(update=free)
 
 
@@ -141,8 +140,7 @@ def _imputing(policy: LinearPolicy) -> LinearPolicy:
     kinds = {**LINEAR_POLICIES, **GLM_POLICIES}
     for kind in kinds.values():
         if kind.imputes and issubclass(kind, type(policy)):
-            values = {entry.name: getattr(policy, entry.name) for entry in fields(policy)}
-            made: LinearPolicy = kind(**values)
+            made: LinearPolicy = kind(**vars(policy))
             return made
     raise InvalidInput(
         "missing",
