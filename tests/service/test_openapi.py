@@ -4,6 +4,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.generation import GenerationMode
+
 from service.over_http import LOOP, listening
 
 FEATURES = {

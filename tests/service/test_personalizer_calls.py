@@ -1,8 +1,7 @@
 """Personalizer's requests, as its REST reference writes them."""
 
-from service.over_http import LOOP, run
-
 from halfseen.service.feature_hashing import hashed
+from service.over_http import LOOP, run
 
 ARTICLES = {
     "name": "personalizer",
@@ -42,7 +41,7 @@ def test_rank_reward_and_activate_have_personalizers_statuses_and_bodies(tmp_pat
     assert (ranked.status_code, reward.status_code, activated.status_code) == (201, 204, 204)
     assert content == again.json()
     assert content["eventId"] == "e1"
-    assert [one["id"] for one in content["ranking"]][0] == content["rewardActionId"]
+    assert next(one["id"] for one in content["ranking"]) == content["rewardActionId"]
     assert {one["id"] for one in content["ranking"]} == {"sport", "news", "weather"}
     probability = {one["id"]: one["probability"] for one in content["ranking"]}
     assert probability["weather"] == 0.0
