@@ -123,7 +123,11 @@ def test_an_address_needs_its_scheme():
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the client itself
 def test_personalizers_official_client_runs_unchanged(place):
     from azure.cognitiveservices.personalizer import PersonalizerClient
-    from azure.cognitiveservices.personalizer.models import RankableAction, RankRequest
+    from azure.cognitiveservices.personalizer.models import (
+        ErrorResponseException,
+        RankableAction,
+        RankRequest,
+    )
     from msrest.authentication import CognitiveServicesCredentials
 
     client = PersonalizerClient(place.address, CognitiveServicesCredentials(place.key))
@@ -147,3 +151,6 @@ def test_personalizers_official_client_runs_unchanged(place):
     client.events.reward(event_id="official-1", value=1.0)
     with Client(place.address, place.key) as own:
         assert own.loop("personalizer")["observed"] == 1
+    with pytest.raises(ErrorResponseException) as caught:
+        client.rank(rank_request=RankRequest(actions=[RankableAction(id="a", features=[])] * 2))
+    assert "must have different ids" in caught.value.error.error.message
