@@ -85,6 +85,17 @@ def test_bad_rank_requests_are_refused_with_the_field(tmp_path):
         assert (answer.status_code, answer.json()["field"]) == (422, field), body
 
 
+def test_a_reward_that_is_no_finite_number_is_refused(tmp_path):
+    bodies = [b"{}", b'{"value": "1"}', b'{"value": true}', b'{"value": 1' + b"0" * 400 + b"}"]
+
+    async def ask(place):
+        path = "/personalizer/v1.0/events/e/reward"
+        return [await place.client.post(path, content=body) for body in bodies]
+
+    for answer in run(tmp_path, ask, ARTICLES):
+        assert (answer.status_code, answer.json()["field"]) == (422, "value")
+
+
 def test_hashing_depends_on_features_and_not_on_their_order():
     one = hashed([{"a": 1, "b": "x"}], [{"c": True}], "n", 64)
     assert one == hashed([{"b": "x"}, {"a": 1}], [{"c": True}], "n", 64)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -36,7 +36,7 @@ LONGEST_ID = 128
 JSON = b"application/json"
 BRIDGE = "Personalizer"  # the tag of operations that another service's clients call
 KEY_HEADER = b"ocp-apim-subscription-key"  # of Personalizer's clients
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
 class Reply(NamedTuple):
