@@ -52,7 +52,10 @@ MAY_IMPORT = {
     "claims": READ | {"theory"},
     "report": READ | {"claims", "logs", "theory", "values"},
     "explorer": READ | {"logs", "report", "theory"},
-    "cli": READ | {"explorer"} | {"claims", "interrupts", "logs", "report", "theory", "values"},
+    "client": {"errors"},
+    "service": STUDIED | {"agents", "explorer", "logs", "theory"},
+    "cli": READ
+    | {"claims", "explorer", "interrupts", "logs", "report", "service", "theory", "values"},
     "__main__": {"cli", "interrupts"},
     "__init__": {"errors"},
 }
@@ -79,9 +82,10 @@ ONLY_IN = {
     "rich": {"cli"},
     "altair": {"report"},
     "vl_convert": {"report"},
-    "starlette": {"explorer"},
-    "uvicorn": {"explorer"},
-    "jinja2": {"explorer"},
+    "fastapi": {"service"},
+    "starlette": {"explorer", "service"},
+    "uvicorn": {"explorer", "service"},
+    "jinja2": {"explorer", "service"},
 }
 
 

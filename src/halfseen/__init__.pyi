@@ -17,6 +17,9 @@ from halfseen.censorship import RewardDependent as RewardDependent
 from halfseen.censorship import Uniform as Uniform
 from halfseen.censorship import WithCovariate as WithCovariate
 from halfseen.censorship import staircase as staircase
+from halfseen.client import Client as Client
+from halfseen.client import ServedDecision as ServedDecision
+from halfseen.client import ServiceError as ServiceError
 from halfseen.errors import DecisionError as DecisionError
 from halfseen.errors import HalfseenError as HalfseenError
 from halfseen.errors import InvalidInput as InvalidInput

@@ -62,7 +62,9 @@ def test_choices_follow_the_probabilities(kind, floor, available):
     one = agents[0]
     one.probabilities = True
     playable = one.arms.playable(available or range(4))
-    chances = np.array([chance_of(one, 0, arm, playable, False, 13)[0] for arm in range(4)])
+    chances = np.array(
+        [chance_of(one, 0, arm, playable, False, one._turn())[0] for arm in range(4)]
+    )
     offered = np.flatnonzero(playable)
     chances[offered] = (1.0 - floor * len(offered)) * chances[offered] + floor
     assert chances[offered].sum() == pytest.approx(1.0, abs=1e-12)

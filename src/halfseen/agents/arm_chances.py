@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from halfseen.agents.base import DRAWS, estimated
+from halfseen.agents.elsewhere import Turn
 from halfseen.agents.ledger import Entry
 from halfseen.agents.named_arms import Playable
 
@@ -15,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def decision_by_chance(
-    agent: Agent, own: int, playable: Playable, everything: bool, clock: int
+    agent: Agent, own: int, playable: Playable, everything: bool, turn: Turn
 ) -> Entry:
     """Return a decision for the policy's own choice or, as often as the floor says, any arm."""
     offered = np.flatnonzero(playable)
-    taken, floor, left = agent._floored(len(offered), clock)
+    taken, floor, left = agent._floored(len(offered), turn)
     arm = own if taken is None else int(offered[taken])
-    chance, error = chance_of(agent, own, arm, playable, everything, clock)
+    chance, error = chance_of(agent, own, arm, playable, everything, turn)
     if chance is not None:
         chance, error = left * chance + floor, left * error
-    return Entry(clock, clock, arm, arm, chance, error)
+    return Entry(turn.clock, turn.clock, arm, arm, chance, error)
 
 
 def chance_of(
-    agent: Agent, own: int, arm: int, playable: Playable, everything: bool, clock: int
+    agent: Agent, own: int, arm: int, playable: Playable, everything: bool, turn: Turn
 ) -> tuple[float | None, float]:
     """Return the probability with which the policy chooses an arm, and its standard error.
 
@@ -40,13 +41,13 @@ def chance_of(
         return None, 0.0
     chances = agent._chances if everything else None
     if chances is None:
-        chances = agent.policy.probabilities(agent._state, playable, clock, agent._table)
+        chances = agent.policy.probabilities(agent._state, playable, turn.clock, agent._table)
         if everything and agent.policy.steady:
             agent._chances = chances
     if chances is not None:
         return float(chances[arm]), 0.0
     hits, plays = 0, agent._plays
     for draw in range(DRAWS):
-        key = (agent._key[0] ^ (draw + 1), agent._key[1])
-        hits += arm == agent._select(agent._state, plays, playable, clock, *key, agent._table)
+        key = (turn.key[0] ^ (draw + 1), turn.key[1])
+        hits += arm == agent._select(agent._state, plays, playable, turn.clock, *key, agent._table)
     return estimated(hits, DRAWS)

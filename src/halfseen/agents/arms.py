@@ -11,6 +11,7 @@ from halfseen import checks
 from halfseen.agents.arm_chances import decision_by_chance
 from halfseen.agents.base import LiveAgent
 from halfseen.agents.decisions import Decision
+from halfseen.agents.elsewhere import Turn
 from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment
 from halfseen.agents.named_arms import Arms, Playable
 from halfseen.agents.saved_arms import SavedAgent, renewed_arms
@@ -217,7 +218,7 @@ class Agent(LiveAgent):
             entry = None if id is None else self._again(id)
             playable = self._everything if available is None else self.arms.playable(available)
             if entry is None:
-                entry = self._decide(playable, available is None)
+                entry = self._decide(None if available is None else playable, self._turn())
                 entry.at = now
                 if id is not None:
                     entry.id = id
@@ -234,17 +235,21 @@ class Agent(LiveAgent):
             name = self.arms.name(entry.choice) if self.arms.names else entry.choice
             return Decision(entry.id, name, entry.probability, entry.at, entry.error)
 
-    def _decide(self, playable: Playable, everything: bool) -> Entry:
-        """Return a new decision."""
-        clock = self._ledger.made + 1
+    def _decide(self, offer: Playable | None, turn: Turn) -> Entry:
+        everything = offer is None
+        playable = self._everything if offer is None else offer
         own = self._best if everything else None
         if own is None:
-            own = self._select(self._state, self._plays, playable, clock, *self._key, self._table)
+            constants = (turn.clock, *turn.key, self._table)
+            own = self._select(self._state, self._plays, playable, *constants)
             if self._waits and everything:
                 self._best = own
         if self._random or self.floor > 0.0:
-            return decision_by_chance(self, own, playable, everything, clock)
-        return Entry(clock, clock, own, own, 1.0)
+            return decision_by_chance(self, own, playable, everything, turn)
+        return Entry(turn.clock, turn.clock, own, own, 1.0)
+
+    def _arrays(self) -> tuple[Any, ...]:
+        return (self._state,)
 
     def _show(self, entry: Entry) -> None:
         if self._played is not None:

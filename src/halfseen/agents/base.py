@@ -12,6 +12,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from halfseen import checks
+from halfseen.agents.elsewhere import Shared, Turn
 from halfseen.agents.ledger import (
     CENSORED,
     HELD,
@@ -24,7 +25,7 @@ from halfseen.agents.ledger import (
     moment,
 )
 from halfseen.display import Shown
-from halfseen.draws import Stream, uniform
+from halfseen.draws import uniform
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
 from halfseen.problems.arms import LARGEST
@@ -34,7 +35,7 @@ EARLIER, FORMAT = 2, 3
 DRAWS = 400  # by which a probability is estimated where no formula gives it
 
 
-class LiveAgent(Shown, ABC):
+class LiveAgent(Shared, Shown, ABC):
     """A policy with its state, used one decision at a time.
 
     A decision is *pending* until `observe` or `miss` settles it, or *held* until `activate` says
@@ -45,10 +46,7 @@ class LiveAgent(Shown, ABC):
 
     policy: Any
     setting: Any
-    seed: int
     floor: float
-    _floor_stream: Stream
-    _ledger: Ledger
     _imputes: bool  # the policy learns something where feedback is missing
 
     def __getstate__(self) -> dict[str, Any]:
@@ -63,12 +61,12 @@ class LiveAgent(Shown, ABC):
         self._ledger = Ledger(checks.whole(field, remember, at_least=0, at_most=10**8))
         self._lock = RLock()
 
-    def _floored(self, count: int, clock: int) -> tuple[int | None, float, float]:
+    def _floored(self, count: int, turn: Turn) -> tuple[int | None, float, float]:
         """Return which choice the floor takes, if any, the floor, and what it leaves."""
         if not self.floor > 0.0:
             return None, 0.0, 1.0
         floor = min(self.floor, 1.0 / count)
-        coin = uniform(self._floor_stream, clock, 0)
+        coin = uniform(turn.floor_stream, turn.clock, 0)
         taken = min(int(coin / floor), count - 1) if coin < floor * count else None
         return taken, floor, max(0.0, 1.0 - floor * count)
 
@@ -83,9 +81,6 @@ class LiveAgent(Shown, ABC):
     @abstractmethod
     def _name(self, choice: int) -> Any:
         """Return what a choice is called outside."""
-
-    def _show(self, entry: Entry) -> None:
-        """Take note that a decision is shown."""
 
     def _check_reward(self, reward: float) -> None:
         """Refuse a reward that cannot be."""

@@ -11,6 +11,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.agents.base import DRAWS, LiveAgent, estimated
 from halfseen.agents.decisions import LinearDecision
+from halfseen.agents.elsewhere import Turn
 from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment, same_row
 from halfseen.agents.saved_code import check_code, code_of
 from halfseen.agents.saved_state import (
@@ -163,6 +164,9 @@ class LinearAgent(LiveAgent):
     def _state(self) -> tuple[Vector, Vector, Vector]:
         return self._matrices, self._vectors, self._numbers
 
+    def _arrays(self) -> tuple[Any, ...]:
+        return self._state
+
     @property
     def pending(self) -> dict[Identity, Vector]:
         """The id and the action of every decision that waits for its outcome."""
@@ -201,7 +205,7 @@ class LinearAgent(LiveAgent):
                     f" {entry.choice} of these. Nothing was changed."
                 )
             if entry is None:
-                entry = self._decide(rows)
+                entry = self._decide(rows, self._turn())
                 entry.at = now
                 if id is not None:
                     entry.id = id
@@ -211,10 +215,9 @@ class LinearAgent(LiveAgent):
             chance, error = entry.probability, entry.error
             return LinearDecision(entry.id, entry.choice, chance, entry.at, error)
 
-    def _decide(self, rows: Vector) -> Entry:
-        """Return a new decision."""
-        clock = self._ledger.made + 1
-        chosen = self._chosen(rows, clock, self._key)
+    def _decide(self, rows: Vector, turn: Turn) -> Entry:
+        clock = turn.clock
+        chosen = self._chosen(rows, clock, turn.key)
         if chosen < 0:
             place = -1 - chosen
             raise InvalidInput(
@@ -223,9 +226,9 @@ class LinearAgent(LiveAgent):
                 rows[place].tolist(),
                 "Divide it by its length, or leave it out.",
             )
-        taken, floor, left = self._floored(len(rows), clock)
+        taken, floor, left = self._floored(len(rows), turn)
         shown = chosen if taken is None else taken
-        chance, error = self._probability(rows, chosen, shown, clock)
+        chance, error = self._probability(rows, chosen, shown, turn)
         if chance is not None:
             chance, error = left * chance + floor, left * error
         return Entry(clock, clock, shown, rows[shown].copy(), chance, error)
@@ -243,18 +246,19 @@ class LinearAgent(LiveAgent):
         return free
 
     def _probability(
-        self, rows: Vector, own: int, chosen: int, clock: int
+        self, rows: Vector, own: int, chosen: int, turn: Turn
     ) -> tuple[float | None, float]:
         """Return the probability with which the policy chooses a row, and its standard error."""
         if not self.policy.is_random:
             return (1.0 if chosen == own else 0.0), 0.0
         if not self.probabilities:
             return None, 0.0
-        chances = self.policy.probabilities(rows, self._vectors[ESTIMATE], clock)
+        chances = self.policy.probabilities(rows, self._vectors[ESTIMATE], turn.clock)
         if chances is not None:
             return float(chances[chosen]), 0.0
-        keys = ((self._key[0] ^ (draw + 1), self._key[1]) for draw in range(DRAWS))
-        return estimated(sum(self._chosen(rows, clock, key) == chosen for key in keys), DRAWS)
+        keys = ((turn.key[0] ^ (draw + 1), turn.key[1]) for draw in range(DRAWS))
+        hits = sum(self._chosen(rows, turn.clock, key) == chosen for key in keys)
+        return estimated(hits, DRAWS)
 
     def served(self, decision: Any, action: Any, *, probability: float | None = None) -> None:
         """Say that another action was shown, a vector of features, than the one chosen.

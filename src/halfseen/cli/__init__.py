@@ -361,4 +361,5 @@ def numbers(field: str, text: str | None) -> list[float] | None:
 
 from halfseen.cli import explore_command as explore_command  # noqa: E402
 from halfseen.cli import logs as logs  # noqa: E402  (adds its commands)
+from halfseen.cli import serve_command as serve_command  # noqa: E402
 from halfseen.cli import value_command as value_command  # noqa: E402

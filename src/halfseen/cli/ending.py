@@ -26,6 +26,7 @@ BUG, BAD_INPUT, NO_READER = 1, 2, 141
 
 GROUPS = {
     "Logs with missing feedback": ("audit", "plan", "invest", "window", "value"),
+    "Live": ("serve",),
     "Studies": ("new", "study", "report"),
     "Theory": ("explore", "dimension", "bounds", "path", "verify", "figures"),
     "This machine": ("doctor", "completion"),

@@ -1,0 +1,90 @@
+"""Decisions that are proposed by one agent and recorded by others that share its log."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from threading import RLock
+from typing import Any, NamedTuple
+
+from halfseen.agents.ledger import HELD, Entry, Ledger
+from halfseen.draws import POLICY, Stream, stream_key
+from halfseen.errors import DecisionError, shorten
+
+
+class Turn(NamedTuple):
+    """What the chance in one decision depends on besides the agent's state."""
+
+    clock: int
+    key: tuple[int, int]
+    floor_stream: Stream
+
+
+class Shared:
+    """What agents do that fold the same log of decisions, whoever made them.
+
+    Such an agent never calls `choose`: it proposes, the log takes the decision in, and every agent
+    that reads the log records it. The draws of a proposal depend on the seed and the decision's
+    id, so neither the process nor the order of proposals matters, and a proposal leaves no trace.
+    """
+
+    seed: int
+    _key: tuple[int, int]
+    _floor_stream: Stream
+    _ledger: Ledger
+    _lock: RLock
+
+    def _turn(self) -> Turn:
+        """Return the agent's own next turn."""
+        return Turn(self._ledger.made + 1, self._key, self._floor_stream)
+
+    @abstractmethod
+    def _decide(self, offer: Any, turn: Turn) -> Entry:
+        """Return a new decision that nothing remembers yet."""
+
+    @abstractmethod
+    def _arrays(self) -> tuple[Any, ...]:
+        """Return the arrays of the state, which choosing may use to work in."""
+
+    def _show(self, entry: Entry) -> None:
+        """Take note that a decision is shown."""
+
+    def propose(self, offer: Any = None, *, id: str, ahead: int = 0) -> Entry:
+        """Return what the agent would decide under this id, and remember nothing.
+
+        Parameters
+        ----------
+        offer
+            The arms on offer, as a 1 or 0 for each, None for all; or the actions of a linear agent.
+        id
+            The decision's id, of which the draws are a function.
+        ahead
+            How many decisions were proposed that are not recorded yet.
+        """
+        key = stream_key(self.seed, f"decision/{id}")
+        turn = Turn(self._ledger.made + 1 + ahead, key, (*key, 1, POLICY))
+        with self._lock:
+            arrays = self._arrays()
+            kept = [array.copy() for array in arrays]
+            try:
+                return self._decide(offer, turn)
+            finally:
+                for array, before in zip(arrays, kept, strict=True):
+                    array[...] = before
+
+    def record(self, entry: Entry) -> None:
+        """Take in a decision that was made on the same log, held or shown; it gets its number."""
+        ledger = self._ledger
+        with self._lock:
+            if entry.id in ledger.open or entry.id in ledger.settled:
+                raise DecisionError(
+                    f"Decision {shorten(entry.id)} was made already. Nothing was changed."
+                )
+            if entry.state != HELD:
+                self._show(entry)
+            ledger.add(entry)
+            entry.number = entry.since
+
+    def forget(self, id: str) -> None:
+        """Drop a settled decision from memory; what was learned from it stays."""
+        with self._lock:
+            self._ledger.settled.pop(id, None)

@@ -1,0 +1,1 @@
+"""The decision service: one event log per loop, folded into live agents."""

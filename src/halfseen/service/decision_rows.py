@@ -1,0 +1,90 @@
+"""The decisions of a loop as rows of a log that `halfseen audit` and `halfseen value` read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from halfseen.service import loop_events as kinds
+from halfseen.service.event_log import EventLog
+from halfseen.service.loop_events import COLUMNS, Event
+from halfseen.service.writer import LiveLoop
+
+MADE = (kinds.DECIDED, kinds.HELD)
+
+
+def decision_rows(
+    log: EventLog, live: LiveLoop, after: int, most: int, before: int | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """Return rows of decisions made after an event, and the event to go on from, 0 at the end.
+
+    Parameters
+    ----------
+    log, live
+        Where the events are, and of which loop.
+    after
+        The last event that is already done.
+    most
+        How many events are read.
+    before
+        Only decisions made before this time, in microseconds.
+    """
+    names = ", ".join(f'"{name}"' for name in COLUMNS)
+    limit, values = "", [live.id, after]
+    if before is not None:
+        limit = " AND at < ?"
+        values.append(before)
+    query = f"SELECT {names} FROM events WHERE loop = ? AND seq > ?{limit} ORDER BY seq LIMIT ?"
+    found = [Event(*row) for row in log.execute(query, [*values, most])]
+    made = [event for event in found if event.kind in MADE]
+    others = log.events_of(live.id, [event.decision for event in made])
+    rows = [decision_row(event, others[event.decision], live) for event in made]
+    return rows, (found[-1].seq if len(found) == most else 0)
+
+
+def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, Any]:
+    """Return the row of one decision from its events."""
+    last = {event.kind: event for event in events}
+    shown = last.get(kinds.ACTIVATED) if made.kind == kinds.HELD else made
+    served, observed = last.get(kinds.SERVED), last.get(kinds.OBSERVED)
+    censored, late = last.get(kinds.CENSORED), last.get(kinds.LATE)
+    if observed is not None:
+        state = "observed"
+    elif censored is not None:
+        state = "censored"
+    else:
+        state = "held" if shown is None else "pending"
+    ended = observed or censored
+    row: dict[str, Any] = {
+        "decision": made.decision,
+        "arm": made.arm if served is None else served.arm,
+        "propensity": made.probability if served is None else served.probability,
+        "reward": None if observed is None else observed.reward,
+        "state": state,
+        "chosen": made.arm,
+        "decided_at": made.at,
+        "shown_at": None if shown is None else shown.at,
+        "ended_at": None if ended is None else ended.at,
+        "client_at": made.client_at,
+        "late_reward": None if late is None else late.reward,
+        "late_at": None if late is None else late.at,
+        "version": made.version,
+        "revision": made.revision,
+    }
+    if live.state.config.dimension is not None:
+        stored = (served or made).features
+        width = live.state.config.dimension
+        vector = [None] * width if stored is None else np.frombuffer(stored, "<f8").tolist()
+        row |= {f"f{place}": value for place, value in enumerate(vector)}
+    return row
+
+
+def row_types(live: LiveLoop) -> dict[str, str]:
+    """Return the columns of the rows with their types, as DuckDB names them."""
+    text, number, whole = "VARCHAR", "DOUBLE", "BIGINT"
+    types = {"decision": text, "arm": text, "propensity": number, "reward": number, "state": text}
+    types |= {"chosen": text, "decided_at": whole, "shown_at": whole, "ended_at": whole}
+    types |= {"client_at": whole, "late_reward": number, "late_at": whole, "version": whole}
+    types["revision"] = whole
+    return types | {f"f{k}": number for k in range(live.state.config.dimension or 0)}

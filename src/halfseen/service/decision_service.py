@@ -1,0 +1,345 @@
+"""The decision service without its HTTP: loops that decide, learn and survive a kill."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from halfseen.errors import StorageError
+from halfseen.service import erasure, loop_table
+from halfseen.service.database import Database
+from halfseen.service.decision_rows import decision_rows
+from halfseen.service.event_log import EventLog
+from halfseen.service.exchange import Item
+from halfseen.service.key_table import KeyTable
+from halfseen.service.live_loops import LiveLoops
+from halfseen.service.loop_config import LoopConfig
+from halfseen.service.loop_events import Event
+from halfseen.service.loop_status import loop_counts, loop_status
+from halfseen.service.planning import expired
+from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
+from halfseen.service.state_snapshots import (
+    EVERY,
+    check_snapshots,
+    packed,
+    read_configs,
+    write_snapshot,
+)
+from halfseen.service.tailing import Tail
+from halfseen.service.writer import Answers, LiveLoop, Writer, microseconds
+
+QUEUE_LIMIT = 10_000
+SWEEP_SECONDS = 1.0
+Result = TypeVar("Result")
+
+
+class Service(LiveLoops):
+    """Loops of decisions on one database; made by `Service.open`.
+
+    All methods belong to the asyncio loop in which the service was opened. The state of a loop is
+    always exactly what its committed events give: a choice is made on it and committed before it
+    is folded or answered.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        queue_limit: int = QUEUE_LIMIT,
+        snapshot_every: int = EVERY,
+        clock: Callable[[], int] = microseconds,
+    ) -> None:
+        super().__init__(database)
+        self.read_only = database.read_only
+        self.clock, self.snapshot_every = clock, snapshot_every
+        self._tasks: list[asyncio.Task[None]] = []
+        self._snapshotting: set[int] = set()
+        self._retiring: set[asyncio.Task[None]] = set()
+        log = EventLog(database)
+        catch_up = partial(self._catch_up, log)
+        self.writer = Writer(log, queue_limit=queue_limit, catch_up=catch_up, clock=clock)
+        self.tail = Tail(database, self)
+        self.keys = KeyTable(self)
+
+    @classmethod
+    async def open(
+        cls,
+        database: str | Path,
+        *,
+        read_only: bool = False,
+        queue_limit: int = QUEUE_LIMIT,
+        snapshot_every: int = EVERY,
+        sweep: bool = True,
+        clock: Callable[[], int] = microseconds,
+    ) -> Service:
+        """Open a database and bring every loop to the end of its log.
+
+        Parameters
+        ----------
+        database
+            The path of a SQLite file, or ``postgresql://user:password@host/base``.
+        read_only
+            True to serve reading only, for example beside another process on a SQLite file.
+        queue_limit
+            How many requests may wait for the disk.
+        snapshot_every
+            After how many events of a loop a snapshot is taken.
+        sweep
+            False to leave closing windows to other processes.
+        clock
+            The time in microseconds since 1970.
+
+        Raises
+        ------
+        StorageError
+            If the database cannot be used, or another process serves it.
+        """
+        opened = await asyncio.to_thread(Database, database, read_only=read_only)
+        service = cls(opened, queue_limit=queue_limit, snapshot_every=snapshot_every, clock=clock)
+        try:
+            await service.refresh_loops()
+        except BaseException as error:
+            await service.writer.close()
+            service._reader.close()
+            opened.close()
+            if isinstance(error, StorageUnavailable):
+                raise StorageError(str(error)) from None
+            raise
+        start = asyncio.get_running_loop().create_task
+        if opened.server or read_only:
+            service._tasks.append(start(service.tail.run()))
+        if sweep and not read_only:
+            service._tasks.append(start(service._sweep_forever()))
+        return service
+
+    async def close(self) -> None:
+        """Finish what has queued, take snapshots and let go of the database."""
+        for task in [*self._tasks, *self._retiring]:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        if not self.read_only:
+            for loop in self._loops.values():
+                if loop.state.seq > loop.snapshot:
+                    with suppress(StorageUnavailable):
+                        await self._write_snapshot(loop)
+        await self.writer.close()
+        await asyncio.to_thread(self.tail.close)
+        self._reader.close()
+        self.database.close()
+
+    @property
+    def ready(self) -> bool:
+        """Whether the database takes what is written, and the tail reads it."""
+        return not self.writer.failing and not self.tail.failing
+
+    async def submit(self, loop: str, items: Sequence[Item], key: str | None = None) -> Answers:
+        """Carry out requests, and answer each once what it adds to the log is on disk.
+
+        Parameters
+        ----------
+        loop
+            The name of the loop.
+        items
+            `Decide`, `Activate`, `Served` and `Outcome`, in any mixture.
+        key
+            The id of the API key, which is kept with the events.
+
+        Returns
+        -------
+        list
+            One answer per item, or the refusal of that item.
+
+        Raises
+        ------
+        UnknownLoop, QueueFull, StorageUnavailable, ReadOnly
+            If none of the items can be carried out.
+        """
+        live = self.loop(loop)
+        self._may_write()
+        answers = await self.writer.submit(live, items, key)
+        if live.state.seq - live.snapshot >= self.snapshot_every:
+            self._snapshot_soon(live)
+        return answers
+
+    async def create_loop(self, config: LoopConfig) -> LoopConfig:
+        """Create a loop; one of the same name and configuration is left as it is."""
+        self._may_write()
+        known = self._loops.get(config.name)
+        if known is None:
+            made = await self.writer.do(lambda log: loop_table.create(log, config, self.clock()))
+            await self.refresh_loops()
+            known = self._loops[config.name]
+            if made:
+                return known.state.config
+        if known.state.config != config:
+            raise Conflict(
+                f"There is a loop {config.name} with other settings.",
+                field="name",
+                value=config.name,
+                fix="Revise that loop, or use another name.",
+            )
+        return known.state.config
+
+    async def revise_loop(self, config: LoopConfig) -> dict[str, Any]:
+        """Change the configuration of a loop.
+
+        Arms may be added at the end and retired. Any other change of what is learned folds the
+        whole log again under the new configuration.
+
+        Returns
+        -------
+        dict
+            ``revision``, ``refolded``, and the ``estimates`` per arm before and after.
+        """
+        self._may_write()
+        live = self.loop(config.name)
+        loop_table.check_revision(live, config)
+        before = loop_status(live)["arms"]
+        refolds = not config.same_but_arms(live.state.rules)
+        now = self.clock
+        revision = await self.writer.do(lambda log: loop_table.revise(log, live, config, now()))
+        await self._reload(live)
+        after = loop_status(live)["arms"]
+        return {"revision": revision, "refolded": refolds, "before": before, "after": after}
+
+    async def archive_loop(self, name: str) -> None:
+        """Let a loop make no more decisions; outcomes are still taken."""
+        self._may_write()
+        live = self.loop(name)
+        await self.writer.do(lambda log: loop_table.archive(log, live.id, self.clock()))
+        live.archived = True
+
+    async def loops_of(self, decision: str) -> list[str]:
+        """Return the names of the loops that know a decision."""
+        found = [loop.name for loop in self._loops.values() if loop.state.find(decision)]
+        if found or all(loop.state.complete and not loop.base for loop in self._loops.values()):
+            return found
+        stored = await self.read(lambda log: log.events_of(None, [decision]))
+        known = {event.loop for event in stored.get(decision, ())}
+        return [loop.name for loop in self._loops.values() if loop.id in known]
+
+    async def status(self, name: str) -> dict[str, Any]:
+        """Return what a loop has learned and how its decisions ended."""
+        return loop_status(self.loop(name))
+
+    async def events(self, name: str, after: int = 0) -> AsyncIterator[list[Event]]:
+        """Go through the events of a loop in lists."""
+        number = self.loop(name).id
+        while found := await self.read(partial(EventLog.read, loop=number, after=after)):
+            yield found
+            after = found[-1].seq
+
+    async def rows(self, name: str, batch: int = 5000) -> AsyncIterator[list[dict[str, Any]]]:
+        """Go through the decisions of a loop in lists of rows, one row per decision.
+
+        A row is what `halfseen audit` and `halfseen value` read: the arm really shown with its
+        propensity, the reward (None if it is missing), the version and the times.
+        """
+        live, after = self.loop(name), 0
+        while True:
+            rows, after = await self.read(
+                partial(decision_rows, live=live, after=after, most=batch)
+            )
+            if rows:
+                yield rows
+            if not after:
+                return
+
+    async def forget(self, decision: str, loop: str | None = None) -> int:
+        """Erase a decision from the log and from memory; return in how many loops it was.
+
+        What was learned from it stays.
+        """
+        self._may_write()
+        live = list(self._loops.values()) if loop is None else [self.loop(loop)]
+        return sum([await erasure.forget(self, one, decision) for one in live])
+
+    async def apply_retention(self) -> dict[str, int]:
+        """Delete the events that are older than each loop keeps them; return how many."""
+        self._may_write()
+        found = {}
+        for live in list(self._loops.values()):
+            days = live.state.rules.retention
+            if days is not None:
+                found[live.name] = await erasure.delete_older(self, live, days)
+        return found
+
+    async def archive(
+        self, folder: str | Path, *, days: float, loop: str | None = None
+    ) -> list[Path]:
+        """Move the decisions older than so many days to Parquet files; return their paths."""
+        self._may_write()
+        live = list(self._loops.values()) if loop is None else [self.loop(loop)]
+        written = [await erasure.archive_older(self, one, Path(folder), days) for one in live]
+        return [path for path in written if path is not None]
+
+    async def check(self) -> list[str]:
+        """Return what does not agree when snapshots are compared with a replay of the log."""
+        found: list[str] = []
+        for live in list(self._loops.values()):
+            one = live
+
+            def compare(log: EventLog, one: LiveLoop = one) -> list[str]:
+                return check_snapshots(log, one.id, one.base, read_configs(log, one.id))
+
+            found += await self.read(compare)
+        return found
+
+    def numbers(self) -> dict[str, Any]:
+        """Return figures for monitoring; the commit times are those since the last call."""
+        taken = self.writer.commit_seconds
+        seconds = [taken.popleft() for _ in range(len(taken))]
+        return {
+            "queue": self.writer.queued,
+            "lag_events": self.tail.lag,
+            "commit_seconds": seconds,
+            "failures": self.writer.failures,
+            "loops": {name: loop_counts(loop) for name, loop in self._loops.items()},
+        }
+
+    def _may_write(self) -> None:
+        if self.read_only:
+            raise ReadOnly("The service was opened to read only.")
+
+    async def _sweep_forever(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Let the writer close the windows that have passed."""
+        now = self.clock()
+        for live in self._loops.values():
+            if next(expired(live.state, now), None) is not None:
+                self.writer.sweep(live)
+            if live.state.seq - live.snapshot >= self.snapshot_every:
+                self._snapshot_soon(live)
+
+    def _snapshot_soon(self, live: LiveLoop) -> None:
+        if live.id in self._snapshotting:
+            return
+        self._snapshotting.add(live.id)
+        task = asyncio.get_running_loop().create_task(self._snapshot(live))
+        self._retiring.add(task)
+        task.add_done_callback(self._retiring.discard)
+
+    async def _snapshot(self, live: LiveLoop) -> None:
+        try:
+            with suppress(StorageUnavailable):
+                await self._write_snapshot(live)
+        finally:
+            self._snapshotting.discard(live.id)
+
+    async def _write_snapshot(self, live: LiveLoop) -> None:
+        content, seq = live.state.to_dict(), live.state.seq
+
+        def write(log: EventLog) -> None:
+            write_snapshot(log, live.id, seq, packed(content))
+
+        await self.writer.do(write)
+        live.snapshot = max(live.snapshot, seq)

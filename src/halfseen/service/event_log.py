@@ -1,0 +1,162 @@
+"""Appending to the log in one order, and reading it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from halfseen.errors import no_password
+from halfseen.service.database import Database
+from halfseen.service.loop_events import COLUMNS, OFTEN, ONCE, Event, kinds_in
+from halfseen.service.refusals import StorageUnavailable
+
+CHANNEL = "halfseen_events"
+_NAMES = ", ".join(f'"{name}"' for name in COLUMNS)
+_INSERT = f"INSERT INTO events ({_NAMES}) VALUES ({', '.join('?' * len(COLUMNS))})"
+_SELECT = f"SELECT {_NAMES} FROM events"
+
+
+def driver_errors() -> tuple[type[Exception], ...]:
+    """Return what the drivers of the databases raise."""
+    try:
+        import psycopg
+    except ImportError:
+        return (sqlite3.Error, OSError)
+    return (sqlite3.Error, psycopg.Error, OSError)
+
+
+class EventLog:
+    """The log on one connection, which one thread at a time may use.
+
+    Every method raises `StorageUnavailable` if the database does not do its part; the connection
+    is then given up, and the next call makes a new one.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.server = database.server
+        self._errors = driver_errors()
+        self._connection: Any = None
+
+    def _run(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        if self._connection is None:
+            self._connection = self.database.connect()
+        if self.server:
+            statement = statement.replace("?", "%s")
+        return self._connection.execute(statement, values)
+
+    def _failed(self, error: Exception) -> StorageUnavailable:
+        self.close()
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        return StorageUnavailable(
+            f"The database cannot be used now ({no_password(reason)}). Nothing was kept; try again."
+        )
+
+    def close(self) -> None:
+        """Give the connection up, and with it what was not committed."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(*self._errors):
+                connection.close()
+
+    def begin(self, loops: Sequence[int]) -> dict[int, int]:
+        """Begin a transaction, lock loops, and return the last event of each."""
+        try:
+            self._run("BEGIN" if self.server else "BEGIN IMMEDIATE")
+            if self.server and loops:
+                marks = ", ".join("?" * len(loops))
+                lock = f"SELECT id FROM loops WHERE id IN ({marks}) ORDER BY id FOR UPDATE"
+                self._run(lock, sorted(loops)).fetchall()
+            return {loop: self._tip(loop) for loop in loops}
+        except self._errors as error:
+            raise self._failed(error) from None
+
+    def _tip(self, loop: int) -> int:
+        found = self._run("SELECT max(seq) FROM events WHERE loop = ?", (loop,)).fetchone()[0]
+        if found is not None:
+            return int(found)
+        row = self._run("SELECT base FROM loops WHERE id = ?", (loop,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Insert events, which have their places already."""
+        try:
+            if self.server:
+                with self._connection.cursor() as cursor:
+                    cursor.executemany(_INSERT.replace("?", "%s"), events)
+            else:
+                self._connection.executemany(_INSERT, events)
+        except self._errors as error:
+            raise self._failed(error) from None
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement in the transaction, and return its rows."""
+        try:
+            cursor = self._run(statement, values)
+            return cursor.fetchall() if cursor.description else []
+        except self._errors as error:
+            raise self._failed(error) from None
+
+    def commit(self, loops: Iterable[int] = ()) -> None:
+        """Commit; when it returns everything is on disk. Tell other processes which loops grew."""
+        try:
+            if self.server:
+                told = ",".join(map(str, loops))
+                self._run("SELECT pg_notify(?, ?)", (CHANNEL, told))
+            self._run("COMMIT")
+        except self._errors as error:
+            raise self._failed(error) from None
+
+    def rollback(self) -> None:
+        """Give up the transaction."""
+        try:
+            if self._connection is not None:
+                self._run("ROLLBACK")
+        except self._errors:
+            self.close()
+
+    def scrub(self) -> None:
+        """Let nothing that was deleted remain in SQLite's journal."""
+        if not self.server:
+            self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def tip(self, loop: int) -> int:
+        """Return the last event of a loop."""
+        try:
+            return self._tip(loop)
+        except self._errors as error:
+            raise self._failed(error) from None
+
+    def read(
+        self, loop: int, after: int, upto: int | None = None, most: int = 10_000
+    ) -> list[Event]:
+        """Return the events after one, in order, at most so many."""
+        values: list[Any] = [loop, after]
+        limit = ""
+        if upto is not None:
+            limit = " AND seq <= ?"
+            values.append(upto)
+        query = f"{_SELECT} WHERE loop = ? AND seq > ?{limit} ORDER BY seq LIMIT ?"
+        return [Event(*row) for row in self.execute(query, [*values, most])]
+
+    def all_events(self, loop: int, after: int, upto: int | None = None) -> Iterator[Event]:
+        """Go through the events after one, in order."""
+        while found := self.read(loop, after, upto):
+            yield from found
+            after = found[-1].seq
+
+    def events_of(self, loop: int | None, decisions: Sequence[str]) -> dict[str, list[Event]]:
+        """Return the events of decisions by their ids, those that there are; None: of all loops."""
+        found: dict[str, list[Event]] = {}
+        within = "" if loop is None else " AND loop = ?"
+        own = [] if loop is None else [loop]
+        for start in range(0, len(decisions), 500):
+            some = decisions[start : start + 500]
+            marks = ", ".join("?" * len(some))
+            for kinds in (ONCE, OFTEN):
+                query = f"{_SELECT} WHERE decision IN ({marks}){within} AND {kinds_in(kinds)}"
+                for row in self.execute(query, [*some, *own]):
+                    found.setdefault(row[3], []).append(Event(*row))
+        return {name: sorted(events) for name, events in found.items()}

@@ -1,0 +1,329 @@
+"""The state of a loop as a fold of its events: nothing else decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from halfseen.agents.arms import Agent
+from halfseen.agents.base import LiveAgent
+from halfseen.agents.ledger import CENSORED, HELD, PENDING, Entry
+from halfseen.agents.more_arms import with_arms
+from halfseen.errors import HalfseenError, StorageError
+from halfseen.service import loop_events as kinds
+from halfseen.service.loop_config import LoopConfig
+from halfseen.service.loop_events import Event
+from halfseen.studies.storage import sealed
+
+FORMAT = 1
+Configs = dict[int, LoopConfig]  # by revision
+
+
+class Refold(HalfseenError):
+    """What is learned changed with a revision: the log must be folded again from its beginning."""
+
+
+@dataclass(slots=True)
+class Known(Entry):
+    """A decision as the service remembers it."""
+
+    seq: int = 0  # of the event that made it
+    version: int = 0
+    request: int | None = None
+    expires: int | None = None  # microseconds; None while it is held
+    arm: str = ""  # chosen, whatever was served
+    chance: float | None = None  # of the arm chosen
+    rewards: list[list[Any]] | None = None  # reported or late: value and the client's time
+
+    def extra(self) -> list[Any]:
+        """Return what the agent's ledger does not keep."""
+        more = (self.seq, self.version, self.request, self.expires, self.arm, self.chance)
+        return [*more, self.rewards]
+
+
+@dataclass(slots=True)
+class Orphan:
+    """Outcomes whose decision is not known yet."""
+
+    rewards: list[list[Any]]  # value, and the client's time
+    expires: int
+
+
+@dataclass
+class Tally:
+    """How many events of each kind there were, besides what the agent counts."""
+
+    decided: int = 0
+    held: int = 0  # now
+    pending: int = 0  # now
+    observed: int = 0  # in time
+    censored: int = 0
+    late: int = 0  # rewards that came after the window
+    late_learned: int = 0
+    orphans: int = 0  # outcomes that came before their decision, or without one
+    matched: int = 0  # of those
+    served: int = 0
+    forgotten: int = 0
+    last_at: int = 0
+    per_arm: dict[str, int] = field(default_factory=dict)  # decisions
+
+
+class LoopState:
+    """The state of one loop: its agent, the outcomes without a decision, and counts.
+
+    Parameters
+    ----------
+    loop
+        The loop's number.
+    configs
+        Its configurations by revision. What is learned follows the newest one from the beginning
+        of the log on; only the arms are those of the revision in force.
+    """
+
+    def __init__(self, loop: int, configs: Configs) -> None:
+        self.loop = loop
+        self.configs = dict(configs)
+        self.rules = configs[max(configs)]
+        self.revision, self.seq = 1, 0
+        self.config = self._in_force(1)
+        self.agent: LiveAgent = self.config.agent()
+        self.orphans: dict[str, Orphan] = {}
+        self.tally = Tally()
+        self._name_arms()
+
+    def _in_force(self, revision: int) -> LoopConfig:
+        own = self.configs[revision]
+        arms = {"arms": own.arms, "retired": own.retired, "floor": own.floor}
+        return self.rules.model_copy(update=arms)
+
+    def _name_arms(self) -> None:
+        config = self.config
+        self.places = {arm: place for place, arm in enumerate(config.arms or [])}
+        self.window = config.window_us
+        self.everything = not config.retired
+        self._folds = _FOLDS
+
+    def learn_of(self, configs: Configs) -> bool:
+        """Take in newer configurations; False if the log must be folded again for them."""
+        newest = configs[max(configs)]
+        same = newest.same_but_arms(self.rules)
+        if same:
+            self.configs, self.rules = dict(configs), newest
+        return same
+
+    def find(self, decision: str) -> Known | None:
+        """Return a decision that is remembered."""
+        ledger = self.agent._ledger
+        return ledger.open.get(decision) or ledger.settled.get(decision)  # type: ignore[return-value]
+
+    @property
+    def complete(self) -> bool:
+        """Whether no decision was dropped from memory."""
+        ledger = self.agent._ledger
+        return ledger.made == len(ledger.open) + len(ledger.settled)
+
+    def fold(self, event: Event) -> None:
+        """Take in the next event; those taken in already are passed over."""
+        if event.seq != self.seq + 1:
+            if event.seq <= self.seq:
+                return
+            raise StorageError(
+                f"Event {self.seq + 1} of loop {self.config.name} is missing from the log."
+            )
+        self._folds[event.kind](self, event)
+        self.seq = event.seq
+        self.tally.last_at = max(self.tally.last_at, event.at)
+
+    def fold_all(self, events: Iterable[Event]) -> LoopState:
+        """Take in events in order; return the state."""
+        for event in events:
+            self.fold(event)
+        return self
+
+    def _decided(self, event: Event) -> None:
+        held = event.kind == kinds.HELD
+        arm = event.arm or ""
+        if self.config.arms is None:
+            choice, payload = 0, self.vector(event)
+        else:
+            choice = payload = self.places[arm]
+            arm = self.config.arms[choice]  # one text for all decisions
+        chance = event.probability
+        version = event.version or 0
+        entry = Known(
+            event.decision,
+            0,
+            choice,
+            payload,
+            chance,
+            state=HELD if held else PENDING,
+            seq=event.seq,
+            version=version,
+            request=event.request,
+            expires=None if held else event.at + self.window,
+            arm=arm,
+            chance=chance,
+        )
+        self.agent.record(entry)
+        tally = self.tally
+        tally.decided += 1
+        if held:
+            tally.held += 1
+        else:
+            tally.pending += 1
+        tally.per_arm[arm] = tally.per_arm.get(arm, 0) + 1
+        if not held:
+            self._match(event)
+
+    def _match(self, event: Event) -> None:
+        """Drop the outcomes that waited for this decision to be shown; they follow in the log."""
+        orphan = self.orphans.pop(event.decision, None) if self.orphans else None
+        if orphan is not None and orphan.expires >= event.at:
+            self.tally.matched += len(orphan.rewards)
+
+    def vector(self, event: Event) -> Any:
+        """Return the features of an event."""
+        if event.features is None:
+            raise StorageError(
+                f"The features of event {event.seq} of loop {self.config.name} were erased."
+            )
+        return np.frombuffer(event.features, dtype="<f8").copy()
+
+    def _activated(self, event: Event) -> None:
+        self.agent.activate(event.decision)
+        entries = self.agent._ledger.open
+        entry: Any = entries.pop(event.decision)
+        entries[event.decision] = entry  # the order is that in which windows close
+        entry.expires = event.at + self.window
+        self.tally.held -= 1
+        self.tally.pending += 1
+        self._match(event)
+
+    def _served(self, event: Event) -> None:
+        shown: Any = event.arm if self.config.arms is not None else self.vector(event)
+        agent: Any = self.agent
+        agent.served(event.decision, shown, probability=event.probability)
+        self.tally.served += 1
+
+    def _reported(self, event: Event) -> None:
+        entry = self.find(event.decision)
+        assert entry is not None
+        entry.rewards = [*(entry.rewards or []), [event.reward, event.client_at]]
+
+    def _observed(self, event: Event) -> None:
+        self.agent.observe(event.decision, event.reward)
+        self.tally.observed += 1
+        self.tally.pending -= 1
+
+    def _censored(self, event: Event) -> None:
+        self.agent.miss(event.decision)
+        self.tally.censored += 1
+        self.tally.pending -= 1
+
+    def _late(self, event: Event) -> None:
+        self.tally.late += 1
+        entry = self.find(event.decision)
+        if entry is None:
+            return
+        entry.rewards = [*(entry.rewards or []), [event.reward, event.client_at]]
+        if self.rules.late == "learn" and entry.state == CENSORED:
+            self.agent.observe(event.decision, event.reward)
+            self.tally.late_learned += 1
+
+    def _orphan(self, event: Event) -> None:
+        self.tally.orphans += 1
+        old = [name for name, orphan in self.orphans.items() if orphan.expires < event.at]
+        for name in old:
+            del self.orphans[name]
+        orphan = self.orphans.setdefault(event.decision, Orphan([], event.at + self.window))
+        orphan.rewards.append([event.reward, event.client_at])
+
+    def _revised(self, event: Event) -> None:
+        if event.revision not in self.configs:
+            raise Refold(f"Revision {event.revision} is not known.")
+        self.revision = event.revision
+        self.config = self._in_force(event.revision)
+        if isinstance(self.agent, Agent):
+            arms, config = self.config.arms or [], self.config
+            self.agent = with_arms(self.agent, arms, noise=config.scale, floor=config.floor)
+        else:
+            self.agent.floor = self.config.floor
+        self._name_arms()
+
+    def _forgotten(self, event: Event) -> None:
+        settled: Any = self.agent._ledger.settled
+        held = [e for e in self.agent._ledger.open.values() if e.state == HELD]
+        for entry in held:
+            if isinstance(entry, Known) and entry.seq == event.version:
+                self.agent.withdraw(entry.id)
+                self.tally.held -= 1
+        for name in [name for name, entry in settled.items() if entry.seq == event.version]:
+            self.agent.forget(name)
+        self.tally.forgotten += 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as numbers, texts, lists and dictionaries, checksum included."""
+        ledger: Any = self.agent._ledger
+        content = {
+            "format": FORMAT,
+            "loop": self.loop,
+            "seq": self.seq,
+            "revision": self.revision,
+            "rules": self.rules.to_dict(),
+            "agent": self.agent.to_dict(),
+            "open": [entry.extra() for entry in ledger.open.values()],
+            "settled": [entry.extra() for entry in ledger.settled.values()],
+            "orphans": [[name, o.rewards, o.expires] for name, o in self.orphans.items()],
+            "tally": vars(self.tally) | {"per_arm": dict(self.tally.per_arm)},
+        }
+        return sealed(content)
+
+    @classmethod
+    def from_dict(cls, content: Any, configs: Configs) -> LoopState:
+        """Return the state of which `to_dict` was taken; StorageError if it is none."""
+        refusal = StorageError("A snapshot is damaged, or of another version or configuration.")
+        if not isinstance(content, dict) or sealed(content) != content:
+            raise refusal
+        try:
+            state = cls(content["loop"], configs)
+            rules = LoopConfig.model_validate(content["rules"])
+            if content["format"] != FORMAT or not rules.same_but_arms(state.rules):
+                raise refusal
+            state.revision, state.seq = content["revision"], content["seq"]
+            state.config = state._in_force(state.revision)
+            state._name_arms()
+            state.agent = type(state.agent).from_dict(content["agent"])
+            ledger: Any = state.agent._ledger
+            for group in ("open", "settled"):
+                entries, extras = getattr(ledger, group), content[group]
+                for (name, entry), extra in zip(entries.items(), extras, strict=True):
+                    entries[name] = _remembered(entry, extra)
+            state.orphans = {n: Orphan(rewards, at) for n, rewards, at in content["orphans"]}
+            state.tally = Tally(**content["tally"])
+        except (KeyError, TypeError, ValueError):
+            raise refusal from None
+        return state
+
+
+def _remembered(entry: Entry, extra: list[Any]) -> Known:
+    base = [getattr(entry, name) for name in Entry.__slots__]
+    return Known(*base, *extra)
+
+
+Fold = Callable[[LoopState, Event], None]
+_FOLDS: dict[str, Fold] = {
+    kinds.DECIDED: LoopState._decided,
+    kinds.HELD: LoopState._decided,
+    kinds.ACTIVATED: LoopState._activated,
+    kinds.SERVED: LoopState._served,
+    kinds.REPORTED: LoopState._reported,
+    kinds.OBSERVED: LoopState._observed,
+    kinds.CENSORED: LoopState._censored,
+    kinds.LATE: LoopState._late,
+    kinds.ORPHAN: LoopState._orphan,
+    kinds.REVISED: LoopState._revised,
+    kinds.FORGOTTEN: LoopState._forgotten,
+}

@@ -1,0 +1,107 @@
+"""A loop's log as a file, a row per decision, and the audit of it."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halfseen.service.decision_rows import row_types
+
+if TYPE_CHECKING:
+    from halfseen.service.decision_service import Service
+
+MEDIA = {"csv": b"text/csv; charset=utf-8", "parquet": b"application/vnd.apache.parquet"}
+
+
+async def export_file(service: Service, loop: str, kind: str) -> Path:
+    """Write a loop's log to a temporary file, and return it; the caller deletes it."""
+    columns = columns_of(service, loop)
+    rows = _temporary(".csv")
+    try:
+        with rows.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            async for some in service.rows(loop):
+                await asyncio.to_thread(writer.writerows, [_written(row, columns) for row in some])
+        if kind == "csv":
+            return rows
+        packed = _temporary(".parquet")
+        try:
+            await asyncio.to_thread(_pack, rows, packed, columns)
+        except BaseException:
+            packed.unlink(missing_ok=True)
+            raise
+    except BaseException:
+        rows.unlink(missing_ok=True)
+        raise
+    rows.unlink()
+    return packed
+
+
+async def audit_of(service: Service, loop: str) -> dict[str, Any]:
+    """Return the audit of a loop's log, as `halfseen audit --json` prints it."""
+    file = await export_file(service, loop, "parquet")
+    try:
+        return await asyncio.to_thread(_audited, file, service.config(loop).window)
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _audited(file: Path, window: float) -> dict[str, Any]:
+    from halfseen.logs.audit import audit
+
+    found = audit(
+        file,
+        action="arm",
+        reward="reward",
+        time="shown_at",
+        feedback_time="ended_at",
+        propensity="propensity",
+        id="decision",
+        where="state <> 'held'",
+        window=window / 86_400.0,
+        now=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f"),
+    )
+    content = found.to_dict()
+    content["log"] = "this loop"
+    return content
+
+
+def columns_of(service: Service, loop: str) -> dict[str, str]:
+    """Return the columns of an export with their DuckDB types; times are times."""
+    types = row_types(service.loop(loop))
+    return {name: "TIMESTAMP" if name.endswith("_at") else kind for name, kind in types.items()}
+
+
+def _pack(rows: Path, packed: Path, columns: dict[str, str]) -> None:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        table = connection.read_csv(str(rows), header=True, dtype=columns, quotechar='"')
+        table.write_parquet(str(packed), compression="zstd")
+
+
+def _temporary(ending: str) -> Path:
+    handle, name = tempfile.mkstemp(prefix="halfseen-", suffix=ending)
+    os.close(handle)
+    return Path(name)
+
+
+def _written(row: dict[str, Any], columns: dict[str, str]) -> list[Any]:
+    """Return a row as the file has it: times in UTC, nothing where nothing is known."""
+    return [_cell(row[name], kind) for name, kind in columns.items()]
+
+
+def _cell(value: Any, kind: str) -> Any:
+    if value is None:
+        return ""
+    if kind == "TIMESTAMP":
+        seconds, rest = divmod(value, 1_000_000)
+        moment = datetime.fromtimestamp(seconds, UTC)
+        return f"{moment:%Y-%m-%d %H:%M:%S}.{rest:06d}"
+    return repr(value) if isinstance(value, float) else value

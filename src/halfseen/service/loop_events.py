@@ -1,0 +1,67 @@
+"""The events of a loop: what happened to each of its decisions, in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+DECIDED, HELD, ACTIVATED, SERVED = "decided", "held", "activated", "served"
+REPORTED = "reported"  # one of several rewards, which are learned when the window closes
+OBSERVED, CENSORED, LATE = "observed", "censored", "late"
+ORPHAN = "orphan"  # an outcome whose decision is not known yet
+REVISED, FORGOTTEN = "revised", "forgotten"
+ONCE = (DECIDED, HELD, ACTIVATED, OBSERVED, CENSORED)  # per decision
+OFTEN = (SERVED, REPORTED, LATE, ORPHAN)
+
+
+def kinds_in(kinds: Sequence[str]) -> str:
+    """Return the condition that an event is of one of these kinds, as the indices have it."""
+    return f"kind IN ({', '.join(repr(kind) for kind in kinds)})"
+
+
+class Event(NamedTuple):
+    """One row of the log.
+
+    Attributes
+    ----------
+    loop, seq
+        The loop's number, and the event's: 1, 2, ... without gaps.
+    revision
+        The revision of the loop's configuration that was in force.
+    decision
+        The id of the decision; empty where an event is about none.
+    kind
+        What happened.
+    at, client_at
+        When, by the server's and by the client's clock, in microseconds since 1970.
+    arm, probability
+        What was chosen or shown, and with which probability.
+    version
+        The last event that a choice knew; for `forgotten`, the event that made the decision.
+    reward
+        The reward; None if it is missing.
+    features
+        Of the action, as 8-byte floats, least significant byte first.
+    request
+        A digest of the request, by which a repeated one is recognised.
+    key
+        The id of the API key.
+    """
+
+    loop: int
+    seq: int
+    revision: int
+    decision: str
+    kind: str
+    at: int
+    client_at: int | None = None
+    arm: str | None = None
+    probability: float | None = None
+    version: int | None = None
+    reward: float | None = None
+    features: bytes | None = None
+    request: int | None = None
+    key: str | None = None
+
+
+COLUMNS = Event._fields

@@ -1,0 +1,102 @@
+"""The loops of a database and their revisions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from halfseen.errors import InvalidInput
+from halfseen.service import loop_events
+from halfseen.service.event_log import EventLog
+from halfseen.service.fold import LoopState
+from halfseen.service.loop_config import LoopConfig
+from halfseen.service.loop_events import Event
+from halfseen.service.refusals import Conflict, InvalidField
+from halfseen.service.state_snapshots import read_configs
+from halfseen.service.writer import LiveLoop
+
+_REVISION = "INSERT INTO revisions (loop, revision, config, created) VALUES (?, ?, ?, ?)"
+
+
+def listed(log: EventLog) -> list[tuple[Any, ...]]:
+    """Return number, name, time of archiving and base of every loop."""
+    return log.execute("SELECT id, name, archived, base FROM loops ORDER BY id")
+
+
+def create(log: EventLog, config: LoopConfig, now: int) -> bool:
+    """Insert a loop; return False if another process was first."""
+    log.begin([])
+    if log.server:
+        log.execute("LOCK TABLE loops IN SHARE ROW EXCLUSIVE MODE")
+    if log.execute("SELECT id FROM loops WHERE name = ?", (config.name,)):
+        log.rollback()
+        return False
+    number = int(log.execute("SELECT coalesce(max(id), 0) + 1 FROM loops")[0][0])
+    log.execute(
+        "INSERT INTO loops (id, name, revision, created, base) VALUES (?, ?, 1, ?, 0)",
+        (number, config.name, now),
+    )
+    log.execute(_REVISION, (number, 1, json.dumps(config.to_dict()), now))
+    log.commit([number])
+    return True
+
+
+def archive(log: EventLog, loop: int, now: int) -> None:
+    """Note that a loop makes no more decisions."""
+    log.begin([loop])
+    log.execute("UPDATE loops SET archived = ? WHERE id = ? AND archived IS NULL", (now, loop))
+    log.commit([loop])
+
+
+def check_revision(live: LiveLoop, config: LoopConfig) -> None:
+    """Refuse a configuration that the log of a loop cannot be folded under."""
+    old = live.state.config
+    if config.dimension != old.dimension:
+        raise InvalidField(
+            f"The dimension of loop {old.name} cannot change from {old.dimension}.",
+            field="dimension",
+            value=config.dimension,
+            fix="Create another loop.",
+        )
+    known = old.arms or []
+    if (config.arms or [])[: len(known)] != known:
+        raise InvalidField(
+            f"The arms of loop {old.name} cannot be removed, renamed or reordered.",
+            field="arms",
+            value=config.arms,
+            fix=f"Begin with {known}, add new ones at the end, and name old ones in `retired`.",
+        )
+    if live.base and not config.same_but_arms(live.state.rules):
+        raise Conflict(
+            f"Events of loop {old.name} were archived or erased, so the log cannot be folded again"
+            " under another policy or other rules.",
+            fix="Create another loop.",
+        )
+
+
+def revise(log: EventLog, live: LiveLoop, config: LoopConfig, now: int) -> int:
+    """Store a new configuration and its event; return the revision."""
+    tip = log.begin([live.id])[live.id]
+    configs = read_configs(log, live.id)
+    revision = max(configs)
+    if configs[revision] == config:
+        log.rollback()
+        return revision
+    revision += 1
+    if not config.same_but_arms(configs[revision - 1]):
+        try:  # the whole log must fold under it
+            state = LoopState(live.id, configs | {revision: config})
+            state.fold_all(log.all_events(live.id, 0))
+        except InvalidInput as error:
+            log.rollback()
+            raise InvalidField(
+                f"The log of loop {config.name} does not fit these settings: {error}",
+                field=error.field,
+                fix="Create another loop.",
+            ) from None
+        log.execute("DELETE FROM snapshots WHERE loop = ?", (live.id,))
+    log.execute(_REVISION, (live.id, revision, json.dumps(config.to_dict()), now))
+    log.execute("UPDATE loops SET revision = ? WHERE id = ?", (revision, live.id))
+    log.append([Event(live.id, tip + 1, revision, "", loop_events.REVISED, now)])
+    log.commit([live.id])
+    return revision

@@ -1,0 +1,148 @@
+"""What a request offers or says was served, checked against its loop."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from halfseen.agents.ledger import CENSORED, OBSERVED, identity
+from halfseen.agents.saved_state import of_unit_length
+from halfseen.errors import InvalidInput, counted_entries
+from halfseen.problems.action_arrays import action_rows
+from halfseen.service import loop_events as kinds
+from halfseen.service.exchange import Decide, Decided, Served
+from halfseen.service.fold import Known, LoopState
+from halfseen.service.loop_events import Event
+
+MOST_ACTIONS = 1000
+
+
+def offered_arms(state: LoopState, item: Decide) -> Any:
+    """Return a 1 for every arm on offer, None if all are."""
+    if item.features is not None:
+        raise InvalidInput(
+            "features",
+            "must be left out: the loop chooses among arms",
+            counted_entries(len(item.features)),
+            "Make a loop with `dimension` for features.",
+        )
+    if item.available is None:
+        if state.everything:
+            return None
+        names = state.config.offered()
+    else:
+        names = list(item.available)
+    retired = [arm for arm in names if arm in state.config.retired]
+    if retired:
+        raise InvalidInput("available", "must not name a retired arm", retired[0], "Leave it out.")
+    agent: Any = state.agent
+    return agent.arms.playable(names)
+
+
+def offered_actions(state: LoopState, item: Decide) -> tuple[list[str], Any]:
+    """Return the names and the features of the actions on offer."""
+    dimension = state.config.dimension
+    try:
+        rows = action_rows(item.features)
+    except (TypeError, ValueError):
+        rows = np.zeros(0)
+    if rows.ndim != 2 or len(rows) == 0 or rows.shape[1] != dimension:
+        raise InvalidInput(
+            "features",
+            f"must be one row of {dimension} numbers per action",
+            item.features,
+            "Offer at least one action.",
+        )
+    if len(rows) > MOST_ACTIONS:
+        raise InvalidInput(
+            "features", f"must be at most {MOST_ACTIONS} actions", len(rows), "Offer fewer."
+        )
+    names = [str(k) for k in range(len(rows))]
+    if item.available is not None:
+        names = [identity(name) for name in item.available]
+        if len(set(names)) != len(rows):
+            raise InvalidInput(
+                "available",
+                "must name each action once",
+                counted_entries(len(names)),
+                f"Give {len(rows)} names.",
+            )
+    return names, rows
+
+
+def served_features(state: LoopState, item: Served) -> Any:
+    """Return the features of what was served, None for arms; refuse what cannot be."""
+    agent: Any = state.agent
+    chance = item.probability
+    if chance is not None and not (type(chance) in (int, float) and 0.0 < chance <= 1.0):
+        raise InvalidInput("probability", "must be above 0 and at most 1", chance, "Leave it out.")
+    if state.config.arms is not None:
+        if item.features is not None:
+            raise InvalidInput(
+                "features", "must be left out: the loop chooses among arms", "…", "Omit it."
+            )
+        agent.arms.place("arm", item.arm)
+        if agent._played is not None:
+            raise InvalidInput(
+                "served",
+                "must not be used with a policy that counts what it plays",
+                state.config.policy["kind"],
+                'Use a policy that learns from rewards only, such as "ucb".',
+            )
+        return None
+    identity(item.arm)
+    shown = action_rows([item.features])[0]
+    if shown.shape != (state.config.dimension,) or not of_unit_length(shown):
+        raise InvalidInput(
+            "features",
+            f"must be {state.config.dimension} numbers of length at most 1",
+            item.features,
+            "Divide them by their length.",
+        )
+    return shown
+
+
+def digest(item: Decide) -> int:
+    """Return 63 bits by which a repeated request for a decision is recognised."""
+    if item.available is None and item.features is None:
+        return int(item.hold)
+    available = None if item.available is None else list(item.available)
+    features = None if item.features is None else np.asarray(item.features).tolist()
+    text = json.dumps([available, features, bool(item.hold)])
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) >> 1
+
+
+def repeated(entry: Known) -> Decided:
+    """Return the answer to a decision that was made already."""
+    name, state = str(entry.id), entry.state
+    return Decided(name, entry.arm, entry.chance, state, entry.version, entry.expires, False)
+
+
+def from_log(events: list[Event], window: int) -> Known | None:
+    """Return a settled decision from its events in the database, None if none made it."""
+    made = next((e for e in events if e.kind in (kinds.DECIDED, kinds.HELD)), None)
+    if made is None:
+        return None
+    found = {event.kind: event for event in events}
+    shown = found.get(kinds.ACTIVATED, made)
+    entry = Known(
+        made.decision,
+        0,
+        0,
+        probability=made.probability,
+        state=CENSORED,
+        seq=made.seq,
+        version=made.version or 0,
+        request=made.request,
+        expires=shown.at + window,
+        arm=made.arm or "",
+        chance=made.probability,
+    )
+    if kinds.OBSERVED in found:
+        entry.state, entry.reward = OBSERVED, found[kinds.OBSERVED].reward
+    several = [e for e in events if e.kind in (kinds.REPORTED, kinds.LATE)]
+    entry.rewards = [[e.reward, e.client_at] for e in several] or None
+    return entry

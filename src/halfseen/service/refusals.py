@@ -1,0 +1,85 @@
+"""Why the service refuses a request: each refusal has an HTTP status and a fix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from halfseen.errors import HalfseenError, InvalidInput, sentence, shorten
+
+
+class Refusal(HalfseenError):
+    """A request that cannot be carried out.
+
+    Attributes
+    ----------
+    status
+        The HTTP status that says so.
+    title
+        A few words for all refusals of this kind.
+    field, value, fix
+        What was given, and what to give instead; None where they say nothing.
+    """
+
+    status = 400
+    title = "Bad request"
+
+    def __init__(
+        self, detail: str, *, field: str | None = None, value: Any = None, fix: str | None = None
+    ) -> None:
+        self.field, self.value, self.fix = field, value, fix
+        super().__init__(sentence(detail))
+
+
+class InvalidField(Refusal):
+    """A field of a request has a value that cannot be used."""
+
+    status = 422
+    title = "Invalid field"
+
+    @classmethod
+    def of(cls, error: InvalidInput) -> InvalidField:
+        """Return the refusal of a value that the library refuses."""
+        return cls(str(error), field=error.field, value=shorten(error.value), fix=error.fix)
+
+
+class UnknownLoop(Refusal):
+    """There is no loop of this name."""
+
+    status = 404
+    title = "Unknown loop"
+
+
+class UnknownDecision(Refusal):
+    """There is no decision of this id where one is needed."""
+
+    status = 404
+    title = "Unknown decision"
+
+
+class Conflict(Refusal):
+    """The request contradicts what the log holds already."""
+
+    status = 409
+    title = "Conflict"
+
+
+class QueueFull(Refusal):
+    """More requests wait for the disk than the service lets wait."""
+
+    status = 429
+    title = "Too many requests waiting"
+
+
+class StorageUnavailable(Refusal):
+    """The database cannot be written now. Nothing of the request was kept; try again."""
+
+    status = 503
+    title = "Storage unavailable"
+    retry_after = 1  # seconds
+
+
+class ReadOnly(Refusal):
+    """The service was opened to read only."""
+
+    status = 403
+    title = "Read only"

@@ -1,0 +1,116 @@
+"""Snapshots of states, which spare a start most of the log."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from halfseen.errors import StorageError
+from halfseen.service.event_log import EventLog
+from halfseen.service.fold import FORMAT, Configs, LoopState
+from halfseen.service.loop_config import LoopConfig
+
+EVERY = 100_000  # events
+KEPT = 2
+
+
+def packed(content: dict[str, Any]) -> bytes:
+    """Return a state as it is stored."""
+    return zlib.compress(json.dumps(content).encode(), 1)
+
+
+def unpacked(stored: bytes) -> Any:
+    """Return what was packed, None if that cannot be."""
+    try:
+        return json.loads(zlib.decompress(bytes(stored)))
+    except (zlib.error, ValueError):
+        return None
+
+
+def write_snapshot(log: EventLog, loop: int, seq: int, stored: bytes) -> None:
+    """Store a snapshot in a transaction of its own, and delete all but the newest ones."""
+    log.begin([loop])
+    insert_snapshot(log, loop, seq, stored)
+    base = log.execute("SELECT base FROM loops WHERE id = ?", (loop,))[0][0]
+    newest = log.execute("SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq DESC", (loop,))
+    for (old,) in newest[KEPT:]:
+        if old != base:
+            log.execute("DELETE FROM snapshots WHERE loop = ? AND seq = ?", (loop, old))
+    log.commit()
+
+
+def insert_snapshot(log: EventLog, loop: int, seq: int, stored: bytes) -> None:
+    """Store a snapshot in the open transaction, in place of an older one of the same event."""
+    log.execute("DELETE FROM snapshots WHERE loop = ? AND seq = ?", (loop, seq))
+    log.execute(
+        "INSERT INTO snapshots (loop, seq, format, state) VALUES (?, ?, ?, ?)",
+        (loop, seq, FORMAT, stored),
+    )
+
+
+def read_configs(log: EventLog, loop: int) -> Configs:
+    """Return the configurations of a loop by revision."""
+    rows = log.execute("SELECT revision, config FROM revisions WHERE loop = ?", (loop,))
+    return {number: LoopConfig.model_validate(json.loads(text)) for number, text in rows}
+
+
+def load_state(log: EventLog, loop: int, base: int, configs: Configs) -> tuple[LoopState, int]:
+    """Return the state at the end of the log, and the event of the snapshot it began with."""
+    seqs = log.execute("SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq DESC", (loop,))
+    for (seq,) in seqs:
+        state = _snapshot(log, loop, seq, configs)
+        if state is not None:
+            return state.fold_all(log.all_events(loop, seq)), seq
+    return replayed(log, loop, base, configs), base
+
+
+def _snapshot(log: EventLog, loop: int, seq: int, configs: Configs) -> LoopState | None:
+    query = "SELECT state FROM snapshots WHERE loop = ? AND seq = ?"
+    rows = log.execute(query, (loop, seq))
+    try:
+        state = LoopState.from_dict(unpacked(rows[0][0]), configs) if rows else None
+    except StorageError:
+        return None
+    return state if state is not None and (state.loop, state.seq) == (loop, seq) else None
+
+
+def replayed(
+    log: EventLog, loop: int, base: int, configs: Configs, upto: int | None = None
+) -> LoopState:
+    """Return the state from the earliest possible beginning of the log."""
+    if base == 0:
+        return LoopState(loop, configs).fold_all(log.all_events(loop, 0, upto))
+    state = _snapshot(log, loop, base, configs)
+    if state is None:
+        raise StorageError(
+            f"Loop {configs[max(configs)].name} cannot be opened: its events up to {base} were"
+            " archived, and the snapshot taken then is damaged or of another version. Restore a"
+            " backup, or open it with the version that wrote it."
+        )
+    return state.fold_all(log.all_events(loop, base, upto))
+
+
+def check_snapshots(log: EventLog, loop: int, base: int, configs: Configs) -> list[str]:
+    """Return what does not agree when all snapshots of a loop are compared with a replay."""
+    name = configs[max(configs)].name
+    seqs = log.execute("SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq", (loop,))
+    try:
+        state = replayed(log, loop, base, configs, upto=base)
+    except StorageError as error:
+        return [str(error)]
+    found = []
+    for (seq,) in seqs:
+        if seq < base:
+            continue
+        state.fold_all(log.all_events(loop, state.seq, seq))
+        stored = _snapshot(log, loop, seq, configs)
+        if stored is None:
+            found.append(f"Loop {name}: the snapshot of event {seq} is damaged.")
+        elif stored.to_dict() != state.to_dict():
+            found.append(f"Loop {name}: the snapshot of event {seq} is not what a replay gives.")
+    try:
+        state.fold_all(log.all_events(loop, state.seq))
+    except StorageError as error:
+        found.append(str(error))
+    return found

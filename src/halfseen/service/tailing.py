@@ -1,0 +1,85 @@
+"""Following what other processes write to the same database."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from halfseen.service.database import Database
+from halfseen.service.event_log import CHANNEL, EventLog, driver_errors
+from halfseen.service.refusals import StorageUnavailable
+
+if TYPE_CHECKING:
+    from halfseen.service.decision_service import Service
+
+POLL_SECONDS = 0.2
+
+
+class Tail:
+    """Folds the events of other processes: told by the server, and looked for every 200 ms.
+
+    Attributes
+    ----------
+    lag
+        How many events the process had not folded when it last looked.
+    failing
+        True while the database cannot be read.
+    """
+
+    def __init__(self, database: Database, service: Service) -> None:
+        self._service, self._database = service, database
+        self._log = EventLog(database)
+        self._listener: Any = None
+        self._errors = driver_errors()
+        self._stopped = False
+        self.lag = 0
+        self.failing = False
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        while True:
+            try:
+                await asyncio.to_thread(self._wait)
+                await self._service.refresh_loops()
+                await self._follow()
+                self.failing = False
+            except StorageUnavailable:
+                self.failing = True
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def _follow(self) -> None:
+        live = list(self._service._by_id.values())
+        tips = await asyncio.to_thread(lambda: [self._log.tip(loop.id) for loop in live])
+        behind = [max(0, tip - loop.state.seq) for loop, tip in zip(live, tips, strict=True)]
+        self.lag = sum(behind)
+        for loop, count in zip(live, behind, strict=True):
+            if count:
+                await self._service.follow(loop)
+
+    def _wait(self) -> None:
+        """Wait until something is written, or for a moment."""
+        if not self._database.server:
+            time.sleep(POLL_SECONDS)
+            return
+        try:
+            if self._listener is None:
+                self._listener = self._database.connect()
+                self._listener.execute(f"LISTEN {CHANNEL}")
+            for _ in self._listener.notifies(timeout=POLL_SECONDS, stop_after=1):
+                pass
+        except self._errors as error:
+            self._close_listener()
+            raise StorageUnavailable(f"The database cannot be read now ({error}).") from None
+
+    def _close_listener(self) -> None:
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            with suppress(*self._errors):
+                listener.close()
+
+    def close(self) -> None:
+        """Give the connections up."""
+        self._close_listener()
+        self._log.close()

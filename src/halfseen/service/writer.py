@@ -1,0 +1,280 @@
+"""Group commit: what has queued is written in one transaction, then folded, then answered."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from halfseen.service.event_log import EventLog
+from halfseen.service.exchange import Answer, Item
+from halfseen.service.fold import LoopState
+from halfseen.service.loop_events import Event
+from halfseen.service.planning import Deferred, Plan
+from halfseen.service.refusals import QueueFull, Refusal, StorageUnavailable
+
+MOST_ITEMS = 2000  # in one transaction
+FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds between tries while the database fails
+Answers = list[Answer | Refusal]
+
+
+def microseconds() -> int:
+    """Return the time in microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+@dataclass(slots=True)
+class LiveLoop:
+    """A loop that this process serves."""
+
+    id: int
+    name: str
+    state: LoopState
+    archived: bool = False
+    base: int = 0  # a replay begins after this event
+    snapshot: int = 0  # the event of the newest snapshot
+
+
+@dataclass(slots=True)
+class Call:
+    """Requests of one client that wait for their answers."""
+
+    loop: LiveLoop
+    items: Sequence[Item]
+    key: str | None
+    future: asyncio.Future[Answers]
+    answers: list[Any] = field(default_factory=list)
+    left: list[int] | None = None  # places of the items without an answer; None for all
+
+    def waiting(self) -> Sequence[int]:
+        """Return the places of the items without an answer."""
+        return range(len(self.items)) if self.left is None else self.left
+
+
+class Writer:
+    """The one writer of this process.
+
+    Parameters
+    ----------
+    log
+        The log on a connection of its own.
+    queue_limit
+        How many items may wait; more are refused.
+    catch_up
+        Called with a loop and the events that other processes have added to it.
+    clock
+        The time in microseconds.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        *,
+        queue_limit: int,
+        catch_up: Callable[[LiveLoop, list[Event]], None],
+        clock: Callable[[], int] = microseconds,
+    ) -> None:
+        self.log, self.clock, self.queue_limit = log, clock, queue_limit
+        self._catch_up = catch_up
+        self._calls: deque[Call] = deque()
+        self._jobs: deque[tuple[Callable[[EventLog], Any], asyncio.Future[Any]]] = deque()
+        self._sweeps: dict[int, LiveLoop] = {}
+        self._wake = asyncio.Event()
+        self._pool = ThreadPoolExecutor(1, "halfseen-writer")
+        self._closing = False
+        self.queued = 0
+        self.failing = False
+        self.failures = 0
+        self.commit_seconds: deque[float] = deque(maxlen=10_000)
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def submit(
+        self, loop: LiveLoop, items: Sequence[Item], key: str | None
+    ) -> asyncio.Future[Answers]:
+        """Queue requests; the answers come once what they add is on disk."""
+        if self._closing:
+            raise StorageUnavailable("The service is stopping. Nothing was kept; try again.")
+        if self.queued + len(items) > self.queue_limit:
+            raise QueueFull(
+                f"{self.queued:,} requests wait for the disk, of {self.queue_limit:,} that may."
+                " Nothing was kept.",
+                fix="Try again in a second.",
+            )
+        future: asyncio.Future[Answers] = asyncio.get_running_loop().create_future()
+        self._calls.append(Call(loop, items, key, future))
+        self.queued += len(items)
+        self._wake.set()
+        return future
+
+    def sweep(self, loop: LiveLoop) -> None:
+        """Close the windows of a loop that have passed, with the next transaction."""
+        self._sweeps[loop.id] = loop
+        self._wake.set()
+
+    async def do(self, job: Callable[[EventLog], Any]) -> Any:
+        """Run a job with the log in the writer's thread, between transactions."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._jobs.append((job, future))
+        self._wake.set()
+        return await future
+
+    async def close(self) -> None:
+        """Write what has queued, then stop."""
+        self._closing = True
+        self._wake.set()
+        await self._task
+        self._pool.shutdown()
+        self.log.close()
+
+    async def _run(self) -> None:
+        wait = FIRST_WAIT
+        while True:
+            if not (self._calls or self._jobs or self._sweeps):
+                if self._closing:
+                    return
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            while self._jobs:
+                await self._run_job(*self._jobs.popleft())
+            if await self._transaction():
+                wait, self.failing = FIRST_WAIT, False
+                continue
+            self.failing = True
+            self.failures += 1
+            await asyncio.sleep(0.0 if self._closing else wait)
+            wait = min(2.0 * wait, LONGEST_WAIT)
+
+    async def _run_job(self, job: Callable[[EventLog], Any], future: asyncio.Future[Any]) -> None:
+        try:
+            result = await self._in_thread(job, self.log)
+        except Exception as error:
+            self.log.rollback()
+            if not future.cancelled():
+                future.set_exception(error)
+            return
+        if not future.cancelled():
+            future.set_result(result)
+
+    def _in_thread(self, function: Callable[..., Any], *values: Any) -> asyncio.Future[Any]:
+        return asyncio.get_running_loop().run_in_executor(self._pool, function, *values)
+
+    def _taken(self) -> list[Call]:
+        """Take the calls of the next transaction from the queue."""
+        calls: list[Call] = []
+        items = 0
+        while self._calls and items < MOST_ITEMS:
+            call = self._calls.popleft()
+            items += len(call.items)
+            calls.append(call)
+        return calls
+
+    async def _transaction(self) -> bool:
+        """Write what has queued; return False if the database did not take it."""
+        calls, sweeps = self._taken(), self._sweeps
+        self._sweeps = {}
+        loops = {call.loop.id: call.loop for call in calls} | sweeps
+        if not loops:
+            return True
+        server = self.log.server
+        wanted = [(loop, self._unknown(loop, calls)) for _, loop in sorted(loops.items())]
+        try:
+            opened = self._open(wanted) if not server else await self._in_thread(self._open, wanted)
+            for loop, newer, _ in opened:
+                if newer:
+                    self._catch_up(loop, newer)
+            plans = self._plan(calls, opened, sweeps)
+            events = [event for plan in plans.values() for event in plan.events]
+            if events:
+                began = time.perf_counter()
+                grown = [number for number, plan in plans.items() if plan.events]
+                if server:
+                    await self._in_thread(self._write, events, grown)
+                else:
+                    self.log.append(events)
+                    await self._in_thread(self.log.commit)
+                self.commit_seconds.append(time.perf_counter() - began)
+            elif server:
+                await self._in_thread(self.log.rollback)
+            else:
+                self.log.rollback()
+        except StorageUnavailable as refusal:
+            self._fail(calls, refusal)
+            return False
+        except Exception as error:
+            self.log.rollback()
+            self._fail(calls, error)
+            return True
+        for number, plan in plans.items():
+            state = loops[number].state
+            if plan.events and state.seq >= plan.events[0].seq - 1:  # else the next one catches up
+                state.fold_all(plan.events)
+        self._answer(calls)
+        return True
+
+    def _unknown(self, loop: LiveLoop, calls: list[Call]) -> list[str]:
+        """Return the ids that must be looked up because the state may have dropped them."""
+        state = loop.state
+        if state.complete and loop.base == 0:
+            return []
+        items = (item for call in calls if call.loop is loop for item in call.items)
+        names = [item.id for item in items if type(item.id) is str]
+        return [name for name in names if state.find(name) is None]
+
+    def _open(self, wanted: list[tuple[LiveLoop, list[str]]]) -> list[Any]:
+        """Begin the transaction; return each loop's newer events and stored decisions."""
+        tips = self.log.begin([loop.id for loop, _ in wanted])
+        opened = []
+        for loop, names in wanted:
+            newer: list[Event] = []
+            if tips[loop.id] > loop.state.seq:
+                newer = list(self.log.all_events(loop.id, loop.state.seq))
+            stored = self.log.events_of(loop.id, names) if names else {}
+            opened.append((loop, newer, stored))
+        return opened
+
+    def _plan(
+        self, calls: list[Call], opened: list[Any], sweeps: dict[int, LiveLoop]
+    ) -> dict[int, Plan]:
+        """Plan all requests, and note their answers in the calls."""
+        now = self.clock()
+        plans = {}
+        for loop, _, stored in opened:
+            plans[loop.id] = Plan(loop.state, now, stored, archived=loop.archived)
+        for call in calls:
+            plan = plans[call.loop.id]
+            if not call.answers:
+                call.answers = [None] * len(call.items)
+            left = []
+            for place in call.waiting():
+                try:
+                    call.answers[place] = plan.answer(call.items[place], call.key)
+                except Deferred:
+                    left.append(place)
+            call.left = left
+        for number in sweeps:
+            plans[number].sweep()
+        return plans
+
+    def _write(self, events: list[Event], grown: list[int]) -> None:
+        self.log.append(events)
+        self.log.commit(grown)
+
+    def _answer(self, calls: list[Call]) -> None:
+        for call in calls:
+            if not call.left:
+                self.queued -= len(call.items)
+                if not call.future.done():
+                    call.future.set_result(call.answers)
+        again = [call for call in calls if call.left]
+        self._calls.extendleft(reversed(again))
+
+    def _fail(self, calls: list[Call], error: Exception) -> None:
+        for call in calls:
+            self.queued -= len(call.items)
+            if not call.future.done():
+                call.future.set_exception(error)

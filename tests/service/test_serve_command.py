@@ -1,0 +1,165 @@
+"""The command: first key, keys, check, SIGTERM, refusals in sentences."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from halfseen import Client
+from halfseen.cli import app
+from halfseen.errors import HalfseenError, InvalidInput, StorageError
+
+LOOPS = """
+[loops.offers]
+arms = ["red", "blue"]
+policy = { kind = "ucb" }
+noise = 0.5
+window = 60
+"""
+
+
+@contextmanager
+def process(folder, *arguments):
+    """Start the command; give the process, its address and the key it printed."""
+    command = [sys.executable, "-m", "halfseen", "serve", "--port", "0", *arguments]
+    running = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        said = ""
+        while "serves http" not in said:
+            line = running.stdout.readline()
+            assert line, said + running.stderr.read()
+            said += line
+        address = re.search(r"serves (\S+)", said)[1]
+        key = re.search(r"hs_\S+", said)
+        yield running, address, key and key[0]
+    finally:
+        running.kill()
+        running.communicate()
+
+
+def command(*arguments):
+    """Run the command in this process; errors are raised."""
+    return app([*arguments], standalone_mode=False)
+
+
+def test_serve_prints_address_and_first_key_drains_on_sigterm_and_starts_again(tmp_path, capsys):
+    (tmp_path / "loops.toml").write_text(LOOPS)
+    database = tmp_path / "halfseen.sqlite"
+    with process(tmp_path, "--loops", "loops.toml") as (running, address, key):
+        with Client(address, key) as client:
+            decision = client.decide("offers", id="x")
+        command("serve", "keys", "issue", "shop", "--database", str(database), "--json")
+        issued = json.loads(capsys.readouterr().out)
+        with Client(address, issued["key"]) as client:
+            assert client.decide("offers", id="x") == decision
+        with pytest.raises(StorageError, match="is served by another process"):
+            command("serve", "forget", "x", "--database", str(database))
+        began = time.monotonic()
+        running.send_signal(signal.SIGTERM)
+        _, lines = running.communicate(timeout=20)
+        assert time.monotonic() - began < 5.0
+        assert running.returncode == 0
+        kinds = [json.loads(line)["kind"] for line in lines.splitlines()]
+        assert kinds == ["decide", "decide"]
+    command("serve", "--check", "--database", str(database))
+    assert "agree with a replay" in capsys.readouterr().out
+    command("serve", "keys", "revoke", issued["id"], "--database", str(database))
+    command("serve", "keys", "list", "--database", str(database))
+    said = capsys.readouterr().out
+    assert re.search(rf"{issued['id']}\s+shop\s+decide\s.*UTC.*UTC", said)
+    assert issued["key"][-20:] not in said
+    command("serve", "forget", "x", "--database", str(database))
+    assert "is forgotten" in capsys.readouterr().out
+    with process(tmp_path, "--loops", "loops.toml") as (_, address, again):
+        assert again is None  # there are keys already
+        assert httpx.get(f"{address}/readyz").json() == {"status": "ready"}
+
+
+def test_without_keys_only_this_machine_is_served(tmp_path):
+    with pytest.raises(InvalidInput, match="where others can reach the service"):
+        command("serve", "--open", "--host", "0.0.0.0", "--database", str(tmp_path / "x.sqlite"))
+    assert not (tmp_path / "x.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[loops.a]\nwindow = 5", r"loops\.a\."),
+        ("[loops.a]\narms = 'x'", r"loops\.a\.arms"),
+        ("x = 1", r"\[loops.NAME\]"),
+        ("loops = 3", r"\[loops.NAME\]"),
+        ("[loops", "must be TOML"),
+    ],
+)
+def test_a_bad_file_of_loops_is_refused_before_anything_is_written(tmp_path, content, said):
+    file, database = tmp_path / "loops.toml", tmp_path / "x.sqlite"
+    file.write_text(content)
+    with pytest.raises(InvalidInput, match=said):
+        command("serve", "--loops", str(file), "--database", str(database))
+    assert not database.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--port", "70000"),
+        ("--loops", "none.toml"),
+        ("keys", "issue", "x", "--role", "root"),
+        ("keys", "revoke", "none"),
+        ("archive", "out", "--days", "-1"),
+        ("forget", "none"),
+    ],
+)
+def test_bad_arguments_are_refused_in_a_sentence(tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HalfseenError):
+        command("serve", *arguments)
+
+
+def test_a_port_that_is_taken_is_a_sentence(tmp_path):
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with pytest.raises(StorageError, match="Cannot listen on"):
+            command("serve", "--port", port, "--database", str(tmp_path / "x.sqlite"))
+
+
+def test_without_the_extra_the_command_says_what_to_install(tmp_path):
+    code = (
+        "import sys; sys.modules['uvicorn'] = None\n"
+        "sys.argv = ['halfseen', 'serve']\n"
+        "from halfseen.cli import main; main()"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "HALFSEEN_DEBUG"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+    )
+    assert ended.returncode == 2
+    assert "pip install 'halfseen[serve]'" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_help_of_serve_loads_no_server():
+    code = (
+        "import sys; sys.argv = ['halfseen', 'serve', '--help']\n"
+        "from halfseen.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('loaded:', *{'fastapi', 'uvicorn', 'sqlalchemy', 'numpy'} & set(sys.modules))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ended.stdout.splitlines()[-1] == "loaded:"

@@ -1,0 +1,161 @@
+"""Several services on one PostgreSQL: the same log, the same agents. `make test-postgres`."""
+
+import asyncio
+import contextlib
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from halfseen.service.decision_service import Service
+from halfseen.service.exchange import Activate, Decide, Outcome, Served
+from halfseen.service.refusals import Refusal, StorageUnavailable
+from service import crashes
+from service.crashes import compare, prepare
+from service.driver import banner, replay_of
+
+pytestmark = [pytest.mark.postgres, pytest.mark.filterwarnings("ignore")]
+
+
+async def quiet(*services):
+    """Wait until every service has folded the whole log."""
+    deadline = time.monotonic() + 20.0
+    while time.monotonic() < deadline:
+        await asyncio.sleep(0.3)
+        states = [service.loop("banner").state for service in services]
+        tip = await services[0].read(lambda log: log.tip(1))
+        if {state.seq for state in states} == {tip}:
+            return
+    raise AssertionError("no rest")
+
+
+async def feed(service, chance, rounds, names):
+    """Ask at random, about decisions that others ask about too; try again if storage is away."""
+    for _ in range(rounds):
+        name = f"d{chance.randrange(names)}"
+        item = chance.choice(
+            [
+                Decide(name),
+                Decide(name, hold=True),
+                Activate(name),
+                Served(name, chance.choice("abc")),
+                Outcome(name, chance.choice([None, 0.0, 1.0])),
+            ]
+        )
+        while True:
+            try:
+                await service.submit("banner", [item])
+                break
+            except StorageUnavailable:
+                await asyncio.sleep(0.05)
+
+
+async def two(address, **changes):
+    first = await Service.open(address)
+    await first.create_loop(banner(**changes))
+    return first, await Service.open(address)
+
+
+@pytest.mark.parametrize("policy", ["ucb", "gaussian-thompson"])
+def test_two_services_fed_at_random_end_with_equal_agents_bit_for_bit(address, policy):
+    async def run():
+        first, second = await two(address, window=0.5, policy={"kind": policy})
+        feeds = [
+            feed(service, random.Random(k), 40, 60)
+            for k, service in enumerate([first, second, first, second, first, second])
+        ]
+        await asyncio.gather(*feeds)
+        await asyncio.sleep(2.0)  # windows close
+        await quiet(first, second)
+        states = [service.loop("banner").state for service in (first, second)]
+        assert states[0].to_dict() == states[1].to_dict()
+        assert states[0].to_dict() == (await replay_of(first)).to_dict()
+        assert states[0].tally.pending == 0
+        assert states[0].tally.decided > 30
+        await first.close()
+        await second.close()
+
+    asyncio.run(run())
+
+
+def test_one_decision_asked_of_two_services_at_once_is_made_once(address):
+    async def run():
+        services = await two(address)
+        for k in range(20):
+            answers = await asyncio.gather(
+                *(s.submit("banner", [Decide(f"d{k}")]) for s in services)
+            )
+            (one,), (other,) = answers
+            assert (one.arm, one.probability) == (other.arm, other.probability)
+            assert {one.created, other.created} == {True, False}
+        await quiet(*services)
+        assert [s.loop("banner").state.tally.decided for s in services] == [20, 20]
+        for service in services:
+            await service.close()
+
+    asyncio.run(run())
+
+
+def test_a_new_arm_and_a_new_policy_reach_the_other_service(address):
+    async def run():
+        first, second = await two(address)
+        await feed(first, random.Random(0), 30, 20)
+        await first.revise_loop(banner(arms=["a", "b", "c", "d"]))
+        await feed(second, random.Random(1), 10, 20)
+        assert second.config("banner").arms == ["a", "b", "c", "d"]
+        await second.revise_loop(
+            banner(arms=["a", "b", "c", "d"], policy={"kind": "gaussian-thompson"})
+        )
+        await feed(first, random.Random(2), 10, 20)
+        await quiet(first, second)
+        states = [service.loop("banner").state.to_dict() for service in (first, second)]
+        assert states[0] == states[1] == (await replay_of(first)).to_dict()
+        await first.close()
+        await second.close()
+
+    asyncio.run(run())
+
+
+def test_a_server_that_restarts_loses_nothing_and_the_services_go_on(address, server):
+    async def run():
+        first, second = await two(address)
+        work = asyncio.gather(
+            *(feed(s, random.Random(k), 150, 80) for k, s in enumerate([first, second] * 3))
+        )
+        await asyncio.sleep(0.2)
+        await asyncio.to_thread(server.stop)
+        with contextlib.suppress(Refusal):
+            await first.submit("banner", [Decide("while away")])
+        assert (await first.status("banner"))["loop"] == "banner"  # reading goes on
+        await asyncio.to_thread(server.start)
+        await work
+        await quiet(first, second)
+        states = [service.loop("banner").state.to_dict() for service in (first, second)]
+        assert states[0] == states[1] == (await replay_of(first)).to_dict()
+        assert first.ready
+        assert second.ready
+        assert first.numbers()["failures"] + second.numbers()["failures"] > 0
+        await first.close()
+        await second.close()
+
+    asyncio.run(run())
+
+
+def test_two_processes_of_which_one_is_killed_lose_nothing(address):
+    asyncio.run(prepare(address))
+    program = [sys.executable, crashes.__file__, address, "serve"]
+    serving = [subprocess.Popen([*program, seed], stdout=subprocess.PIPE) for seed in "ab"]
+    for one in serving:
+        assert one.stdout.readline() == b"ready\n"
+    answered = []
+    for one in serving:
+        time.sleep(0.7)
+        one.kill()
+        said = one.stdout.read().decode()
+        answered += said[: said.rfind("\n") + 1].splitlines()
+        one.wait()
+        one.stdout.close()
+    assert len(answered) > 20
+    asyncio.run(compare(address, answered))
