@@ -19,14 +19,7 @@ LINES_OF_A_FILE = 400
 
 LONG_FUNCTIONS: set[str] = set()
 DEEP_FUNCTIONS: set[str] = set()
-MANY_PARAMETERS = {
-    "base._nowhere",
-    "lin_random.anywhere",
-    "lin_thompson.best_for_sampled",
-    "lin_epsilon_greedy.best_or_any",
-    "design_exploration.widest",
-    "lin_ucb.most_optimistic",
-}
+MANY_PARAMETERS: set[str] = set()
 SAME_IDEA = {  # one idea in several rooms: theory.linear.path, claims.linear.path
     "adaptivity",
     "bounds",

@@ -127,14 +127,14 @@ class Shrinking(Optimist):
     radius = staticmethod(shrinking)
 
 
-def halfway(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+def halfway(known, clock, stream, table, scratch, out):
     for i in range(out.size):
-        out[i] = 0.5 * vectors[i, 0]
+        out[i] = 0.5 * known.vectors[i, 0]
 
 
-def beyond(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+def beyond(known, clock, stream, table, scratch, out):
     for i in range(out.size):
-        out[i] = 2.0 * vectors[i, 0]
+        out[i] = 2.0 * known.vectors[i, 0]
 
 
 class Halfway(Optimist):
