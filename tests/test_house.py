@@ -8,6 +8,7 @@ import ast
 import re
 import subprocess
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,7 @@ def tracked():
     return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
 
 
+@cache
 def functions():
     """Return every function of the source as (module and name, its node)."""
     found = []

@@ -184,6 +184,7 @@ def run(script, cache, before=(), env=None, **options):
     )
 
 
+@pytest.mark.slow
 def test_processes_that_compile_the_same_at_once_do_not_disturb_each_other(tmp_path):
     command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parents[1]))]
     environment = os.environ | {"HALFSEEN_CACHE_DIR": str(tmp_path)}

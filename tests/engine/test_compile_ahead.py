@@ -192,6 +192,7 @@ def script(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_plain_script_has_its_second_policy_compiled_once_by_another_process(tmp_path):
     with script(tmp_path) as process:
         printed, errors = process.communicate(timeout=240)

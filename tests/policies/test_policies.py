@@ -182,6 +182,7 @@ def test_bad_parameters_are_named(build, field):
     assert f"`{field}`" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_with_heavy_tails_ucb_fails_and_robust_ucb_does_not():
     law, gap, horizon = StudentT(1.6), 4.0, 100_000
     study = Study(

@@ -79,8 +79,8 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
 
     Examples
     --------
-    >>> from halfseen import LinRandom
-    >>> check_linear_policy(LinRandom(), horizon=20)
+    >>> from halfseen import LinUCB
+    >>> check_linear_policy(LinUCB(), horizon=20)
     """
     check_kind(policy, LinearPolicy)
     cells = list(linear_cells(policy, horizon, seed))
