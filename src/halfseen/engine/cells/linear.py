@@ -145,7 +145,7 @@ class LinearCell(ByValue):
 
     @property
     def _listed(self) -> bool:
-        """True when probabilities are asked for before a replication is played."""
+        """True when the probabilities are computed before a replication is played."""
         return self.censorship.profile(self.problem.dimension) is None
 
     @property
