@@ -11,18 +11,19 @@ TESTS = Path(__file__).parent
 PAGES = TESTS / "report"
 # They take the longest and come first, so that no process is left with one of them at the end.
 LONGEST = (
-    "claims/test_verdicts.py",
     "engine/test_linear_engines_agree.py",
+    "claims/test_verdicts.py",
+    "engine/test_cuda.py",
+    "studies/test_interrupted.py",
     "docs/test_pages.py",
     "engine/backends/test_dask.py",
     "docs/test_site.py",
-    "engine/test_cuda.py",
-    "engine/loops/test_linear_textbook.py",
-    "integrations/test_log_rows.py",
-    "agents/test_linear.py",
-    "engine/test_code_cache.py",
-    "engine/loops/test_ball.py",
     "cli/test_ending.py",
+    "engine/loops/test_linear_textbook.py",
+    "engine/test_glm_engines_agree.py",
+    "engine/loops/test_ball.py",
+    "agents/test_linear.py",
+    "theory/glm/test_bounds.py",
     "engine/test_engines_agree.py",
 )
 os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
@@ -48,6 +49,17 @@ def own_kinds():
     for registry, content in kept:
         registry.clear()
         registry.update(content)
+
+
+@pytest.fixture
+def blank_pictures(monkeypatch):
+    """Write blank pictures of charts where a test is about something else: drawing takes long."""
+    from halfseen.report.core import drawing
+
+    def blank(charts):
+        return drawing.Drawn(dict.fromkeys(charts, drawing.Picture("<svg/>", b"")), {})
+
+    monkeypatch.setattr(drawing, "draw", blank)
 
 
 @pytest.fixture(scope="session")

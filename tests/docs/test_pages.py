@@ -35,6 +35,7 @@ LONG = {  # a study or a report of seconds each
     "docs/how-to/run-a-study.md",
     "docs/how-to/simulate-linear-bandits.md",
     "docs/how-to/write-a-policy.md",
+    "docs/quickstart.md",
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 SMALL = {"horizon": 300, "replications": 2}  # what a page's commands are cut down to

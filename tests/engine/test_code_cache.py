@@ -225,9 +225,8 @@ def another_user():
     return [*plain, "--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"]
 
 
-@pytest.mark.parametrize(
-    "script", [SCRIPT, pytest.param(AGENT, marks=pytest.mark.slow)], ids=["function", "agent"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("script", [SCRIPT, AGENT], ids=["function", "agent"])
 def test_a_user_without_a_writable_home_compiles_in_memory_and_is_told_once(script, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o555)
     home = {"HOME": str(tmp_path / "locked"), "XDG_CACHE_HOME": "", "HALFSEEN_CACHE_DIR": ""}

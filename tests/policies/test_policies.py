@@ -140,6 +140,7 @@ def test_imputing_learns_what_was_not_seen():
     assert math.isnan(ImputeMean().fill(state, 1, table))
 
 
+@pytest.mark.slow
 def test_imputing_zero_is_the_mistake_it_is_known_to_be():
     """Two Bernoulli arms .6/.5, seen with probability .34/.87: skipping wins by a factor."""
     problem = ArmedBandit([0.6, 0.5], reward="bernoulli")

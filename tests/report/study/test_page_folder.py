@@ -10,6 +10,8 @@ from halfseen import ArmedBandit, InvalidInput, read_spec, simulate, sweep
 from halfseen.censorship import CENSORSHIPS
 from halfseen.report import write_report
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 FILES = ("report.html", "summary.csv", "spec.toml")
 
 
@@ -37,11 +39,11 @@ def test_a_report_is_not_written_into_the_folder_of_another_study_or_a_sweep(res
         write_report(result, tmp_path / "sweep")
 
 
-def test_a_report_is_written_again_alone_and_next_to_its_study(result, report, tmp_path):
-    assert write_report(result, report.parent) == report
-    result.save(tmp_path)
-    for _ in range(2):
-        assert write_report(result, tmp_path) == tmp_path / "report.html"
+def test_a_report_is_written_again_alone_and_next_to_its_study(result, tmp_path):
+    result.save(tmp_path / "study")
+    for folder in ("study", "page"):
+        write_report(result, tmp_path / folder)
+        assert write_report(result, tmp_path / folder) == tmp_path / folder / "report.html"
 
 
 MODULE = """
