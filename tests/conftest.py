@@ -11,7 +11,7 @@ TESTS = Path(__file__).parent
 PAGES = TESTS / "report"
 # They take the longest and come first, so that no process is left with one of them at the end.
 LONGEST = (
-    "engine/test_linear_engines_agree.py",
+    "../src/halfseen/testing/linear.py",
     "claims/test_verdicts.py",
     "engine/test_cuda.py",
     "studies/test_interrupted.py",
@@ -24,6 +24,7 @@ LONGEST = (
     "engine/loops/test_ball.py",
     "agents/test_linear.py",
     "theory/glm/test_bounds.py",
+    "engine/test_linear_engines_agree.py",
     "engine/test_engines_agree.py",
 )
 os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
@@ -80,7 +81,7 @@ def browser():
 
 def pytest_collection_modifyitems(items):
     """Put what takes the longest first: the tests of pages, then the files listed."""
-    order = {TESTS / name: place for place, name in enumerate(LONGEST)}
+    order = {(TESTS / name).resolve(): place for place, name in enumerate(LONGEST)}
     assert all(path.exists() for path in order)
 
     def place(item):
