@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
 SPREAD := -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: install study serve docs test test-slow test-mysql test-postgres test-wheel verify verify-quick \
@@ -24,9 +24,10 @@ docs: $(VENV)/.installed-docs
 test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/python tests/report/browsers.py
-	$(PYTEST) -m "not slow and not postgres and not mysql" $(SPREAD)
+	$(BIN)/mypy > $(VENV)/mypy.txt & types=$$!; \
+	$(PYTEST) -m "not slow and not postgres and not mysql" $(SPREAD); tests=$$?; \
+	wait $$types; types=$$?; cat $(VENV)/mypy.txt; exit $$((tests + types))
 
 test-slow: $(VENV)/.installed-test
 	$(PYTEST) -m slow $(SPREAD)

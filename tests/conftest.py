@@ -11,18 +11,20 @@ TESTS = Path(__file__).parent
 PAGES = TESTS / "report"
 # They take the longest and come first, so that no process is left with one of them at the end.
 LONGEST = (
+    "../src/halfseen/testing/linear.py",
     "claims/test_verdicts.py",
-    "engine/test_linear_engines_agree.py",
+    "engine/test_cuda.py",
+    "studies/test_interrupted.py",
     "docs/test_pages.py",
     "engine/backends/test_dask.py",
     "docs/test_site.py",
-    "engine/test_cuda.py",
-    "engine/loops/test_linear_textbook.py",
-    "integrations/test_log_rows.py",
-    "agents/test_linear.py",
-    "engine/test_code_cache.py",
-    "engine/loops/test_ball.py",
     "cli/test_ending.py",
+    "engine/loops/test_linear_textbook.py",
+    "engine/test_glm_engines_agree.py",
+    "engine/loops/test_ball.py",
+    "agents/test_linear.py",
+    "theory/glm/test_bounds.py",
+    "engine/test_linear_engines_agree.py",
     "engine/test_engines_agree.py",
 )
 os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
@@ -50,6 +52,17 @@ def own_kinds():
         registry.update(content)
 
 
+@pytest.fixture
+def blank_pictures(monkeypatch):
+    """Write blank pictures of charts where a test is about something else: drawing takes long."""
+    from halfseen.report.core import drawing
+
+    def blank(charts):
+        return drawing.Drawn(dict.fromkeys(charts, drawing.Picture("<svg/>", b"")), {})
+
+    monkeypatch.setattr(drawing, "draw", blank)
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Return a browser without a network, whatever its name; away from CI there may be none."""
@@ -68,7 +81,7 @@ def browser():
 
 def pytest_collection_modifyitems(items):
     """Put what takes the longest first: the tests of pages, then the files listed."""
-    order = {TESTS / name: place for place, name in enumerate(LONGEST)}
+    order = {(TESTS / name).resolve(): place for place, name in enumerate(LONGEST)}
     assert all(path.exists() for path in order)
 
     def place(item):

@@ -8,6 +8,7 @@ import ast
 import re
 import subprocess
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,7 @@ LINES_OF_A_FILE = 400
 
 LONG_FUNCTIONS: set[str] = set()
 DEEP_FUNCTIONS: set[str] = set()
-MANY_PARAMETERS = {
-    "base._nowhere",
-    "lin_random.anywhere",
-    "lin_thompson.best_for_sampled",
-    "lin_epsilon_greedy.best_or_any",
-    "design_exploration.widest",
-    "lin_ucb.most_optimistic",
-}
+MANY_PARAMETERS: set[str] = set()
 SAME_IDEA = {  # one idea in several rooms: theory.linear.path, claims.linear.path
     "adaptivity",
     "bounds",
@@ -58,6 +52,7 @@ def tracked():
     return [ROOT / name for name in names.split("\0") if name and (ROOT / name).is_file()]
 
 
+@cache
 def functions():
     """Return every function of the source as (module and name, its node)."""
     found = []

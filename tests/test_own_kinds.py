@@ -164,7 +164,14 @@ def test_own_kinds_are_played_described_and_stored(name, tmp_path):
         assert np.array_equal(array, again.tracks[key])
 
 
-@pytest.mark.parametrize("name", ["censorship of arms", "set of arms", "profile on the ball"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "censorship of arms",
+        "set of arms",
+        pytest.param("profile on the ball", marks=pytest.mark.slow),
+    ],
+)
 def test_compiled_loops_play_own_kinds_as_plain_python_does(name):
     study = study_of(name)
     plain, fast = (simulate(study, engine=engine).tracks for engine in ("reference", "cpu"))

@@ -1,7 +1,7 @@
 """# A live agent whose feedback comes late, or never
 
 An agent decides 5,000 times between three arms. Seven outcomes in ten come back, at once or 500
-decisions later; the rest never do. UCB changes its mind only when something comes back. With a
+decisions later; the rest never do. UCB changes its choice only when an outcome arrives. With a
 delay it therefore plays one arm for 500 decisions, then the next, then the third: the steps.
 Thompson sampling draws its choices and tries all arms while it waits.
 """

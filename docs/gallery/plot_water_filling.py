@@ -2,7 +2,7 @@
 
 How should 400 rounds be spread over three arms to be as uninformed as possible for as long as
 possible? Every arm is a basin. Its width is 1/p: a rarely seen arm takes many rounds to rise by one
-observation. Its floor is the count it starts from. The rounds are the water, and it stands at the
+observation. Its floor is the count it starts from. The rounds are the water, which reaches the
 same level everywhere. The third arm, always far better known, gets hardly any.
 """
 

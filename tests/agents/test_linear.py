@@ -94,7 +94,7 @@ def test_agent_makes_the_choices_of_the_engine(kind, observe):
         baseline=False,
         checkpoints=1,
     )
-    tracks = simulate(study).tracks
+    tracks = simulate(study, engine="reference").tracks
     cell = next(study.cells())[1]
     assert isinstance(cell, LinearCell)
     key = cell.key

@@ -74,6 +74,7 @@ def learned(agent, rounds=20):
     return agent
 
 
+@pytest.mark.slow
 def test_an_agent_is_refused_under_another_link_of_the_same_name_or_none(tmp_path, monkeypatch):
     path = tmp_path / "agent.json"
     link = Link("bent-for-agents", curve, slope, reward="bernoulli")

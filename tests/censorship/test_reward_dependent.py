@@ -90,14 +90,13 @@ def tracks(study, engine):
     [(BINARY, HIDDEN), (NORMAL, high_ones), (NORMAL, {"intercept": 0.0, "slope": 1.0})],
     ids=["table", "function", "logistic"],
 )
-def test_reference_cpu_and_dask_play_the_same_trajectory(problem, observe):
+@pytest.mark.parametrize("engine", ["cpu", pytest.param("dask", marks=pytest.mark.slow)])
+def test_reference_cpu_and_dask_play_the_same_trajectory(problem, observe, engine):
     study = Study(
         problem, RewardDependent(observe), UCB(), horizon=200, replications=4, baseline=False
     )
-    reference = tracks(study, "reference")
-    for engine in ("cpu", "dask"):
-        for mine, other in zip(reference, tracks(study, engine), strict=True):
-            assert np.array_equal(mine, other)
+    for mine, other in zip(tracks(study, "reference"), tracks(study, engine), strict=True):
+        assert np.array_equal(mine, other)
 
 
 def test_the_same_chance_for_every_reward_is_per_arm():

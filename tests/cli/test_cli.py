@@ -206,7 +206,7 @@ def test_reports_of_nothing(run, tmp_path):
 
 
 def test_a_study_that_does_not_fit_in_memory(run, tmp_path):
-    text = TOML.replace("replications = 4", "replications = 2147483648\ncheckpoints = 1000000")
+    text = TOML.replace("replications = 4", "replications = 2147483648\ncheckpoints = 10000")
     (tmp_path / "bad.toml").write_text(text.replace("horizon = 60", "horizon = 100000000000000"))
     complains(run, tmp_path, *STUDY, words=["must fit in memory", "Lower replications"])
     assert not (tmp_path / "out").exists()

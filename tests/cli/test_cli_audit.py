@@ -6,6 +6,8 @@ import pytest
 
 from cli.test_cli_theory import run
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 
 @pytest.fixture
 def log(tmp_path):

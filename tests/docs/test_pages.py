@@ -25,10 +25,17 @@ LONG = {  # a study or a report of seconds each
     "CONTRIBUTING.md",
     "docs/click-data.md",
     "docs/concepts/missing-is-not-zero.md",
+    "docs/concepts/missing-not-at-random.md",
+    "docs/how-to/audit-a-log.md",
+    "docs/how-to/compare-policies.md",
+    "docs/how-to/late-feedback.md",
     "docs/how-to/make-figures.md",
     "docs/how-to/plan-and-invest.md",
     "docs/how-to/resume-long-runs.md",
     "docs/how-to/run-a-study.md",
+    "docs/how-to/simulate-linear-bandits.md",
+    "docs/how-to/write-a-policy.md",
+    "docs/quickstart.md",
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 SMALL = {"horizon": 300, "replications": 2}  # what a page's commands are cut down to

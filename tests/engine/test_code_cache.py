@@ -184,6 +184,7 @@ def run(script, cache, before=(), env=None, **options):
     )
 
 
+@pytest.mark.slow
 def test_processes_that_compile_the_same_at_once_do_not_disturb_each_other(tmp_path):
     command = [sys.executable, "-c", SCRIPT.format(here=str(Path(__file__).parents[1]))]
     environment = os.environ | {"HALFSEEN_CACHE_DIR": str(tmp_path)}
@@ -224,9 +225,8 @@ def another_user():
     return [*plain, "--inh-caps=-all,+dac_read_search", "--ambient-caps=+dac_read_search"]
 
 
-@pytest.mark.parametrize(
-    "script", [SCRIPT, pytest.param(AGENT, marks=pytest.mark.slow)], ids=["function", "agent"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("script", [SCRIPT, AGENT], ids=["function", "agent"])
 def test_a_user_without_a_writable_home_compiles_in_memory_and_is_told_once(script, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o555)
     home = {"HOME": str(tmp_path / "locked"), "XDG_CACHE_HOME": "", "HALFSEEN_CACHE_DIR": ""}

@@ -6,8 +6,10 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
+import psutil
 import pytest
 
 import halfseen
@@ -190,6 +192,7 @@ def script(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_plain_script_has_its_second_policy_compiled_once_by_another_process(tmp_path):
     with script(tmp_path) as process:
         printed, errors = process.communicate(timeout=240)
@@ -201,15 +204,11 @@ def test_a_plain_script_has_its_second_policy_compiled_once_by_another_process(t
 
 
 def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    with open(f"/proc/{pid}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0] != "Z"
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_is_left_when_the_study_is_stopped_or_killed(how, tmp_path):
     with script(tmp_path) as process:

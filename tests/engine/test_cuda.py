@@ -63,9 +63,9 @@ from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES
 QUICK = sys.argv[1] == "quick"
 
 
-def some_of(policies, *names):
-    # The simulator takes long: the slow tests play all policies, the quick ones each way to choose.
-    return {name: policies[name] for name in names} if QUICK else policies
+def some_of(every, *names):
+    # The simulator takes long: the slow tests play everything, the quick ones each way to choose.
+    return {name: every[name] for name in names} if QUICK else every
 
 
 def double_or_nothing(table, arm, count, stream):
@@ -106,16 +106,18 @@ problems = {"all": ArmedBandit(MEANS, reward="bernoulli")} | {
     kind: ArmedBandit(MEANS, reward="bernoulli", actions=actions)
     for kind, actions in EVERY_ACTION_SET.items()
 }
-sizes = {"replications": 2, "checkpoints": 4, "seed": 4}
+sizes = {"replications": 2, "checkpoints": 4, "seed": 4, "baseline": not QUICK}
 few = some_of(EVERY_POLICY, "ucb", "imed", "epsilon-greedy", "robust-ucb", "hopeful-ucb")
-compare(Study(problems, some, few, horizon=15, **sizes))
+compare(Study(some_of(problems, "all", "random"), some, few, horizon=15, **sizes))
 binary = {*BINARY_POLICIES, "conversion-ucb", "stratified-ucb", "proxy-ucb"}
 gaussian = {k: p for k, p in EVERY_POLICY.items() if k not in binary}
 gaussian = some_of(gaussian, "gaussian-thompson")
 others = {r: ArmedBandit(MEANS, reward=r, noise=0.3) for r in ("gaussian", "uniform", "rademacher")}
+others = some_of(others, "gaussian")
 compare(Study(others, some, gaussian, horizon=12, alphas=(), **sizes))
 laws = {r: ArmedBandit([1.0, 12.0, 0.5], reward=r) for r in ("poisson", "exponential", "student-t")}
 laws["own"] = ArmedBandit([1.0, 12.0, 0.5], reward=Coin())
+laws = some_of(laws, "poisson", "own")
 compare(Study(laws, some, {"ucb": UCB(), "ucb1": EVERY_POLICY["ucb1"]}, horizon=12, **sizes))
 late = {
     "all": Delayed([GeometricDelay(3), ParetoDelay(0.7, 2, arrive=0.6), Fixed(2)], window=6),
@@ -124,13 +126,14 @@ late = {
 }
 several = {k: EVERY_POLICY[k] for k in ("ucb", "imed", "queued", "hopeful-ucb", "impute-zero")}
 several["known"] = ConversionUCB(EmpiricalDelay([0, 1]))
+several = some_of(several, "ucb", "queued", "known")
 def largest_first(reward, arm):
     return 0.8 if reward > 0.5 else 0.3 + 0.1 * arm
 hidden = {
     "table": RewardDependent([{0: 0.8, 1: 0.3}, 0.5, {0: 0.0, 1: 1.0}]),
     "function": RewardDependent(largest_first),
 }
-some_kinds = some_of(EVERY_POLICY, "ucb", "imed", "hopeful-ucb", "impute-zero")
+some_kinds = some_of(EVERY_POLICY, "ucb", "impute-zero")
 compare(Study(ArmedBandit(MEANS, reward="bernoulli"), hidden, some_kinds, horizon=15, **sizes))
 told = WithCovariate([[[0.7, 0.3], [0.2, 0.8]]] * 3, [[[0.8, 0.3]] * 2, 0.5, [0.9, 0.4]])
 both_told = {k: EVERY_POLICY[k] for k in ("stratified-ucb", "proxy-ucb")}
@@ -141,7 +144,7 @@ compare(Study(ArmedBandit(MEANS, reward="bernoulli"), late, several, horizon=25,
 print("arms")
 
 many = ArmedBandit(np.linspace(0, 1, 70))
-study = Study(many, Uniform(0.5), UCB(), horizon=90, alphas=(1.3,), baseline=False, **sizes)
+study = Study(many, Uniform(0.5), UCB(), horizon=90, alphas=(1.3,), **sizes)
 assert cuda_kernels.launch(next(study.cells())[1]).room, "70 arms do not fit in shared memory"
 compare(study)
 print("many arms")
@@ -211,6 +214,7 @@ everything = some_of(everything, "glm-ucb")
 sizes |= {"alphas": (0.5, 1.0)}
 one_by_one(Study(curved["logistic"], Uniform(0.5), everything, horizon=25, **sizes))
 del sizes["alphas"]
+curved = some_of(curved, "poisson", str(own))
 one_by_one(Study(curved, Uniform(0.5), GLMUCB(), horizon=20, **sizes))
 print("glm")
 
@@ -248,7 +252,8 @@ for name, array in expected.arrays().items():
 assert found.moments.keys() == expected.moments.keys()
 print("summaries")
 
-study = Study(ArmedBandit(MEANS), some, UCB(), horizon=300, replications=60, baseline=False)
+rounds, rows = (100, 20) if QUICK else (300, 60)
+study = Study(ArmedBandit(MEANS), some, UCB(), horizon=rounds, replications=rows, baseline=False)
 double = simulate(study, engine="cuda")
 single = simulate(study, engine="cuda", precision="single")
 assert [f["precision"] for f in single.facts.values()] == ["single"]
@@ -257,7 +262,7 @@ apart = [r.tracks["regret"][0, 0, 0, :, -1] for r in (double, single)]
 error = np.sqrt(sum(a.var() / a.size for a in apart))
 assert abs(apart[0].mean() - apart[1].mean()) < 5 * error
 assert not np.array_equal(*apart)
-assert np.all(single.tracks["pulls"][0, 0, 0, :, -1].sum(axis=-1) == 300)
+assert np.all(single.tracks["pulls"][0, 0, 0, :, -1].sum(axis=-1) == rounds)
 for policy, horizon in ((EVERY_POLICY["gaussian-thompson"], 10), (UCB(), 2**25)):
     cell = next(Study(ArmedBandit(MEANS), some, policy, horizon=horizon).cells())[1]
     assert cuda_kernels.launch(cell, True).precision == "double"

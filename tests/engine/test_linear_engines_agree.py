@@ -37,7 +37,6 @@ CENSORSHIPS = {
     "thresholds": MultiThreshold([-0.2, 0.3], [0.4, 1.0, 0.1], [0, 1, 1, 0, -1]),
     "logistic": Logistic([1, 0, 0, 1, 0], slope=-3.0, offset=1.0),
 }
-POLICIES_AT_ONCE = ("lin-ucb",)  # the choices of all are compared in tests/agents too
 AT_ONCE = {
     ("lin-ucb", "finite", "thresholds"),
     ("lin-ucb", "sphere", "thresholds"),
@@ -50,13 +49,8 @@ def made(kind):
     return LINEAR_POLICIES[kind](**({"draws": 6} if kind == "vids" else {}))
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=[] if kind in POLICIES_AT_ONCE else [pytest.mark.slow])
-        for kind in sorted(LINEAR_POLICIES)
-    ],
-)
+@pytest.mark.slow  # the example of `check_linear_policy` plays LinUCB in the ordinary tests
+@pytest.mark.parametrize("kind", sorted(LINEAR_POLICIES))
 def test_policy_keeps_the_contract(kind):
     check_linear_policy(made(kind))
 
@@ -127,14 +121,14 @@ class Shrinking(Optimist):
     radius = staticmethod(shrinking)
 
 
-def halfway(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+def halfway(known, clock, stream, table, scratch, out):
     for i in range(out.size):
-        out[i] = 0.5 * vectors[i, 0]
+        out[i] = 0.5 * known.vectors[i, 0]
 
 
-def beyond(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+def beyond(known, clock, stream, table, scratch, out):
     for i in range(out.size):
-        out[i] = 2.0 * vectors[i, 0]
+        out[i] = 2.0 * known.vectors[i, 0]
 
 
 class Halfway(Optimist):

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from numba import njit
 
 from halfseen import (
@@ -101,6 +102,7 @@ def test_a_second_loop_compiles_no_shared_function_again(monkeypatch):
 
 SCRIPT = """
 import numpy as np
+import pytest
 from engine_shared import EXPECTED, Kernels, double, loop
 from halfseen.engine import one_module
 from halfseen.engine.specialise import compiled
@@ -111,6 +113,7 @@ print(sum(function.stats.cache_hits.values()), *(sum(s.cache_misses.values()) fo
 """
 
 
+@pytest.mark.slow
 def test_a_new_process_finds_the_loop_and_what_it_shares_on_disk(tmp_path):
     source = Path(__file__).read_text(encoding="utf-8").split("def test_")[0]
     (tmp_path / "engine_shared.py").write_text(source)

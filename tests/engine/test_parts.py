@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from halfseen.engine.code_cache import FORMAT
 from halfseen.problems.action_sets import draw_action, fill_normals
@@ -14,6 +15,7 @@ STREAM = (11, 12, 3, 1)
 SCRIPT = """
 import sys
 import numpy as np
+import pytest
 from numba.core.compiler import CompilerBase
 from halfseen.engine.specialise import compiled
 from halfseen.problems import action_sets
@@ -67,6 +69,7 @@ def test_a_new_process_lowers_no_function_again_that_another_loop_was_compiled_w
     assert row.tobytes() == drawn(draw_action).tobytes()
 
 
+@pytest.mark.slow
 def test_a_function_whose_callee_is_gone_from_disk_is_lowered_again(tmp_path):
     lowered(tmp_path, "fill_normals")
     (gone,) = (

@@ -67,7 +67,8 @@ def test_exports_keep_the_order_of_a_long_log(kind, tmp_path):
         np.testing.assert_array_equal(feedback["pscore"], wanted["p"])
 
 
-@pytest.mark.parametrize("format", [pytest.param("dsjson", marks=pytest.mark.slow), "cb_adf"])
+@pytest.mark.slow
+@pytest.mark.parametrize("format", ["dsjson", "cb_adf"])
 def test_a_long_log_comes_back_from_vowpal_wabbit_in_its_order(format, tmp_path):
     wanted, path = long_log(), tmp_path / "log"
     assert write_vowpal_wabbit(wanted, path, **COLUMNS, format=format) == ROWS

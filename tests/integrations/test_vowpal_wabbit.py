@@ -211,8 +211,22 @@ print(*(sum(costs) / len(told) for costs in zip(*told)))
 """
 
 
-@pytest.mark.parametrize("kind", ["ips", "mtr", "dr"])
-@pytest.mark.parametrize(("format", "option"), [("dsjson", "--dsjson"), ("cb_adf", "")])
+@pytest.mark.parametrize(
+    ("format", "option", "kind"),
+    [
+        ("dsjson", "--dsjson", "mtr"),
+        ("cb_adf", "", "dr"),
+        *(
+            pytest.param(*names, marks=pytest.mark.slow)
+            for names in (
+                ("dsjson", "--dsjson", "ips"),
+                ("dsjson", "--dsjson", "dr"),
+                ("cb_adf", "", "ips"),
+                ("cb_adf", "", "mtr"),
+            )
+        ),
+    ],
+)
 def test_an_arm_that_is_rarely_seen_is_not_learned_as_a_worse_one(tmp_path, format, option, kind):
     rng = np.random.default_rng(3)
     arm = rng.integers(0, 2, 8000)

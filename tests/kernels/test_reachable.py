@@ -51,6 +51,7 @@ def regret():
     ]
 
 
+@pytest.mark.slow
 def test_a_helper_defined_anew_is_played_at_once_and_undone_again(monkeypatch):
     assert regret() == [10.0, 10.0]
     monkeypatch.setitem(globals(), "score", lambda arm: -float(arm))

@@ -154,6 +154,7 @@ class Gaining(Policy):
 """
 
 
+@pytest.mark.slow
 def test_an_edited_helper_is_not_answered_from_disk(tmp_path):
     found = []
     for number in ("1.0", "-1.0"):

@@ -12,6 +12,8 @@ from cli.test_cli_theory import run
 from halfseen import audit, audit_by
 from halfseen.logs.audit_export import SCHEMA_VERSION, audit_schema, snake_case
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 LOGS = {
     "plain": {"action": "offer", "reward": "sold"},
     "all seen": {"action": "user", "reward": "x"},

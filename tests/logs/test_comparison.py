@@ -164,6 +164,7 @@ def test_the_command_ends_with_3_where_a_threshold_is_crossed(monkeypatch, capsy
         compare(made({"a": 0.5}, 9, 1), tmp_path / "none.json")
 
 
+@pytest.mark.slow
 def test_a_study_of_the_log_runs(monkeypatch, capsys, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("offer,sold\n" + "a,1\na,\nb,0\nb,1\nc,\n" * 20)

@@ -9,6 +9,8 @@ from halfseen.logs import direction
 from halfseen.logs.direction import fit_direction
 from halfseen.theory import worst_case_potential
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 
 def sample(n, seed, size=3):
     rng = np.random.default_rng(seed)

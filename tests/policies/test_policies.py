@@ -140,6 +140,7 @@ def test_imputing_learns_what_was_not_seen():
     assert math.isnan(ImputeMean().fill(state, 1, table))
 
 
+@pytest.mark.slow
 def test_imputing_zero_is_the_mistake_it_is_known_to_be():
     """Two Bernoulli arms .6/.5, seen with probability .34/.87: skipping wins by a factor."""
     problem = ArmedBandit([0.6, 0.5], reward="bernoulli")
@@ -182,6 +183,7 @@ def test_bad_parameters_are_named(build, field):
     assert f"`{field}`" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_with_heavy_tails_ucb_fails_and_robust_ucb_does_not():
     law, gap, horizon = StudentT(1.6), 4.0, 100_000
     study = Study(

@@ -50,6 +50,7 @@ def slope(z):
     return 0.4
 
 
+@pytest.mark.slow
 def test_what_was_played_and_saved_in_one_process_is_loaded_there(tmp_path):
     link = Link("bent-and-saved", mean, slope, reward="bernoulli")
     problem = GeneralizedLinearBandit([0.5, 0.0], link=link, actions=FiniteActions(np.eye(2)))

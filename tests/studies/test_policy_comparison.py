@@ -116,6 +116,7 @@ def test_the_slope_of_a_square_root_is_a_half():
         assert row["± 95%"] == pytest.approx(0.0, abs=1e-12)  # all curves have the same shape
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_slope_covers():
     rng = np.random.default_rng(4)
     inside, tries = 0, 400

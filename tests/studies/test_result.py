@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,7 +115,9 @@ def test_problems_with_fewer_arms_have_no_pulls_of_the_others():
 
 
 def test_saving_and_loading_give_every_array_back(tmp_path):
-    result = simulate(broad_study(), engine="reference")
+    study = broad_study()
+    few = {name: study.policies[name] for name in ("ucb", "imed", "random")}
+    result = simulate(replace(study, policies=few), engine="reference")
     result.save(tmp_path / "kept")
     again = Result.load(tmp_path / "kept")
     assert again.study == result.study
@@ -153,7 +156,7 @@ def test_loading_what_is_not_there(tmp_path):
 
 
 def test_a_study_too_large_for_memory_is_a_sentence():
-    study = small_study(replications=2**31, checkpoints=10**6, horizon=2**48)
+    study = small_study(replications=2**31, checkpoints=10**4, horizon=2**48)
     with pytest.raises(InvalidInput, match=r"`Study` must fit in memory; got .*Lower replications"):
         simulate(study)
 

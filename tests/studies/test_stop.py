@@ -10,7 +10,6 @@ import pytest
 from halfseen import (
     IMED,
     KLUCB,
-    UCB,
     ArmedBandit,
     FiniteActions,
     GaussianThompson,
@@ -60,7 +59,7 @@ def study(horizon=400, problems=PROBLEMS, policies=None, **options):
 
 
 def test_engines_agree_and_no_other_number_changes():
-    policies = {"ucb": UCB(), "thompson": GaussianThompson(), "equal": EqualObservations()}
+    policies = {"thompson": GaussianThompson(), "equal": EqualObservations()}
     stopping = study(policies=policies)
     plain = study(policies=policies, stop=None, level=None)
     reference, cpu = simulate(stopping, engine="reference"), simulate(stopping)

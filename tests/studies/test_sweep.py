@@ -21,6 +21,8 @@ from halfseen import (
 from halfseen.cli import app
 from halfseen.studies.sweep import Sweep, varied
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 STUDY = Study(
     ArmedBandit([0.6, 0.5]),
     {"half": Uniform(0.5), "shops": PerArm([0.3, 0.9])},

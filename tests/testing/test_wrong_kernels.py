@@ -122,7 +122,7 @@ def mean_only(mean, square, spread, shift, action, clock, stream, table):
     return mean
 
 
-def nowhere(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out):
+def nowhere(known, clock, stream, table, scratch, out):
     pass
 
 

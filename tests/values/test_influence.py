@@ -87,28 +87,6 @@ def test_equal_to_open_bandit_pipeline_where_nothing_is_missing(name, threshold,
     assert found.estimate(rows) == pytest.approx(value, abs=EXACT)
 
 
-def test_equal_to_open_bandit_pipeline_itself_where_it_installs():
-    ope = pytest.importorskip("obp.ope", reason="obp does not install on Python 3.11")
-    rows, policy = sample(log.COMPLETE), weighting(p=np.ones(3))
-    shared = {
-        "reward": log.COMPLETE,
-        "action": log.ARM,
-        "pscore": log.LOGGING[log.X, log.ARM],
-        "action_dist": log.TARGET[log.X][:, :, None],
-        "estimated_rewards_by_reg_model": log.Q[log.X][:, :, None],
-        "position": np.zeros(12, dtype=int),
-    }
-    theirs = {
-        "IPW": ope.InverseProbabilityWeighting(),
-        "SNIPW": ope.SelfNormalizedInverseProbabilityWeighting(),
-        "DR": ope.DoublyRobust(),
-        "SNDR": ope.SelfNormalizedDoublyRobust(),
-    }
-    for name, estimator in theirs.items():
-        value = influence(name, rows, policy).estimate(rows)
-        assert value == pytest.approx(estimator.estimate_policy_value(**shared), abs=1e-12)
-
-
 def test_equal_to_the_sample_selection_model_of_doubleml():
     # DoubleMLSSM 0.11.4, missing-at-random, learners that return these nuisances; its standard
     # error divides by n.

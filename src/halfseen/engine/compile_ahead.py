@@ -189,7 +189,7 @@ def _process() -> subprocess.Popen[bytes]:
 
 
 def _compile_here(cell: AnyCell) -> None:
-    """Compile a cell's loop in a thread; what is wrong with it is said when it is played."""
+    """Compile a cell's loop in a thread; errors are raised when the cell is played."""
     crew = Crew(1)
     try:
         crew.submit(partial(ready, cell))

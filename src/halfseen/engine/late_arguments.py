@@ -69,7 +69,7 @@ class LateWorkspace(NamedTuple):
 def late_shapes(arms: int, statistics: int, orders: int, messages: int, slots: int) -> Shapes:
     """Return the shape and type of every array of a `LateWorkspace`.
 
-    There is room for at least so many messages and slots, a power of two.
+    The numbers of messages and slots are rounded up to powers of two.
     """
     messages, slots = (1 << (size - 1).bit_length() for size in (messages, slots))
     return arm_shapes(arms, statistics, orders) | {

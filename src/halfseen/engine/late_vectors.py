@@ -54,7 +54,7 @@ class LateVectorWorkspace(NamedTuple):
 def late_vector_shapes(groups: int, dimension: int, slots: int, *, fixed: bool) -> Shapes:
     """Return the shape and type of every array of a `LateVectorWorkspace` but its own.
 
-    There is room for at least so many messages under way, a power of two.
+    The number of messages is rounded up to a power of two.
     """
     size = 1 << (slots - 1).bit_length()
     return {

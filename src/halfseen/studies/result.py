@@ -55,8 +55,8 @@ class Result(Shown, ByValue):
     facts
         For every cell, by digest: seconds of simulation and versions of what ran it.
     fingerprints
-        Digests of its parts and cells, as code stood when the study was played or read; left out,
-        as it stands now.
+        Digests of its parts and cells under the code with which the study was played or read; left
+        out, under the present code.
     played
         How many cells `simulate` played, rather than read from a folder; None if it was loaded.
     """

@@ -22,7 +22,13 @@ from halfseen.engine.specialise import fitted
 from halfseen.errors import shorten
 from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.policies import LinearPolicy
-from halfseen.policies.linear.base import Choice, LateKnowledge, LinearKnowledge, LinearSetting
+from halfseen.policies.linear.base import (
+    BallKnowledge,
+    Choice,
+    LateKnowledge,
+    LinearKnowledge,
+    LinearSetting,
+)
 from halfseen.problems import (
     FiniteActions,
     LinearBandit,
@@ -51,7 +57,7 @@ SIGNATURES = {
     "index": "mean, square, spread, shift, action, clock, stream, table",
     "choose": "rows, known, memory, clock, stream, table",
     "radius": "spread, table",
-    "on_ball": "estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out",
+    "on_ball": "known, clock, stream, table, scratch, out",
 }
 
 
@@ -73,8 +79,8 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
 
     Examples
     --------
-    >>> from halfseen import LinRandom
-    >>> check_linear_policy(LinRandom(), horizon=20)
+    >>> from halfseen import LinUCB
+    >>> check_linear_policy(LinUCB(), horizon=20)
     """
     check_kind(policy, LinearPolicy)
     cells = list(linear_cells(policy, horizon, seed))
@@ -234,9 +240,9 @@ def _check_ball(policy: LinearPolicy) -> None:
         estimate = rng.normal(size=3)
         shake = rng.normal(size=3) if kernels.samples else np.zeros(3)
         stream, action = (1, 2, 3, 4), np.full(3, np.nan)
-        shape = (estimate, shake, lengths, vectors, spread, clock, stream, table)
-        scratch = np.zeros((SCRATCH_ROWS, 3))
-        call_kernel(f"{name}.on_ball", kernels.on_ball, *shape, scratch, action)
+        known = BallKnowledge(estimate, shake, lengths, vectors, spread)
+        given = (known, clock, stream, table, np.zeros((SCRATCH_ROWS, 3)), action)
+        call_kernel(f"{name}.on_ball", kernels.on_ball, *given)
         assert np.isfinite(action).all(), f"{name}.on_ball must write its action into `out`"
         values = [
             kernels.index(x @ estimate, x @ inverse @ x, spread, x @ shake, 0, clock, stream, table)

@@ -138,7 +138,8 @@ def test_a_killed_worker_loses_nothing(machines, tmp_path, small_chunks, play):
     assert same(found, play(design))
 
 
-@pytest.mark.parametrize("play", [simulate, pytest.param(summarize, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("play", [simulate, summarize])
 def test_a_killed_client_goes_on_from_its_chunks(machines, tmp_path, small_chunks, play):
     design = study(horizon=40_000, replications=60)
     (tmp_path / "study.toml").write_text(to_toml(design))

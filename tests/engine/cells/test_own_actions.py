@@ -221,6 +221,7 @@ def test_a_function_that_holds_an_open_file_is_not_stored(tmp_path, how):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 def test_report_says_what_a_function_leaves_unknown(tmp_path):
     result = simulate(study_of(RandomActions(4, 3), FUNCTION), engine="reference")
     page = write_report(result, tmp_path).read_text()

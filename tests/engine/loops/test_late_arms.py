@@ -186,7 +186,7 @@ LATE = {
 
 
 def test_plain_python_and_compiled_code_agree_on_late_feedback():
-    policies = {"ucb": HoeffdingUCB(), "conversions": ConversionUCB(Fixed(0)), "zero": ImputeZero()}
+    policies = {"conversions": ConversionUCB(Fixed(0)), "zero": ImputeZero()}
     study = studied(LATE, policies)
     same_tracks(simulate(study, engine="reference").tracks, simulate(study, workers=2).tracks)
 

@@ -216,8 +216,15 @@ def test_two_thousand_rounds_of_linucb(actions, censorship):
     compare(cell, 1)
 
 
-@pytest.mark.parametrize("policy", [LinUCB, ImputeZeroLinUCB])
-@pytest.mark.parametrize("actions", ["finite", "sphere"])
+@pytest.mark.parametrize(
+    ("actions", "policy"),
+    [
+        ("finite", ImputeZeroLinUCB),
+        ("sphere", LinUCB),
+        pytest.param("finite", LinUCB, marks=pytest.mark.slow),
+        pytest.param("sphere", ImputeZeroLinUCB, marks=pytest.mark.slow),
+    ],
+)
 def test_tracks_follow_their_definitions(actions, policy):
     """Noise is understated and the factor lowered so that both bad events happen in some runs."""
     problem = LinearBandit(THETA, 1.0, ACTIONS[actions])

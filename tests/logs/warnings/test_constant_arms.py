@@ -39,7 +39,7 @@ def test_an_arm_that_sends_only_conversions_is_asked_about(rates):
 
 
 def test_arms_with_means_near_1_or_few_rewards_are_not_asked_about():
-    for seed in range(5):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         good = log(rng, (0.99, 0.995, 0.999), rng.permutation([0.3, 0.6, 0.6]))
         rare = log(rng, rng.beta(2, 2, 100), rng.choice([0.3, 0.6], 100))

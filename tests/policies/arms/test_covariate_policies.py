@@ -122,12 +122,16 @@ def test_who_is_not_told_the_covariate_plays_the_reward_dependent_world():
 
 
 @pytest.mark.parametrize("policy", [StratifiedUCB(), ProxyUCB()], ids=["strata", "proxy"])
-def test_reference_and_cpu_play_the_same_trajectory(policy):
-    told = {
-        "told": WithCovariate([SAYS_MUCH, SAYS_NOTHING], [[[0.8, 0.3], [0.6, 0.1]], 0.5]),
-        "untold": PerArm([0.5, 0.5]),
-    }
-    study = Study(BINARY, told, policy, horizon=200, replications=3)
+@pytest.mark.parametrize(
+    "censorship",
+    [
+        WithCovariate([SAYS_MUCH, SAYS_NOTHING], [[[0.8, 0.3], [0.6, 0.1]], 0.5]),
+        pytest.param(PerArm([0.5, 0.5]), marks=pytest.mark.slow),
+    ],
+    ids=["told", "untold"],
+)
+def test_reference_and_cpu_play_the_same_trajectory(policy, censorship):
+    study = Study(BINARY, censorship, policy, horizon=200, replications=3, baseline=False)
     reference, cpu = (simulate(study, engine=engine).data for engine in ("reference", "cpu"))
     for name in ("regret", "pulls", "observations"):
         assert np.array_equal(reference[name].values, cpu[name].values)

@@ -307,6 +307,7 @@ class Nothing(MostSeen):
     choose = None
 
 
+@pytest.mark.slow
 def test_third_party_policy_that_chooses_by_itself_passes():
     check_policy(MostSeen())
 

@@ -30,6 +30,7 @@ def test_all_seen_is_ucb():
         np.testing.assert_allclose(policy.table(setting)[:, :3], UCB().table(setting))
 
 
+@pytest.mark.slow
 def test_what_they_lose():
     found = compare_imputations([0.6, 0.5], [0.34, 0.87], noise=0.5, replications=20)
     lost = {row["policy"]: row["regret"] for row in found.summary()}

@@ -69,6 +69,7 @@ def simulated(policies, actions, censorship, horizon, replications):
     return simulate(study).tracks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [1.0, 20.0])
 def test_the_optimal_order_comes_between_the_worst_case_and_its_bound(lam):
     censorship = MultiThreshold([math.radians(70)], [1.0, 0.5], [0, 0, 1])

@@ -165,6 +165,7 @@ def pulls_of(policy, problem, horizon=20_000, observe=1.0, **others):
     return simulate(study, **others).tracks["pulls"][0, 0, 0, 0, -1]
 
 
+@pytest.mark.slow
 def test_epsilon_is_the_share_of_exploration():
     problem = LinearBandit([0.0, 0.0, 1.0], 0.0, FiniteActions(ROWS))
     pulls = pulls_of(LinEpsilonGreedy(0.2), problem)
@@ -174,6 +175,7 @@ def test_epsilon_is_the_share_of_exploration():
     assert stats.chisquare(others).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_chance_is_even():
     pulls = pulls_of(LinRandom(), LinearBandit([0.0, 0.0, 1.0], 0.1, FiniteActions(ROWS)))
     assert stats.chisquare(pulls).pvalue > 1e-3
@@ -200,6 +202,7 @@ def test_design_exploration_plays_the_widest():
     assert pulls.tolist() == right.tolist()
 
 
+@pytest.mark.slow
 def test_imputing_zeros_hurts_where_the_best_action_is_rarely_seen():
     from halfseen import PerAction
 

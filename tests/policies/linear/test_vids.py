@@ -94,15 +94,16 @@ def _normals(places):
 
 
 @pytest.mark.parametrize("observe", ["known", "learned"])
-def test_compiled_and_plain_code_agree_on_fixed_and_changing_actions(observe):
+@pytest.mark.parametrize(
+    "actions",
+    [FiniteActions(PROBES / LENGTH), pytest.param(RandomActions(4, 3), marks=pytest.mark.slow)],
+    ids=["fixed", "changing"],
+)
+def test_compiled_and_plain_code_agree_on_fixed_and_changing_actions(observe, actions):
     cuts = MultiThreshold([0.0], [0.9, 0.2], [1.0, 0.0, 0.0])
-    for actions in (FiniteActions(PROBES / LENGTH), RandomActions(4, 3)):
-        problem, policy = (
-            LinearBandit([0.6, 0.4, 0.1], 0.5, actions),
-            VIDS(observe=observe, draws=6),
-        )
-        looks = np.array([1, 20, 60]), np.array([1.0])
-        check_linear_cell(LinearCell(problem, cuts, policy, 60, 2, *looks))
+    problem, policy = LinearBandit([0.6, 0.4, 0.1], 0.5, actions), VIDS(observe=observe, draws=6)
+    looks = np.array([1, 20, 60]), np.array([1.0])
+    check_linear_cell(LinearCell(problem, cuts, policy, 60, 2, *looks))
 
 
 def test_knowing_p_pays_where_the_informative_actions_are_rarely_seen():

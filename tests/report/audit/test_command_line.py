@@ -6,10 +6,13 @@ import shlex
 import sys
 from pathlib import Path
 
+import pytest
 from cli.test_cli_theory import run
 
 from halfseen import audit
 from halfseen.report.audit.command_line import command_line
+
+pytestmark = pytest.mark.usefixtures("blank_pictures")
 
 
 def test_the_command_of_a_page_makes_the_page_again(monkeypatch, capsys, tmp_path):

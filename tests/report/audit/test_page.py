@@ -10,6 +10,8 @@ from halfseen import audit
 from halfseen.logs.comparison import compare
 from report.page_rules import check_page
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):

@@ -79,7 +79,8 @@ def test_policies_and_censorships_named_like_javascript_are_drawn_by_their_names
     assert "policy0" not in said + page.inner_text("body")
 
 
-@pytest.mark.parametrize("kind", ["linear", pytest.param("glm", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["linear", "glm"])
 def test_linear_and_generalized_reports_take_any_names(kind, tmp_path, show):
     actions = FiniteActions([[1, 0], [0, 1], [0.6, 0.8]])
     if kind == "linear":

@@ -19,6 +19,8 @@ from halfseen import (
 from halfseen.report.study.charts import potential_rows
 from halfseen.report.study.page import write_report
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 
 @pytest.fixture(scope="module")
 def result():

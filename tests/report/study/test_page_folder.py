@@ -10,6 +10,8 @@ from halfseen import ArmedBandit, InvalidInput, read_spec, simulate, sweep
 from halfseen.censorship import CENSORSHIPS
 from halfseen.report import write_report
 
+pytestmark = pytest.mark.usefixtures("blank_pictures")
+
 FILES = ("report.html", "summary.csv", "spec.toml")
 
 

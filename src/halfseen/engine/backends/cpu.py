@@ -37,9 +37,9 @@ def run(
 ) -> None:
     """Play the replications from `start` on into the track, as many as it has rows.
 
-    Replications go to the workers in chunks of about a quarter of a second, so that progress
-    shows. An interruption is heard at once, also inside a replication and while compiling. No
-    number depends on the workers or the chunks.
+    Replications are given to the workers in chunks of about a quarter of a second, so that progress
+    is visible. An interruption takes effect at once, also inside a replication and while compiling.
+    No number depends on the workers or the chunks.
     """
     stop = np.zeros(1, np.uint8)
     replications = len(track.regret)

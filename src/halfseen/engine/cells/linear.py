@@ -145,7 +145,7 @@ class LinearCell(ByValue):
 
     @property
     def _listed(self) -> bool:
-        """True when probabilities are asked for before a replication is played."""
+        """True when the probabilities are computed before a replication is played."""
         return self.censorship.profile(self.problem.dimension) is None
 
     @property
@@ -260,7 +260,7 @@ class LinearCell(ByValue):
         if actions.fixed is not None:
             rows = np.ascontiguousarray(actions.fixed)
             constants = arm_constants(problem.means(rows), problem.noise, self.observe())
-            return FixedWorld(rows, np.ascontiguousarray(rows.T), constants, theta, *rest)
+            return FixedWorld(rows, rows.T.copy(), constants, theta, *rest)
         offered = np.zeros((1, 1, problem.dimension))
         rates = offered[0]
         if actions.given is not None:
@@ -283,6 +283,7 @@ class LinearCell(ByValue):
         """Return the world with the actions of one replication in it."""
         stream = (*self.key, replication, AVAILABILITY)
         offered = own_rounds(self.problem.actions, self.horizon, stream, draw)
+        offered.setflags(write=False)  # as a given sequence is, so that they share compiled code
         return world._replace(offered=offered, rates=self._rates(offered))
 
     def shapes(self) -> Shapes:

@@ -1,7 +1,7 @@
-"""What a replication is offered, where that must be known before the replication is played.
+"""The actions and probabilities of a whole replication, computed before it is played.
 
-A sampler is Python and compiled loops cannot call it; nor can they call a censorship that is a
-Python function. Both are asked for a whole replication at once.
+Compiled loops cannot call a sampler of actions or a censorship written as a Python function, so
+both are evaluated for all rounds of a replication in advance.
 """
 
 from __future__ import annotations

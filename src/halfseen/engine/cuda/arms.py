@@ -49,7 +49,7 @@ class NearArmWorkspace(NamedTuple):
 def leap(
     replication: int, row: int, world: ArmWorld, work: NearArmWorkspace, track: ArmTrack
 ) -> None:
-    """Play one replication of a policy that changes its mind only on observations."""
+    """Play one replication of a policy whose choice changes only on observations."""
     constants, policy_constants = work.arm_constants, work.policy_constants
     state, pulled, values, potential = work.state, work.pulled, work.values, work.potential
     law, alphas, regularization = world.law, world.alphas, world.regularization

@@ -5,7 +5,7 @@ the compiler knows. They are for few arms or small sets of actions. *Far* kernel
 the GPU's memory, laid out with the thread as the last index, and know no limit but its size.
 
 Every kernel takes the number of the first replication, how many there are, and named tuples: the
-world, the room to work in (far kernels only) and the track.
+world, the preallocated workspace (far kernels only) and the track.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ class Launch:
     Attributes
     ----------
     kernel
-        Called as ``kernel[blocks, threads](first, rows, given, room, tracks)``, without the room
-        if there is none.
+        Called as ``kernel[blocks, threads](first, rows, given, room, tracks)``, without `room`
+        if the kernel needs no preallocated workspace.
     threads
         Threads a block.
     given

@@ -62,7 +62,7 @@ class NearWorkspace(NamedTuple):
 def leap(
     replication: int, row: int, world: FixedWorld, work: NearWorkspace, track: LinearTrack
 ) -> None:
-    """Play one replication of a policy that changes its mind only on observations."""
+    """Play one replication of a policy whose choice changes only on observations."""
     constants, stops, policy_constants = work.arm_constants, world.stops, world.policy_constants
     lane, half, means, widths = work.lane, work.half, work.means, work.widths
     arm_state, regularization = work.arm_state, world.regularization

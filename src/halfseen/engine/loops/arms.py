@@ -4,9 +4,9 @@ The names ``index``, ``choose``, ``learn``, ``width``, ``fill`` and the constant
 filled in with a policy's own by `halfseen.engine.specialise`; the rest is the same for every
 policy.
 
-Of each arm the loop knows in advance its next observed reward and how many more pulls it takes
-to see it. Waits are geometric, so this is the same law as flipping a coin at every pull, and it
-makes a policy that changes its mind only on observations cost nothing between them.
+For each arm the loop draws in advance the next observed reward and the number of pulls until it is
+observed. These waiting times are geometric, so the law is that of a coin flipped at every pull, and
+a policy whose choice changes only on observations costs nothing between them.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ from halfseen.engine.loops.drawn import shake
 from halfseen.engine.loops.feedback import LONGEST_WAIT
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
+from halfseen.policies.linear.base import BallKnowledge
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ChangingWorkspace, ChangingWorld
@@ -57,18 +58,14 @@ def choose(
     policy_stream = (world.key[0], world.key[1], replication, POLICY)
     if SAMPLES:
         shake(work, policy_stream, now)
-    on_ball(
+    known = BallKnowledge(
         vectors[ESTIMATE],
         vectors[SHAKE],
         work.lines[LENGTHS],
         work.designs[AXES],
         work.numbers[SPREAD],
-        now,
-        policy_stream,
-        world.policy_constants,
-        work.ball,
-        x,
     )
+    on_ball(known, now, policy_stream, world.policy_constants, work.ball, x)
     best = 0.0
     truth = 0.0
     width = 0.0

@@ -2,9 +2,9 @@
 
 What differs is filled in. ``reset``, ``choose``, ``learn`` and ``misses`` are those of
 `halfseen.engine.loops.drawn`, `halfseen.engine.loops.ball` or `halfseen.engine.loops.drawn_glm`;
-``respond`` tells when a round is observed, ``longer`` makes room for more of them, ``reward`` is
-the law of the rewards and ``observe_probability`` the censorship's own. Only the ball lets a policy
-that changes its mind on observations alone jump from one to the next.
+``respond`` returns when a round is observed, ``longer`` enlarges the history of observed rounds,
+``reward`` is the law of the rewards and ``observe_probability`` that of the censorship. On the ball
+alone, a policy whose choice changes only on observations jumps from one to the next.
 """
 
 from __future__ import annotations

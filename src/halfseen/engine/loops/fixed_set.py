@@ -3,8 +3,9 @@
 As in `halfseen.engine.loops.arms`, what differs by policy and bandit is filled in: ``index``, the
 constants in capitals, and ``reset``, ``shake``, ``learn`` and ``misses``, which are those of
 `halfseen.engine.loops.fixed_linear` or `halfseen.engine.loops.fixed_glm`. ``feedback`` is the law
-of the rewards. Every action knows in advance its next observed reward and the pulls it takes to
-see it, and policies that change their mind only on observations jump from one to the next.
+of the rewards. For each action the next observed reward and the number of pulls until it is
+observed are drawn in advance; policies whose choice changes only on observations jump from one
+observation to the next.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def learn_glm(
 ) -> bool:
     """Learn the observed reward of an action; True if the likelihood was maximised afresh.
 
-    There must be room for one more round.
+    The history must have space for one more round.
     """
     d = x.size
     design, inverse, prior = matrices[DESIGN], matrices[INVERSE], matrices[PRIOR]

@@ -40,15 +40,7 @@ def choose_seen(
     state: State, plays: Vector, playable: NDArray[Any], clock: int, stream: Stream, table: Vector
 ) -> int:
     """Drop arms by what was seen; return the remaining arm with the fewest plays."""
-    lead = -math.inf
-    for arm in range(playable.size):
-        if state[arm, DROPPED] == 0.0:
-            low, _ = seen_bounds(state, arm, table)
-            lead = low if low > lead else lead
-    for arm in range(playable.size):
-        _, high = seen_bounds(state, arm, table)
-        if high < lead:
-            state[arm, DROPPED] = 1.0
+    drop(state, playable.size, table, False)
     return fewest_plays(state, playable)
 
 
@@ -56,16 +48,26 @@ def choose_possible(
     state: State, plays: Vector, playable: NDArray[Any], clock: int, stream: Stream, table: Vector
 ) -> int:
     """Drop arms by what is possible; return the remaining arm with the fewest plays."""
+    drop(state, playable.size, table, True)
+    return fewest_plays(state, playable)
+
+
+def drop(state: State, arms: int, table: Vector, possible: bool) -> None:
+    """Drop every arm whose upper bound is below the largest lower bound of those remaining."""
     lead = -math.inf
-    for arm in range(playable.size):
+    for arm in range(arms):
         if state[arm, DROPPED] == 0.0:
-            low, _ = possible_bounds(state, arm, table)
+            low, _ = bounds(state, arm, table, possible)
             lead = low if low > lead else lead
-    for arm in range(playable.size):
-        _, high = possible_bounds(state, arm, table)
+    for arm in range(arms):
+        _, high = bounds(state, arm, table, possible)
         if high < lead:
             state[arm, DROPPED] = 1.0
-    return fewest_plays(state, playable)
+
+
+def bounds(state: State, arm: int, table: Vector, possible: bool) -> tuple[float, float]:
+    """Return an arm's bounds from the possible rewards, or from those seen."""
+    return possible_bounds(state, arm, table) if possible else seen_bounds(state, arm, table)
 
 
 def fewest_plays(state: State, playable: NDArray[Any]) -> int:

@@ -16,10 +16,6 @@ from halfseen.equality import ByValue, ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
 
-BallKernel = Callable[
-    [Vector, Vector, Vector, Vector, float, int, Stream, Vector, Vector, Vector], None
-]
-
 
 @dataclass(frozen=True, eq=False)
 class LinearSetting(ByValue):
@@ -101,7 +97,30 @@ class LateKnowledge(NamedTuple):
     open: Vector
 
 
+class BallKnowledge(NamedTuple):
+    """What an `on_ball` kernel is given of what was learned.
+
+    Attributes
+    ----------
+    estimate
+        The ridge estimate of theta.
+    shake
+        A random eta, normal of covariance W^-1, if the policy `samples`, else zeros.
+    lengths, vectors
+        The eigenvalues of W, ascending, and its eigenvectors, if the policy is `spectral`.
+    spread
+        log det W - d log lambda.
+    """
+
+    estimate: Vector
+    shake: Vector
+    lengths: Vector
+    vectors: Vector
+    spread: float
+
+
 Choice = Callable[[Vector, Any, Vector, int, Stream, Vector], int]
+BallKernel = Callable[[BallKnowledge, int, Stream, Vector, Vector, Vector], None]
 
 
 @dataclass(frozen=True)
@@ -172,11 +191,9 @@ class LinearPolicy(ShownAsCall, ComparedByField, ABC):
     knows_observe
         True for an adversary that is told how often each action of a finite set is observed.
     on_ball
-        Kernel ``(estimate, shake, lengths, vectors, spread, clock, stream, table, scratch, out)``
-        or None: writes the action of the whole unit ball with the largest index into `out`. It is
-        given theta_hat, the random eta (zeros unless `samples`), the eigenvalues, ascending, and
-        eigenvectors of W (only if `spectral`), then what `index` is given; `scratch` is an array
-        (3, d). Without one the policy is refused on `UnitBall`.
+        Kernel ``(known, clock, stream, table, scratch, out)`` or None: writes the action of the
+        whole unit ball with the largest index into `out`. `known` is a `BallKnowledge`, `scratch`
+        an array (3, d). Without one the policy is refused on `UnitBall`.
     spectral
         True when `on_ball` reads the eigenvalues and eigenvectors, O(d^3) per observation.
     regularization
@@ -303,16 +320,7 @@ def _no_choice(
 
 
 def _nowhere(
-    estimate: Vector,
-    shake: Vector,
-    lengths: Vector,
-    vectors: Vector,
-    spread: float,
-    clock: int,
-    stream: Stream,
-    table: Vector,
-    scratch: Vector,
-    out: Vector,
+    known: BallKnowledge, clock: int, stream: Stream, table: Vector, scratch: Vector, out: Vector
 ) -> None:
     out[0] = 1.0
 

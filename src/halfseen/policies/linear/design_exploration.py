@@ -9,7 +9,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream
-from halfseen.policies.linear.base import LinearPolicy, LinearSetting
+from halfseen.policies.linear.base import BallKnowledge, LinearPolicy, LinearSetting
 
 
 def squared_width(
@@ -27,20 +27,11 @@ def squared_width(
 
 
 def widest(
-    estimate: Vector,
-    shake: Vector,
-    lengths: Vector,
-    vectors: Vector,
-    spread: float,
-    clock: int,
-    stream: Stream,
-    table: Vector,
-    scratch: Vector,
-    out: Vector,
+    known: BallKnowledge, clock: int, stream: Stream, table: Vector, scratch: Vector, out: Vector
 ) -> None:
     """Write the most uncertain action: the eigenvector of the smallest eigenvalue of W."""
     for i in range(out.size):
-        out[i] = vectors[i, 0]
+        out[i] = known.vectors[i, 0]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.draws import Stream, uniform
 from halfseen.kernels.ties import first_largest
-from halfseen.policies.linear.base import LinearPolicy, LinearSetting, toward
+from halfseen.policies.linear.base import BallKnowledge, LinearPolicy, LinearSetting, toward
 from halfseen.problems.action_sets import draw_action
 
 COIN = (1 << 24) - 1  # a counter of the stream that no action uses
@@ -33,22 +33,13 @@ def greedy_or_any(
 
 
 def best_or_any(
-    estimate: Vector,
-    shake: Vector,
-    lengths: Vector,
-    vectors: Vector,
-    spread: float,
-    clock: int,
-    stream: Stream,
-    table: Vector,
-    scratch: Vector,
-    out: Vector,
+    known: BallKnowledge, clock: int, stream: Stream, table: Vector, scratch: Vector, out: Vector
 ) -> None:
     """Write the best action under the estimate or, in a round of exploration, a random one."""
     if uniform(stream, clock, COIN) < table[0]:
         draw_action(stream, clock, 0, out)
     else:
-        toward(estimate, out)
+        toward(known.estimate, out)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream, uniform
-from halfseen.policies.linear.base import LinearPolicy, LinearSetting
+from halfseen.policies.linear.base import BallKnowledge, LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import draw_action
 
 
@@ -28,16 +28,7 @@ def chance(
 
 
 def anywhere(
-    estimate: Vector,
-    shake: Vector,
-    lengths: Vector,
-    vectors: Vector,
-    spread: float,
-    clock: int,
-    stream: Stream,
-    table: Vector,
-    scratch: Vector,
-    out: Vector,
+    known: BallKnowledge, clock: int, stream: Stream, table: Vector, scratch: Vector, out: Vector
 ) -> None:
     """Write a random action, uniform on the unit sphere."""
     draw_action(stream, clock, 0, out)

@@ -9,7 +9,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream
-from halfseen.policies.linear.base import LinearPolicy, LinearSetting, toward
+from halfseen.policies.linear.base import BallKnowledge, LinearPolicy, LinearSetting, toward
 
 
 def sampled(
@@ -27,20 +27,11 @@ def sampled(
 
 
 def best_for_sampled(
-    estimate: Vector,
-    shake: Vector,
-    lengths: Vector,
-    vectors: Vector,
-    spread: float,
-    clock: int,
-    stream: Stream,
-    table: Vector,
-    scratch: Vector,
-    out: Vector,
+    known: BallKnowledge, clock: int, stream: Stream, table: Vector, scratch: Vector, out: Vector
 ) -> None:
     """Write the best action under a theta drawn from the posterior."""
     for i in range(out.size):
-        scratch[0, i] = estimate[i] + table[0] * shake[i]
+        scratch[0, i] = known.estimate[i] + table[0] * known.shake[i]
     toward(scratch[0], out)
 
 

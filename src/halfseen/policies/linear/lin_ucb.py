@@ -11,7 +11,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.kernels.ellipsoid import write_farthest
-from halfseen.policies.linear.base import LinearPolicy, LinearSetting
+from halfseen.policies.linear.base import BallKnowledge, LinearPolicy, LinearSetting
 
 NOISE, TWO_LOG, SHRINKAGE = 0, 1, 2
 
@@ -36,19 +36,11 @@ def index(
 
 
 def most_optimistic(
-    estimate: Vector,
-    shake: Vector,
-    lengths: Vector,
-    vectors: Vector,
-    spread: float,
-    clock: int,
-    stream: Stream,
-    table: Vector,
-    scratch: Vector,
-    out: Vector,
+    known: BallKnowledge, clock: int, stream: Stream, table: Vector, scratch: Vector, out: Vector
 ) -> None:
     """Write the direction of the point of the confidence ellipsoid farthest from 0."""
-    write_farthest(estimate, lengths, vectors, radius(spread, table), scratch, out)
+    length = radius(known.spread, table)
+    write_farthest(known.estimate, known.lengths, known.vectors, length, scratch, out)
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,7 @@ class Panels:
         layers: Sequence[Any],
         rows: Rows,
         key: str,
+        *,
         height: Any = HEIGHT,
         legend: bool = True,
         names: Sequence[str] | None = None,

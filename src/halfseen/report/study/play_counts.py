@@ -44,7 +44,6 @@ def arm_figures(result: Result, problem: int) -> list[Figure]:
     most = 0 if one == "region" else len(playable(bandit))
     few = "" if most <= ARMS else f" The {ARMS} most played of {most:,} {one}s are shown."
     drawn = [n for n in study.censorships if any(row["censorship"] == n for row in rows)]
-    apart: dict[str, Any] = {"names": drawn}
     labels = list(dict.fromkeys(row["arm"] for row in rows))
     least = min(len({r["arm"] for r in rows if r["censorship"] == n}) for n in drawn)
     step = max(STEP, LEAST // least)
@@ -75,9 +74,8 @@ def arm_figures(result: Result, problem: int) -> list[Figure]:
         " Thin line: the true probability." + few
     )
     titles = (f"Feedback seen, {one} by {one}", note, name)
-    seen = panels.draw(
-        f"{key}-seen", titles, [bars, truth], rows, key, {"step": step}, legend=False, **apart
-    )
+    look: dict[str, Any] = {"height": {"step": step}, "legend": False, "names": drawn}
+    seen = panels.draw(f"{key}-seen", titles, [bars, truth], rows, key, **look)
 
     few += " The rest of a bar is the others." if few else ""
     note = f"How much of its rounds each policy spent on each {one}. {_reading(one)}{few}"
