@@ -88,7 +88,8 @@ def _linear(cell: LinearCell) -> Launch:
     own, common = d * (d + 1) // 2 + 2 * actions, actions * (d + 5)
     threads = shared_threads(own, common, fewest=HALF_WARP)
     finish = partial(write_designs, given)
-    if cell.jumps and threads and np.all(cell.alphas == 1.0):
+    plain = cell.problem.law == "gaussian" and bool(np.all(cell.alphas == 1.0))
+    if cell.jumps and threads and plain:
         return Launch(near_linear(kernels, actions, d, threads), threads, given, finish=finish)
     kernel = far_linear(kernels, tuple(cell.open_names.items()), actions, d)
     return Launch(kernel, THREADS, given, cell.shapes(), FixedWorkspace, finish=finish)
