@@ -163,6 +163,29 @@ def test_times_are_checked():
     assert agent.counts["pending"] == 1
 
 
+def test_a_time_before_the_decision_is_refused_with_both_times_in_full():
+    agent, day = Agent(UCB(), 2), datetime.datetime(2030, 1, 1, tzinfo=UTC)
+    number, dated = agent.choose(at=1793514600.5), agent.choose(at=day)
+    with pytest.raises(InvalidInput, match=r"decision at 1793514600\.5; got 1793514540\. Check"):
+        agent.observe(number, 1.0, at=1793514540)
+    earlier = day.astimezone(datetime.timezone(datetime.timedelta(hours=2)))
+    earlier -= datetime.timedelta(minutes=1)
+    said = r"2030-01-01 02:00:00\+02:00; got 2030-01-01 01:59:00\+02:00\. Check"
+    with pytest.raises(InvalidInput, match=said):
+        agent.observe(dated, 1.0, at=earlier)
+    agent.observe(dated, 1.0, at=day)
+
+
+def test_a_decision_that_was_forgotten_is_not_said_to_be_unmade():
+    agent = Agent(UCB(), 2, remember=2)
+    for k in range(3):
+        agent.choose(id=f"r{k}")
+    agent.expire(0)
+    said = r"'r0' is not known: it was never made, or settled more than `remember` \(2\) decisions"
+    with pytest.raises(DecisionError, match=said):
+        agent.observe("r0", 1.0)
+
+
 def test_the_callers_id_names_the_decision_and_asking_again_repeats_it():
     agent = Agent(UCB(), ["a", "b"], noise=0.5)
     first = agent.choose(id="request 7", at=3.0)

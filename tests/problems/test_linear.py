@@ -55,7 +55,7 @@ def test_means_of_rewards_of_0_or_1_are_probabilities(theta, options, message):
 
 
 def test_a_linear_bandit_has_no_other_law_of_rewards():
-    with pytest.raises(InvalidInput, match="`LinearBandit.reward` must be one of gaussian, bern"):
+    with pytest.raises(InvalidInput, match=r"`LinearBandit\.reward` must be one of gaussian, bern"):
         LinearBandit([0.6, 0.3], reward="poisson")
 
 

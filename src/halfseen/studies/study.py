@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.censorship import Censorship, Uniform
+from halfseen.censorship import Censorship, Delayed, Uniform
 from halfseen.display import Shown
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.late_cell import arm_cell
@@ -208,13 +208,17 @@ class Study(Shown):
                 self.stop,
                 "Leave it out, or make the problems armed bandits.",
             )
-        if self.late:
-            raise InvalidInput(
-                "Study.stop",
-                "must be left out with late feedback, or policies that count what they played",
-                self.stop,
-                "Leave it out, or use another censorship and policy.",
-            )
+        for name, censorship in self.censorships.items():
+            if censorship.depends_on_reward:
+                raise InvalidInput(
+                    f"Study.censorships[{name!r}]",
+                    "must not let what is missing depend on rewards to declare a winner: observed"
+                    " means are biased",
+                    censorship,
+                    'Leave `stop` out, or use sends="all" and one delay law per arm.'
+                    if isinstance(censorship, Delayed)
+                    else "Leave `stop` out, or use PerArm.",
+                )
         for name, bandit in self.bandits.items():
             if not bandit.law.sub_gaussian:
                 raise InvalidInput(
@@ -236,8 +240,9 @@ class Study(Shown):
 
     @property
     def late(self) -> bool:
-        """True when some cell's feedback is late, so that decisions may be open."""
-        return any(cell.late for _, cell in self.cells())
+        """True when decisions may be open: feedback has delays, or a policy counts its plays."""
+        delays = any(isinstance(c, Delayed) for c in self.censorships.values())
+        return delays or any(cell.late for _, cell in self.cells())
 
     @property
     def rounds_recorded(self) -> NDArray[np.int64]:
