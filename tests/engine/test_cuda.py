@@ -215,8 +215,9 @@ del sizes["alphas"]
 one_by_one(Study(curved, Uniform(0.5), GLMUCB(), horizon=20, **sizes))
 print("glm")
 
+own_laws = [GeometricDelay(3), ParetoDelay(0.7, 2), Fixed(2, arrive=0.5), Fixed(0)]
 late = {
-    "all": Delayed([GeometricDelay(3), ParetoDelay(0.7, 2), Fixed(2, arrive=0.5), Fixed(0)], window=6),
+    "all": Delayed(own_laws, window=6),
     "no window": Delayed(EmpiricalDelay([0, 4, 30], arrive=0.8)),
 }
 eager = {"ucb": LinUCB(), "zero": ImputeZeroLinUCB(), "own": VIDS(draws=6), "ts": LinThompson()}
