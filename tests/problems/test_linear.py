@@ -44,8 +44,8 @@ def test_a_linear_bandit_may_pay_0_or_1():
     ("theta", "options", "message"),
     [
         ([0.6, 0.3], {}, "`LinearBandit.actions` must be given beforehand for rewards of 0 or 1"),
-        ([1.0, 1.0], {"actions": SQUARE}, r"every action a mean in \[0, 1\].* 'mean 1.2 of action"),
-        ([0.6, -0.3], {"actions": SequenceOfActions([[[1, 0]], [[0, 1]]])}, "'mean -0.3 of action"),
+        ([1.0, 1.0], {"actions": SQUARE}, r"every action a mean in \[0, 1\].* mean 1.2 of action"),
+        ([0.6, -0.3], {"actions": SequenceOfActions([[[1, 0]], [[0, 1]]])}, "mean -0.3 of action"),
         ([0.6, 0.3], {"actions": SQUARE, "noise": 1.0}, "`LinearBandit.noise` is 1/2 for rewards"),
     ],
 )

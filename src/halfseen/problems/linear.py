@@ -11,7 +11,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, InWords
 from halfseen.kinds import register
 from halfseen.phrases import counted, vector_in_words
 from halfseen.problems.action_arrays import row_blocks
@@ -139,7 +139,7 @@ class LinearBandit(Problem):
                 raise InvalidInput(
                     "LinearBandit.theta",
                     "must give every action a mean in [0, 1] for rewards of 0 or 1",
-                    f"mean {means[place]:.4g} of action {block[place].tolist()}",
+                    InWords(f"mean {means[place]:.4g} of action {block[place].tolist()}"),
                     "Scale theta or the actions, or use a GeneralizedLinearBandit.",
                 )
 

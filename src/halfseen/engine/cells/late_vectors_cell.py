@@ -19,7 +19,7 @@ from halfseen.engine.cells.linear import LinearCell, filled
 from halfseen.engine.late_tracks import LateLinearTrack
 from halfseen.engine.late_vectors import LateVectorWorkspace, LateVectorWorld, late_vector_shapes
 from halfseen.engine.loops import feedback, fixed_set, late_changing_set, late_fixed_set
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.policies.glm.base import GLMPolicy
 from halfseen.policies.linear.base import LinearPolicy
 from halfseen.problems.delay_contract import law_rows
@@ -135,7 +135,7 @@ class LateLinearCell(LinearCell):
             raise InvalidInput(
                 "Delayed.laws",
                 "must be one law for all actions where actions change from round to round",
-                f"{len(self.delayed.laws)} entries",  # type: ignore[arg-type]
+                counted_entries(len(self.delayed.laws)),  # type: ignore[arg-type]
                 "Give one law, or offer FiniteActions.",
             )
         super().check_censorship()
