@@ -151,6 +151,9 @@ def test_times_are_checked():
     for at in ("noon", float("nan"), True, 1e20):
         with pytest.raises(InvalidInput, match="`at` must"):
             agent.choose(at=at)
+    for at in ("2030-01-01", datetime.date(2030, 1, 1)):
+        with pytest.raises(InvalidInput, match="`at` must be a number of seconds, or a datetime"):
+            agent.choose(at=at)
     with pytest.raises(InvalidInput, match="`at` must have a time zone"):
         agent.choose(at=datetime.datetime(2030, 1, 1))
     decision = agent.choose(at=100)

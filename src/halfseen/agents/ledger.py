@@ -242,6 +242,13 @@ def moment(field: str, at: Any) -> float | None:
                 field, "must have a time zone", at.isoformat(), "Use datetime.now(timezone.utc)."
             )
         return at.timestamp()
+    if isinstance(at, str | datetime.date):
+        raise InvalidInput(
+            field,
+            "must be a number of seconds, or a datetime with a time zone",
+            at,
+            "Use for example datetime.now(timezone.utc).",
+        )
     return checks.number(field, at, at_least=-1e15, at_most=1e15)
 
 

@@ -130,8 +130,7 @@ class LinearBandit(Problem):
                 self.actions,
                 "Use FiniteActions or SequenceOfActions, or a GeneralizedLinearBandit.",
             )
-        blocks = [fixed[None]] if fixed is not None else row_blocks(given)
-        for block in blocks:
+        for block in row_blocks(given) if fixed is None else [fixed[None]]:  # type: ignore[arg-type]
             means = block @ theta
             outside = np.maximum(-means, means - 1.0)
             if outside.max() > ROUNDING:

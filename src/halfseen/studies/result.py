@@ -111,7 +111,7 @@ class Result(Shown, ByValue):
         if isinstance(cell, LinearCell):
             parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
         kind: Any = type(blank_track(cell, 0))
-        return kind(**{name: parts[name] for name in kind._fields})  # type: ignore[no-any-return]
+        return kind(**{name: parts[name] for name in kind._fields})
 
     @property
     def data(self) -> xr.Dataset:

@@ -158,7 +158,7 @@ class LateLinearCell(LinearCell):
 
     def size(self) -> dict[str, float]:
         """Return the dimension and d / p_min, NaN where p is not defined."""
-        return super().size() | ({"d/p_min": math.nan} if self.delayed.by_reward else {})
+        return super().size() | ({"d/p_min": math.nan} if self.delayed.depends_on_reward else {})
 
     def _message_rates(self) -> Vector:
         """Return the probability that playing an action of a fixed set ever brings a message."""
