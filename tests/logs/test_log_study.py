@@ -53,3 +53,15 @@ def test_the_command_writes_the_delays_of_a_log(monkeypatch, capsys, tmp_path):
     assert "Means, noise and delays" in spec.read_text()
     late = read_spec(spec).censorships["the log's delays"]
     assert (len(late.laws), late.sends) == (2, "all")
+
+
+def test_what_late_conversions_do_not_tell_is_said():
+    log = late_log(400)
+    for name in ("back", "sold"):
+        log[name] = [
+            v if sold == 1.0 else None for v, sold in zip(log[name], log["sold"], strict=True)
+        ]
+    (warning,) = [w for w in audit(log, **COLUMNS).warnings if w.kind == "one-value"]
+    said = str(warning)
+    assert "rate times chance to have arrived: the two cannot be told apart" in said
+    assert "--empty-means 0 if so, of decisions old enough to know (--until)" in said
