@@ -89,7 +89,8 @@ class Study(Shown):
     stop
         ``"winner"``, for arms: record of every replication the first arm that the rule ``"either"``
         of `halfseen.theory.winner` shows to be the best, looking after every observation, and the
-        round. Play goes on to the horizon, so that no other number changes.
+        round. Play goes on to the horizon, so that no other number changes. Refused where what is
+        missing depends on the reward.
     level
         Of the winner, with `stop` only: a wrong one is declared with probability at most 1 - level.
         0.95 unless said otherwise.
