@@ -89,8 +89,7 @@ class Study(Shown):
     stop
         ``"winner"``, for arms: record of every replication the first arm that the rule ``"either"``
         of `halfseen.theory.winner` shows to be the best, looking after every observation, and the
-        round. Play goes on to the horizon, so that no other number changes. Refused where what is
-        missing depends on the reward.
+        round, unless what is missing depends on rewards. No other number changes.
     level
         Of the winner, with `stop` only: a wrong one is declared with probability at most 1 - level.
         0.95 unless said otherwise.
@@ -211,14 +210,13 @@ class Study(Shown):
             )
         for name, censorship in self.censorships.items():
             if censorship.depends_on_reward:
+                late = isinstance(censorship, Delayed)
+                use = 'sends="all" and one delay law per arm' if late else "PerArm"
                 raise InvalidInput(
                     f"Study.censorships[{name!r}]",
-                    "must not let what is missing depend on rewards to declare a winner: observed"
-                    " means are biased",
+                    "must not let what is missing depend on rewards to declare a winner",
                     censorship,
-                    'Leave `stop` out, or use sends="all" and one delay law per arm.'
-                    if isinstance(censorship, Delayed)
-                    else "Leave `stop` out, or use PerArm.",
+                    f"Leave `stop` out, or use {use}: observed means are biased here.",
                 )
         for name, bandit in self.bandits.items():
             if not bandit.law.sub_gaussian:
