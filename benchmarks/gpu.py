@@ -41,6 +41,7 @@ from halfseen import (
     LinUCB,
     Logistic,
     MultiThreshold,
+    OTFLinUCB,
     QueuedPolicy,
     RandomActions,
     RandomArms,
@@ -207,6 +208,35 @@ def largest(replications, horizon, single):
     )
 
 
+def late_vectors(few):
+    """Return studies of vectors whose feedback comes late, by name."""
+    late, sent = (
+        {"censorship": LATE},
+        Delayed(GeometricDelay(20.0), window=100, sends="conversions"),
+    )
+    rounds = np.abs(np.random.default_rng(3).normal(size=(51, 6, 4)))
+    rounds /= np.linalg.norm(rounds, axis=2, keepdims=True)
+    paid = LinearBandit([0.5, 0.4, 0.3, 0.2], actions=FiniteActions(rounds[0]), reward="bernoulli")
+    sizes = {"horizon": 500, "replications": few // 4, "baseline": False}
+    return {
+        "LinUCB, d=10, K=20": linear(LinUCB(), 0.5, 500, few // 4, **late),
+        "LinThompson, d=5, K=10": linear(LinThompson(), 0.5, 500, few // 4, 5, 10, **late),
+        "LinUCB, rewards 0 or 1": Study(paid, Uniform(0.5), LinUCB(), **sizes),
+        "OTFLinUCB, conversions": Study(paid, sent, OTFLinUCB(), **sizes),
+        "OTFLinUCB printed, conversions": Study(paid, sent, OTFLinUCB("printed"), **sizes),
+        "LinUCB, new actions": contexts(LinUCB(), 0.5, 500, few // 4, **late),
+        "LinUCB, given actions": linear(
+            LinUCB(), 0.5, 500, few // 4, 4, 6, actions=SequenceOfActions(rounds[1:]), **late
+        ),
+        "GLMUCB, logistic, d=5, K=10": linear(
+            GLMUCB(), 0.5, 300, few // 4, 5, 10, link="logistic", **late
+        ),
+        "GLMUCB, logistic, conversions": linear(
+            GLMUCB(), 0.5, 300, few // 4, 5, 10, link="logistic", censorship=sent
+        ),
+    }
+
+
 def main():
     few, many, horizon = (256, 4096, 1_000) if options().quick else (20_000, 540_672, 100_000)
     short = {"checkpoints": 10}
@@ -265,6 +295,8 @@ def main():
         "GLMUCB, probit, d=20, K=10": linear(GLMUCB(), 0.5, 100, few // 16, 20, 10, link="probit"),
     }.items():
         agreement(name, study)
+    for name, study in late_vectors(few).items():
+        agreement(f"late: {name}", study)
     print("\nSpeed")
     for observe in (1.0, 0.1):
         for single in (True, False):

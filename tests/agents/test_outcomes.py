@@ -151,6 +151,9 @@ def test_times_are_checked():
     for at in ("noon", float("nan"), True, 1e20):
         with pytest.raises(InvalidInput, match="`at` must"):
             agent.choose(at=at)
+    for at in ("2030-01-01", datetime.date(2030, 1, 1)):
+        with pytest.raises(InvalidInput, match="`at` must be a number of seconds, or a datetime"):
+            agent.choose(at=at)
     with pytest.raises(InvalidInput, match="`at` must have a time zone"):
         agent.choose(at=datetime.datetime(2030, 1, 1))
     decision = agent.choose(at=100)
@@ -161,6 +164,29 @@ def test_times_are_checked():
     with pytest.raises(InvalidInput, match="`expire` must be given either `age` or `before`"):
         agent.expire(1, before=3.0)
     assert agent.counts["pending"] == 1
+
+
+def test_a_time_before_the_decision_is_refused_with_both_times_in_full():
+    agent, day = Agent(UCB(), 2), datetime.datetime(2030, 1, 1, tzinfo=UTC)
+    number, dated = agent.choose(at=1793514600.5), agent.choose(at=day)
+    with pytest.raises(InvalidInput, match=r"decision at 1793514600\.5; got 1793514540\. Check"):
+        agent.observe(number, 1.0, at=1793514540)
+    earlier = day.astimezone(datetime.timezone(datetime.timedelta(hours=2)))
+    earlier -= datetime.timedelta(minutes=1)
+    said = r"2030-01-01 02:00:00\+02:00; got 2030-01-01 01:59:00\+02:00\. Check"
+    with pytest.raises(InvalidInput, match=said):
+        agent.observe(dated, 1.0, at=earlier)
+    agent.observe(dated, 1.0, at=day)
+
+
+def test_a_decision_that_was_forgotten_is_not_said_to_be_unmade():
+    agent = Agent(UCB(), 2, remember=2)
+    for k in range(3):
+        agent.choose(id=f"r{k}")
+    agent.expire(0)
+    said = r"'r0' is not known: it was never made, or settled more than `remember` \(2\) decisions"
+    with pytest.raises(DecisionError, match=said):
+        agent.observe("r0", 1.0)
 
 
 def test_the_callers_id_names_the_decision_and_asking_again_repeats_it():

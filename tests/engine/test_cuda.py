@@ -43,8 +43,9 @@ from example_studies import BINARY_POLICIES, EVERY_ACTION_SET, EVERY_POLICY, MEA
 
 from halfseen import (
     UCB, VIDS, AnyFunction, ArmedBandit, ConversionUCB, Delayed, EmpiricalDelay, FiniteActions,
-    Fixed, GeneralizedLinearBandit, GeometricDelay, GLMUCB, LinearBandit, LinThompson, LinUCB, Link,
-    Logistic, LogNormalDelay, MultiThreshold, ParetoDelay, PerArm, RandomActions,
+    Fixed, GeneralizedLinearBandit, GeometricDelay, GLMUCB, ImputeZeroLinUCB, LinearBandit,
+    LinThompson, LinUCB, Link, Logistic, LogNormalDelay, MultiThreshold, OTFLinUCB, ParetoDelay,
+    PerArm, RandomActions,
     RewardDependent, RewardLaw, SequenceOfActions, Study, Uniform, WithCovariate,
     simulate, summarize
 )
@@ -218,6 +219,25 @@ curved = some_of(curved, "poisson", str(own))
 one_by_one(Study(curved, Uniform(0.5), GLMUCB(), horizon=20, **sizes))
 print("glm")
 
+own_laws = [GeometricDelay(3), ParetoDelay(0.7, 2), Fixed(2, arrive=0.5), Fixed(0)]
+late = {
+    "all": Delayed(own_laws, window=6),
+    "no window": Delayed(EmpiricalDelay([0, 4, 30], arrive=0.8)),
+}
+eager = {"ucb": LinUCB(), "zero": ImputeZeroLinUCB(), "own": VIDS(draws=6), "ts": LinThompson()}
+eager = some_of(eager, "ucb", "zero")
+counting = {form: OTFLinUCB(form) for form in ("printed", "one-sided")}
+paid = LinearBandit([0.6, 0.4], actions=FiniteActions(np.abs(actions)), reward="bernoulli")
+sent = Delayed(LogNormalDelay(3, 1.5), window=5, sends="conversions")
+one_by_one(Study(linear, late, eager, horizon=25, alphas=(0.5, 1.0), **sizes))
+one_by_one(Study(paid, {"sent": sent, "part": Uniform(0.5)}, counting, horizon=25, **sizes))
+one_by_one(Study(paid, Uniform(0.5), LinUCB(), horizon=25, **sizes))
+one_by_one(Study(curved["logistic"], late | {"sent": sent}, everything, horizon=20, **sizes))
+late["all"] = Delayed(GeometricDelay(3, arrive=0.9), window=6)
+blind = {"ucb": LinUCB(), "zero": ImputeZeroLinUCB()}
+one_by_one(Study({"drawn": drawn, "given": given}, late, blind, horizon=12, **sizes))
+print("late vectors")
+
 study = Study(problems["all"], some, UCB(), horizon=200, replications=7, seed=1)
 tracks = []
 for rows in (7, 3, 1):
@@ -288,7 +308,18 @@ def printed(request):
 
 
 @pytest.mark.parametrize(
-    "part", ["arms", "many arms", "linear", "contexts", "glm", "batches", "summaries", "precision"]
+    "part",
+    [
+        "arms",
+        "many arms",
+        "linear",
+        "contexts",
+        "glm",
+        "late vectors",
+        "batches",
+        "summaries",
+        "precision",
+    ],
 )
 def test_on_the_simulator(printed, part):
     lines, errors = printed

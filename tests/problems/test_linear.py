@@ -24,10 +24,39 @@ def test_theta_is_refused(theta):
         LinearBandit(theta)
 
 
-@pytest.mark.parametrize("noise", [-0.1, math.nan, math.inf, "1", True, None, [0.1]])
+@pytest.mark.parametrize("noise", [-0.1, math.nan, math.inf, "1", True, [0.1]])
 def test_noise_is_one_scale(noise):
     with pytest.raises(InvalidInput, match=r"^`LinearBandit\.noise"):
         LinearBandit([0.1, 0.2], noise=noise)
+
+
+SQUARE = FiniteActions([[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]])
+
+
+def test_a_linear_bandit_may_pay_0_or_1():
+    bandit = LinearBandit([0.6, 0.3], actions=SQUARE, reward="bernoulli")
+    assert (bandit.noise, bandit.law) == (0.5, "bernoulli")
+    assert "pays 1 with probability" in bandit.in_words()
+    assert LinearBandit([0.6, 0.3]) == LinearBandit([0.6, 0.3], 1.0, reward="gaussian")
+
+
+@pytest.mark.parametrize(
+    ("theta", "options", "message"),
+    [
+        ([0.6, 0.3], {}, "`LinearBandit.actions` must be given beforehand for rewards of 0 or 1"),
+        ([1.0, 1.0], {"actions": SQUARE}, r"every action a mean in \[0, 1\].* mean 1.2 of action"),
+        ([0.6, -0.3], {"actions": SequenceOfActions([[[1, 0]], [[0, 1]]])}, "mean -0.3 of action"),
+        ([0.6, 0.3], {"actions": SQUARE, "noise": 1.0}, "`LinearBandit.noise` is 1/2 for rewards"),
+    ],
+)
+def test_means_of_rewards_of_0_or_1_are_probabilities(theta, options, message):
+    with pytest.raises(InvalidInput, match=message):
+        LinearBandit(theta, **options, reward="bernoulli")
+
+
+def test_a_linear_bandit_has_no_other_law_of_rewards():
+    with pytest.raises(InvalidInput, match=r"`LinearBandit\.reward` must be one of gaussian, bern"):
+        LinearBandit([0.6, 0.3], reward="poisson")
 
 
 @pytest.mark.parametrize("actions", ["ball", [[1.0, 0.0]], UnitBall])

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from halfseen import (
     UCB,
     ArmedBandit,
+    Delayed,
+    FiniteActions,
+    GeometricDelay,
     InvalidInput,
+    LinearBandit,
+    OTFLinUCB,
     PerArm,
     StorageError,
     Study,
@@ -250,4 +255,28 @@ def test_odd_names_survive_writing(name):
 )
 def test_numbers_survive_writing_to_the_last_bit(means, observe, regularization):
     study = Study(ArmedBandit(means), Uniform(observe), UCB(regularization), horizon=5)
+    assert parse_spec(to_toml(study)) == study
+
+
+def test_the_link_of_a_generalized_linear_bandit_may_be_left_out():
+    text = """
+    horizon = 10
+    [problems.p]
+    kind = "generalized-linear"
+    theta = [0.6, 0.3]
+    actions = { kind = "finite", actions = [[1, 0], [0, 1]] }
+    [censorships.c]
+    kind = "uniform"
+    observe = 0.5
+    [policies.u]
+    kind = "glm-ucb"
+    """
+    assert parse_spec(text).problems["p"].link == "logistic"
+
+
+def test_a_linear_bandit_that_pays_0_or_1_survives_writing():
+    actions = FiniteActions([[1.0, 0.0], [0.0, 1.0]])
+    problem = LinearBandit([0.6, 0.3], actions=actions, reward="bernoulli")
+    late = Delayed(GeometricDelay(5), window=9, sends="conversions")
+    study = Study(problem, late, OTFLinUCB("printed"), horizon=10)
     assert parse_spec(to_toml(study)) == study

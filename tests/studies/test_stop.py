@@ -11,13 +11,18 @@ from halfseen import (
     IMED,
     KLUCB,
     ArmedBandit,
+    Delayed,
     FiniteActions,
+    Fixed,
     GaussianThompson,
+    GeometricDelay,
     InvalidInput,
     LinearBandit,
     LinUCB,
     PerArm,
+    QueuedPolicy,
     Result,
+    RewardDependent,
     Study,
     Uniform,
     simulate,
@@ -155,6 +160,53 @@ def test_cells_are_told_apart_by_the_rule_and_its_level_and_without_it_stay_as_t
 def test_what_does_not_fit_is_refused_in_a_sentence(options, said):
     with pytest.raises(InvalidInput, match=said):
         study(**options)
+
+
+def test_late_rewards_count_for_a_winner_when_they_arrive():
+    def late(horizon, **options):
+        given = {"replications": 3, "baseline": False} | options
+        policies = {"equal": EqualObservations(), "queued": QueuedPolicy(EqualObservations())}
+        study = Study(PROBLEMS["bernoulli"], Delayed(Fixed(7)), policies, horizon=horizon, **given)
+        return simulate(study, engine="reference")
+
+    result, plain = late(200, stop="winner", level=0.9), late(200).tracks
+    for name, array in plain.items():
+        assert np.array_equal(array, result.tracks[name]), name
+    for (_, _, policy), cell in result.study.cells():
+        world, stream = cell.world(), (*cell.world().key, 0, ENVIRONMENT)
+        declared = int(result.tracks["winner_round"][0, 0, policy, 0])
+        assert declared > 0
+        for horizon in (declared - 1, declared):
+            counts = late(horizon).tracks["observations"][0, 0, policy, 0, -1]
+            totals = [
+                sum(feedback(world.arm_constants, arm, k, world.law, stream)[0] for k in range(n))
+                for arm, n in enumerate(counts)
+            ]
+            found = winner(counts, totals, level=0.9, rewards="bernoulli").arm
+            expected = result.tracks["winner"][0, 0, policy, 0]
+            assert found == (expected if horizon == declared else None)
+
+
+def test_a_winner_among_late_rewards_is_wrong_no_more_often_than_said():
+    bandit = ArmedBandit([0.5, 0.5], reward="bernoulli")
+    late = Delayed([GeometricDelay(20), Fixed(0, arrive=0.5)], window=60)
+    options = {"replications": 400, "baseline": False, "stop": "winner", "level": 0.8}
+    found = simulate(Study(bandit, late, UCB(), horizon=1_000, checkpoints=1, **options)).data
+    assert float((found.winner >= 0).mean()) <= 0.2
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        Delayed(GeometricDelay(5), window=30, sends="conversions"),
+        Delayed([[Fixed(0), Fixed(3)], Fixed(0), Fixed(0)], window=30),
+        RewardDependent([{0: 0.8, 1: 0.3}, 0.5, 0.5]),
+    ],
+    ids=["conversions", "by reward", "reward dependent"],
+)
+def test_no_winner_is_declared_where_what_is_missing_depends_on_rewards(late):
+    with pytest.raises(InvalidInput, match="must not let what is missing depend on rewards"):
+        Study(PROBLEMS["bernoulli"], late, UCB(), horizon=10, stop="winner")
 
 
 def test_linear_bandits_summaries_and_the_gpu_refuse_it():

@@ -23,10 +23,11 @@ from halfseen.agents.ledger import (
     Ledger,
     identity,
     moment,
+    time_as,
 )
 from halfseen.display import Shown
 from halfseen.draws import uniform
-from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
+from halfseen.errors import DecisionError, InvalidInput, InWords, StorageError, shorten
 from halfseen.phrases import counted
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.storage import read_json, sealed, write_text
@@ -331,8 +332,8 @@ class LiveAgent(Shared, Shown, ABC):
             if came is not None and entry.at is not None and came < entry.at:
                 raise InvalidInput(
                     "at",
-                    f"must not be before the decision at {entry.at:g}",
-                    came,
+                    f"must not be before the decision at {time_as(at, entry.at)}",
+                    InWords(time_as(at, came)),
                     "Check the clocks.",
                 )
         return entry

@@ -73,6 +73,11 @@ class Ledger:
         numbered = isinstance(name, int | np.integer) and not isinstance(name, bool)
         if numbered and 1 <= name <= self.made:
             reason = "was settled already, too long ago to be remembered"
+        elif self.made > len(self.open) + len(self.settled):
+            reason = (
+                "is not known: it was never made, or settled more than `remember`"
+                f" ({self.remember:,}) decisions ago"
+            )
         else:
             reason = "was never made"
         raise DecisionError(f"Decision {shorten(name)} {reason}. Nothing was changed.")
@@ -237,4 +242,18 @@ def moment(field: str, at: Any) -> float | None:
                 field, "must have a time zone", at.isoformat(), "Use datetime.now(timezone.utc)."
             )
         return at.timestamp()
+    if isinstance(at, str | datetime.date):
+        raise InvalidInput(
+            field,
+            "must be a number of seconds, or a datetime with a time zone",
+            at,
+            "Use for example datetime.now(timezone.utc).",
+        )
     return checks.number(field, at, at_least=-1e15, at_most=1e15)
+
+
+def time_as(at: Any, seconds: float) -> str:
+    """Write a time as `at` is given: a number in full, or a date in the same time zone."""
+    if isinstance(at, datetime.datetime):
+        return datetime.datetime.fromtimestamp(seconds, at.tzinfo).isoformat(sep=" ")
+    return f"{seconds:.15g}"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.engine.late_tracks import LateLinearTrack, LateTrack
+from halfseen.engine.late_tracks import LateLinearTrack, LateTrack, LateWinnerTrack
 from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.kernels.tournament import inner_nodes
 from halfseen.problems.round_draws import Places, round_places
@@ -109,7 +109,7 @@ class LinearTrack(NamedTuple):
         return type(self)._make(array[first:last] for array in self)
 
 
-Track = ArmTrack | WinnerTrack | LinearTrack | LateTrack | LateLinearTrack
+Track = ArmTrack | WinnerTrack | LinearTrack | LateTrack | LateWinnerTrack | LateLinearTrack
 
 
 def blank_arms(rows: int, checkpoints: int, arms: int, alphas: int, horizon: int) -> ArmTrack:

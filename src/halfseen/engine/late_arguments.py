@@ -25,7 +25,7 @@ class LateWorld(NamedTuple):
 
     `delays` has two rows per arm, laws of rewards of 0 and of others, as `delay_time` takes them
     with `lists`; `window` is infinite where no decision is given up. With `conversions` 1 a reward
-    of 0 is never sent.
+    of 0 is never sent. `rule` and `scales` are what `winning_arm` has where a winner is declared.
     """
 
     arm_constants: Vector
@@ -42,6 +42,8 @@ class LateWorld(NamedTuple):
     lists: Vector
     window: float
     conversions: int
+    rule: Vector
+    scales: Vector
 
 
 class LateWorkspace(NamedTuple):
@@ -49,7 +51,8 @@ class LateWorkspace(NamedTuple):
 
     The message of round s has number s modulo the length of `messages`. Those that arrive in the
     same round are a list, whose ends are in `slots`; `queues` are lists of what an arm's messages
-    have brought and the policy has not asked for.
+    have brought and the policy has not asked for. `totals` and `kept` are what `winning_arm` works
+    with.
     """
 
     values: Vector
@@ -64,6 +67,8 @@ class LateWorkspace(NamedTuple):
     messages: NDArray[Any]
     slots: NDArray[Any]
     queues: NDArray[Any]
+    totals: Vector
+    kept: Vector
 
 
 def late_shapes(arms: int, statistics: int, orders: int, messages: int, slots: int) -> Shapes:
@@ -78,4 +83,6 @@ def late_shapes(arms: int, statistics: int, orders: int, messages: int, slots: i
         "messages": ((messages, 2), np.int64),
         "slots": ((slots, 2), np.int64),
         "queues": ((arms, 2), np.int64),
+        "totals": ((arms,), np.float64),
+        "kept": ((arms, 2), np.float64),
     }

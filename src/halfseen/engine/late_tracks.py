@@ -30,6 +30,28 @@ class LateTrack(NamedTuple):
         return type(self)._make(array[first:last] for array in self)
 
 
+class LateWinnerTrack(NamedTuple):
+    """A track with the open decisions, and the first winner declared as in `WinnerTrack`."""
+
+    regret: Vector
+    pulls: NDArray[Any]
+    observations: NDArray[Any]
+    potential: Vector
+    optimism_failed: NDArray[np.int8]
+    censoring_failed: NDArray[np.int8]
+    winner: NDArray[Any]
+    winner_round: NDArray[Any]
+    pending: NDArray[Any]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return self._asdict()
+
+    def rows(self, first: int, last: int) -> LateWinnerTrack:
+        """Return the part that belongs to some replications."""
+        return type(self)._make(array[first:last] for array in self)
+
+
 class LateLinearTrack(NamedTuple):
     """A track of vectors with the decisions that are open, of each action or region."""
 

@@ -61,6 +61,8 @@ class Maturity(Shown, ByValue):
         True if every reward that has a time came at the moment of its decision.
     dated
         True if times count seconds.
+    pace
+        Decisions per unit of time while the log was written; 0 if they were all made at once.
     """
 
     end: float
@@ -80,6 +82,7 @@ class Maturity(Shown, ByValue):
     at_once: bool
     dated: bool
     names: tuple[str, ...]
+    pace: float
 
     @property
     def pooled(self) -> DelayLaw:
@@ -297,8 +300,17 @@ def estimate_maturity(
         at_once=ends.longest <= 0.0,
         dated=dated,
         names=counts.names,
+        pace=_pace(decisions),
         **chosen,
     )
+
+
+def _pace(decisions: Decisions) -> float:
+    """Return how many decisions were made per unit of time."""
+    bins = decisions.bins
+    assert bins is not None
+    span = bins.last - bins.first
+    return float(decisions.counts.rows.sum() - 1.0) / span if span > 0.0 else 0.0
 
 
 def _median_time(decisions: Decisions) -> float:

@@ -67,6 +67,7 @@ class GeneralizedLinearBandit(LinearBandit):
 
     kind: ClassVar[str] = "generalized-linear"
     generalized: ClassVar[bool] = True
+    reward: ClassVar[str] = "gaussian"  # type: ignore[misc]  # no field here: the link decides
     link: str = "logistic"
 
     def __init__(
@@ -105,6 +106,11 @@ class GeneralizedLinearBandit(LinearBandit):
         if not isinstance(other, GeneralizedLinearBandit) or self.curve != other.curve:
             return False
         return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))
+
+    @property
+    def law(self) -> str:
+        """The law of the rewards, that of the link."""
+        return self.curve.law
 
     @property
     def curve(self) -> Link:

@@ -12,9 +12,9 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.display import Shown
-from halfseen.engine.arguments import ArmTrack, LinearTrack, Track, WinnerTrack
+from halfseen.engine.arguments import Track
 from halfseen.engine.cells.linear import LinearCell
-from halfseen.engine.late_tracks import LateLinearTrack, LateTrack
+from halfseen.engine.player import blank_track
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
@@ -99,6 +99,8 @@ class Result(Shown, ByValue):
             name: array.reshape(*cells, study.replications, *array.shape[1:])
             for name, array in blank.arrays().items()
         }
+        if study.late:
+            tracks.setdefault("pending", np.zeros_like(tracks["pulls"]))
         return Result(study, tracks, {})
 
     def track(self, position: Position, cell: AnyCell) -> Track:
@@ -108,13 +110,8 @@ class Result(Shown, ByValue):
             parts[name] = parts[name][..., : cell.groups]
         if isinstance(cell, LinearCell):
             parts["eigenvalues"] = parts["eigenvalues"][..., : cell.problem.dimension]
-            kind = LateLinearTrack if cell.late else LinearTrack
-            return kind(**{name: parts[name] for name in kind._fields})
-        if self.study.stop is not None:
-            return WinnerTrack(**parts)
-        if cell.late:
-            return LateTrack(**parts)
-        return ArmTrack(**{name: parts[name] for name in ArmTrack._fields})
+        kind: Any = type(blank_track(cell, 0))
+        return kind(**{name: parts[name] for name in kind._fields})
 
     @property
     def data(self) -> xr.Dataset:

@@ -221,7 +221,7 @@ def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tu
     reward = table.get("reward")
     if noun is ArmedBandit and isinstance(reward, str) and reward not in REWARD_LAWS:
         yield f"{place}.reward", reward
-    if noun is GeneralizedLinearBandit and table.get("link") not in LINKS:
+    if noun is GeneralizedLinearBandit and table.get("link", "logistic") not in LINKS:
         yield f"{place}.link", table["link"]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.censorship import Censorship, Uniform
+from halfseen.censorship import Censorship, Delayed, Uniform
 from halfseen.display import Shown
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.late_cell import arm_cell
@@ -89,7 +89,7 @@ class Study(Shown):
     stop
         ``"winner"``, for arms: record of every replication the first arm that the rule ``"either"``
         of `halfseen.theory.winner` shows to be the best, looking after every observation, and the
-        round. Play goes on to the horizon, so that no other number changes.
+        round, unless what is missing depends on rewards. No other number changes.
     level
         Of the winner, with `stop` only: a wrong one is declared with probability at most 1 - level.
         0.95 unless said otherwise.
@@ -208,13 +208,16 @@ class Study(Shown):
                 self.stop,
                 "Leave it out, or make the problems armed bandits.",
             )
-        if self.late:
-            raise InvalidInput(
-                "Study.stop",
-                "must be left out with late feedback, or policies that count what they played",
-                self.stop,
-                "Leave it out, or use another censorship and policy.",
-            )
+        for name, censorship in self.censorships.items():
+            if censorship.depends_on_reward:
+                late = isinstance(censorship, Delayed)
+                use = 'sends="all" and one delay law per arm' if late else "PerArm"
+                raise InvalidInput(
+                    f"Study.censorships[{name!r}]",
+                    "must not let what is missing depend on rewards to declare a winner",
+                    censorship,
+                    f"Leave `stop` out, or use {use}: observed means are biased here.",
+                )
         for name, bandit in self.bandits.items():
             if not bandit.law.sub_gaussian:
                 raise InvalidInput(
@@ -236,8 +239,9 @@ class Study(Shown):
 
     @property
     def late(self) -> bool:
-        """True when some cell's feedback is late, so that decisions may be open."""
-        return any(cell.late for _, cell in self.cells())
+        """True when decisions may be open: feedback has delays, or a policy counts its plays."""
+        delays = any(isinstance(c, Delayed) for c in self.censorships.values())
+        return delays or any(cell.late for _, cell in self.cells())
 
     @property
     def rounds_recorded(self) -> NDArray[np.int64]:

@@ -140,6 +140,16 @@ def same_tracks(one, other):
         assert np.array_equal(one[name], other[name]), name
 
 
+def test_the_loop_without_delays_is_used_where_no_reward_is_late():
+    study = studied(PROMPT | {"some": Delayed(Fixed(0, arrive=0.5))}, {"ucb": HoeffdingUCB()})
+    jumps = {list(study.censorships)[j]: cell.jumps for (_, j, _), cell in study.cells()}
+    assert jumps == {"seen": True, "late": True, "some": False}
+    data = simulate(study, engine="reference").data
+    assert (data.sel(censorship="late").pending == 0).all()
+    assert (data.sel(censorship="late").lost == 0).all()
+
+
+@pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_and_no_window_equal_the_undelayed_trajectories_of_every_policy():
     result = simulate(studied(PROMPT, EVERY_POLICY), engine="reference")
     tracks = {name: array for name, array in result.tracks.items() if name != "pending"}
@@ -151,6 +161,7 @@ def test_no_delay_and_no_window_equal_the_undelayed_trajectories_of_every_policy
     assert result.data.lost.sum() == 0
 
 
+@pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_equals_undelayed_trajectories_with_other_rewards_and_sets_of_arms():
     policies = {"ucb": EVERY_POLICY["ucb"], "imed": EVERY_POLICY["imed"], "zero": ImputeZero()}
     for problem in (
@@ -257,3 +268,14 @@ def test_memory_follows_the_window_not_the_horizon():
         np.zeros(0),
     )
     assert sum(array.nbytes for array in cell.workspace()) < 501 * 48 + 2_000
+
+
+def test_conversion_ucb_corrects_nothing_where_every_reward_is_seen_at_once():
+    laws = [GeometricDelay(200), GeometricDelay(10), GeometricDelay(10)]
+    late = Delayed(laws, window=60, sends="conversions")
+    policies = {"told": ConversionUCB(laws), "the study's": ConversionUCB()}
+    data = simulate(
+        studied({"late": late, "seen": Uniform(1.0)}, policies), engine="reference"
+    ).data
+    told, known = (data.regret.sel(policy=name) for name in policies)
+    assert np.array_equal(told, known)

@@ -83,6 +83,7 @@ def made(kinds):
     return {kind: policy() for kind, policy in kinds.items()}
 
 
+@pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_equals_the_undelayed_trajectories_of_every_linear_policy():
     policies = made(LINEAR_POLICIES)
     study = studied(LINEAR["fixed"], PROMPT, policies, horizon=40)
@@ -96,12 +97,14 @@ def test_no_delay_equals_the_undelayed_trajectories_of_every_linear_policy():
     no_difference(simulate(study, engine="reference"))
 
 
+@pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_equals_the_undelayed_trajectories_on_every_kind_of_actions():
     policies = {"ucb": LinUCB(), "thompson": LinThompson(), "zero": ImputeZeroLinUCB()}
     study = studied(LINEAR, PROMPT, policies, alphas=(0.5, 1.0), horizon=60)
     no_difference(simulate(study, engine="reference"))
 
 
+@pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_equals_the_undelayed_trajectories_of_every_generalized_linear_policy():
     study = studied(GENERALIZED, PROMPT, made(GLM_POLICIES), horizon=60)
     no_difference(simulate(study, engine="reference"))
@@ -197,14 +200,6 @@ def test_nothing_is_proved_on_vectors_where_feedback_is_late():
     assert all("comes late" in bound.reason for bound in bounds if not bound.applies)
     at_once = regret_bounds(problem, Delayed(Fixed(0)), LinUCB(), 1000)
     assert at_once.smallest == regret_bounds(problem, Uniform(1.0), LinUCB(), 1000).smallest
-
-
-def test_the_cuda_engine_refuses_late_feedback_on_vectors():
-    from halfseen.engine.cuda.run import refusal
-
-    for problems, policy in ((LINEAR, LinUCB()), (GENERALIZED, GLMUCB())):
-        for _, cell in studied(problems, LATE, policy).cells():
-            assert refusal(cell) == "late feedback on vectors"
 
 
 def test_plain_python_and_compiled_code_agree_on_late_vectors():

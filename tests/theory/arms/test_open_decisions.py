@@ -52,6 +52,11 @@ def test_most_under_way_solves_its_equation(law, horizon):
     assert most_under_way(law, horizon, window=400) == pytest.approx(expected, rel=1e-9)
 
 
+def test_what_is_no_delay_law_is_refused_with_a_sentence():
+    with pytest.raises(InvalidInput, match="`law` must be a delay law"):
+        most_under_way(Delayed(GeometricDelay(7)), 1000)
+
+
 def test_nothing_is_under_way_without_delays():
     assert most_under_way(Fixed(0), 1000) == 0.0
     assert most_under_way(Fixed(3), 1000) == 3.0

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import Censorship, Delayed, WithCovariate
 from halfseen.checks import Vector
-from halfseen.engine.arguments import Shapes, blank_arms
+from halfseen.engine.arguments import Shapes
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.late_arguments import LateWorkspace, LateWorld, late_shapes
-from halfseen.engine.late_tracks import LateTrack
+from halfseen.engine.late_tracks import LateTrack, LateWinnerTrack
 from halfseen.engine.loops import feedback
 from halfseen.engine.loops.late_arms import play
 from halfseen.engine.specialise import fitted
@@ -39,9 +39,17 @@ def arm_cell(
 ) -> Cell:
     """Return the cell that plays a policy on arms, late or not."""
     kernels = policy.kernels()
-    late = isinstance(censorship, Delayed) or kernels.counts_pulls or kernels.queues
+    late = comes_late(censorship) or kernels.counts_pulls or kernels.queues
     kind = LateCell if late else Cell
     return kind(problem, censorship, policy, horizon, seed, checkpoints, alphas)
+
+
+def comes_late(censorship: Censorship) -> bool:
+    """Return whether some rewards are not in hand before the next choice.
+
+    Others are those of a bandit without delays, whose loop may jump from one to the next.
+    """
+    return isinstance(censorship, Delayed) and not censorship.sees_everything
 
 
 @cache
@@ -82,6 +90,7 @@ class LateCell(Cell):
         """What the loop's open names stand for, beside the policy's kernels."""
         told = self.covariate is not None
         names = {"LATE": self.delayed is not None or told, "COVARIATE": told} | self.own_feedback
+        names["DECLARES"] = self.level is not None
         law = self.problem.law
         if law.number is None:
             names["dated_feedback"] = law_dated_feedback(law.kernels())
@@ -123,10 +132,11 @@ class LateCell(Cell):
                 "Raise it.",
             )
 
-    def blank(self, rows: int, groups: int, dimension: int) -> LateTrack:
+    def blank(self, rows: int, groups: int, dimension: int) -> LateTrack | LateWinnerTrack:
         """Return an empty track with room for `rows` replications."""
-        track = blank_arms(rows, len(self.checkpoints), groups, len(self.alphas), self.horizon)
-        return LateTrack(*track, np.zeros_like(track.pulls))
+        track = super().blank(rows, groups, dimension)
+        kind: Any = LateTrack if self.level is None else LateWinnerTrack
+        return kind(*track, np.zeros_like(track.pulls))
 
     def message_rates(self) -> Vector:
         """Return the probability that playing an arm sends a message that arrives, or NaN."""
@@ -151,13 +161,17 @@ class LateCell(Cell):
             if self.covariate is not None:
                 world = world._replace(law=self.covariate.joint_table(self.problem))
             delays, lists = law_rows([Fixed(0)], 0)
-            return LateWorld(*world, delays, lists, 0.0, 0)
+            return LateWorld(*world, delays, lists, 0.0, 0, *self._rule())
         constants[:, feedback.WAIT_SCALE] = 0.0
         laws = [law for pair in self.delayed.pairs(self.problem.arms) for law in pair]
         delays, lists = law_rows(laws, self.reach)
         window = math.inf if self.delayed.window is None else float(self.delayed.window)
         conversions = 1 if self.delayed.sends == "conversions" else 0
-        return LateWorld(*world, delays, lists, window, conversions)
+        return LateWorld(*world, delays, lists, window, conversions, *self._rule())
+
+    def _rule(self) -> tuple[Vector, Vector]:
+        """Return what tells a winner, empty where none is looked for."""
+        return (np.zeros(0), np.zeros(0)) if self.level is None else self._winner_rule(self.level)
 
     def policy_table(self) -> Vector:
         """Return the constants of the policy's kernels, which may know the delays."""

@@ -10,22 +10,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import Censorship, Delayed
+from halfseen.censorship import Censorship, Delayed, Uniform
 from halfseen.checks import Vector
 from halfseen.engine.arguments import Shapes
 from halfseen.engine.cells.glm import GLMCell
+from halfseen.engine.cells.late_cell import comes_late
 from halfseen.engine.cells.linear import LinearCell, filled
 from halfseen.engine.late_tracks import LateLinearTrack
 from halfseen.engine.late_vectors import LateVectorWorkspace, LateVectorWorld, late_vector_shapes
 from halfseen.engine.loops import feedback, fixed_set, late_changing_set, late_fixed_set
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, counted_entries
 from halfseen.policies.glm.base import GLMPolicy
 from halfseen.policies.linear.base import LinearPolicy
 from halfseen.problems.delay_contract import law_rows
 from halfseen.problems.delay_laws import Fixed
 from halfseen.problems.glm import GeneralizedLinearBandit
 from halfseen.problems.linear import LinearBandit
-from halfseen.problems.links import line, one
+from halfseen.problems.links import DRAWS, draw_gaussian, line, one
 
 FIXED_CHOICE = (fixed_set.choose, fixed_set.choose_freely)
 
@@ -40,7 +41,7 @@ def linear_cell(
     alphas: Vector,
 ) -> LinearCell:
     """Return the cell that plays a policy on vectors, late or not."""
-    late = isinstance(censorship, Delayed) or policy.counts_pulls
+    late = comes_late(censorship) or policy.counts_pulls
     if isinstance(problem, GeneralizedLinearBandit):
         kind: Callable[..., LinearCell] = LateGLMCell if late else GLMCell
     else:
@@ -68,6 +69,8 @@ class LateLinearCell(LinearCell):
         """The censorship as delays."""
         if isinstance(self.censorship, Delayed):
             return self.censorship
+        if isinstance(self.censorship, Uniform):
+            return Delayed(Fixed(0, arrive=self.censorship.observe), window=0)
         return Delayed([Fixed(0, arrive=p) for p in self.observe().tolist()], window=0)
 
     @property
@@ -90,50 +93,55 @@ class LateLinearCell(LinearCell):
 
     def _dated(self) -> dict[str, Any]:
         """Return the kernel that draws a reward, and what decides its delay."""
-        return {"dated_feedback": feedback.gaussian_dated}
+        if self._reward is draw_gaussian:
+            return {"dated_feedback": feedback.gaussian_dated}
+        opened = (("reward", self._reward),)
+        drawn = filled((feedback.link_dated,), self.policy.kernels(), opened)
+        return {"dated_feedback": drawn["link_dated"]}
 
     @property
-    def _law(self) -> str:
-        """The law of the rewards."""
-        return "gaussian"
+    def _reward(self) -> Callable[..., float]:
+        """The kernel that draws a reward."""
+        return DRAWS[self.problem.law]
 
     @property
     def _sent_share(self) -> Callable[[float], float]:
         """The probability that a reward is sent, as a function of its mean."""
         if self.delayed.sends == "all":
             return one
-        return line if self._law == "bernoulli" else positive_share
+        return line if self.problem.law == "bernoulli" else positive_share
 
     def check_censorship(self) -> None:
         """Refuse delays that do not fit the problem."""
         if not isinstance(self.censorship, Delayed):
             super().check_censorship()
+            if not (self.same_actions or isinstance(self.censorship, Uniform)):
+                raise InvalidInput(
+                    "censorship",
+                    "must be Uniform or Delayed where actions change and the policy counts plays",
+                    self.censorship,
+                    "Choose one of those, or another policy.",
+                )
             return
-        if self.delayed.sends == "conversions" and self._law not in ("bernoulli", "poisson"):
+        if self.delayed.sends == "conversions" and self.problem.law not in ("bernoulli", "poisson"):
             raise InvalidInput(
                 "Delayed.sends",
-                f"must be all for {self._law} rewards, which may be below 0",
+                f"must be all for {self.problem.law} rewards, which may be below 0",
                 "conversions",
-                'Use a GeneralizedLinearBandit with link="logistic", "probit" or "poisson".',
+                'Use LinearBandit(..., reward="bernoulli"), or a GeneralizedLinearBandit with'
+                ' link="logistic", "probit" or "poisson".',
             )
         if not self.same_actions and self.delayed.by_place:
             raise InvalidInput(
                 "Delayed.laws",
                 "must be one law for all actions where actions change from round to round",
-                f"{len(self.delayed.laws)} entries",  # type: ignore[arg-type]
+                counted_entries(len(self.delayed.laws)),  # type: ignore[arg-type]
                 "Give one law, or offer FiniteActions.",
             )
         super().check_censorship()
 
     def check_policy(self) -> None:
         """Refuse a policy that cannot play these actions, or that needs a window."""
-        if self.policy.counts_pulls and not self.same_actions:
-            raise InvalidInput(
-                "policy",
-                "must be offered the same finite set of actions in every round to count its plays",
-                self.policy,
-                "Use LinUCB(), or offer FiniteActions.",
-            )
         super().check_policy()
         if self.policy.counts_pulls and self.delayed.window is None:
             raise InvalidInput(
@@ -150,7 +158,7 @@ class LateLinearCell(LinearCell):
 
     def size(self) -> dict[str, float]:
         """Return the dimension and d / p_min, NaN where p is not defined."""
-        return super().size() | ({"d/p_min": math.nan} if self.delayed.by_reward else {})
+        return super().size() | ({"d/p_min": math.nan} if self.delayed.depends_on_reward else {})
 
     def _message_rates(self) -> Vector:
         """Return the probability that playing an action of a fixed set ever brings a message."""
@@ -160,7 +168,7 @@ class LateLinearCell(LinearCell):
         means = self.problem.means(self.problem.actions.fixed)
         if self.delayed.sends == "conversions":
             return rates[:, 1] * np.array([self._sent_share(mean) for mean in means])
-        if self._law == "bernoulli":
+        if self.problem.law == "bernoulli":
             return (1.0 - means) * rates[:, 0] + means * rates[:, 1]
         return np.where(rates[:, 0] == rates[:, 1], rates[:, 1], 0.0)
 
@@ -212,12 +220,6 @@ class LateGLMCell(LateLinearCell, GLMCell):
     policy: GLMPolicy
 
     @property
-    def _law(self) -> str:
-        """The law of the rewards."""
-        return self.problem.curve.law
-
-    def _dated(self) -> dict[str, Any]:
-        """Return the kernel that draws a reward, and what decides its delay."""
-        opened = (("reward", self.problem.curve.kernels.reward),)
-        drawn = filled((feedback.link_dated,), self.policy.kernels(), opened)
-        return {"dated_feedback": drawn["link_dated"]}
+    def _reward(self) -> Callable[..., float]:
+        """The kernel that draws a reward."""
+        return self.problem.curve.kernels.reward

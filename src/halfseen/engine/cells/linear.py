@@ -36,7 +36,7 @@ from halfseen.engine.arguments import (
 from halfseen.engine.cells.arms import arm_constants
 from halfseen.engine.cells.own_actions import check_size, listed_rates, own_rounds
 from halfseen.engine.loops import ball, changing_set, drawn, fixed_linear, fixed_set
-from halfseen.engine.loops.feedback import gaussian_feedback
+from halfseen.engine.loops.feedback import gaussian_feedback, link_feedback
 from halfseen.engine.specialise import OpenNames, fitted, leaves_open
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
@@ -44,7 +44,7 @@ from halfseen.policies.linear.base import LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import draw_action, sphere_scale
 from halfseen.problems.base import DrawKernels
 from halfseen.problems.linear import LinearBandit
-from halfseen.problems.links import draw_gaussian
+from halfseen.problems.links import DRAWS
 
 FIXED_LINEAR = (fixed_linear.reset, fixed_linear.shake, fixed_linear.learn, fixed_linear.misses)
 DRAWN_LINEAR = (
@@ -117,8 +117,15 @@ class LinearCell(ByValue):
         kernels = self.policy.kernels()
         if self.same_actions:
             names = filled(FIXED_LINEAR, kernels, ())
-            return names | {"JUMPS": jumps, "feedback": gaussian_feedback}
-        return self._changing_names(jumps) | {"reward": draw_gaussian}
+            return names | {"JUMPS": jumps, "feedback": self._feedback()}
+        return self._changing_names(jumps) | {"reward": DRAWS[self.problem.law]}
+
+    def _feedback(self) -> Callable[..., Any]:
+        """Return the kernel that draws an action's next reward and the wait for it."""
+        if self.problem.law == "gaussian":
+            return gaussian_feedback
+        opened = (("reward", DRAWS[self.problem.law]),)
+        return filled((link_feedback,), self.policy.kernels(), opened)["link_feedback"]
 
     def _changing_names(self, jumps: bool) -> dict[str, Any]:
         """Return what is open in the loop over changing sets and in ridge regression on them."""
@@ -133,6 +140,8 @@ class LinearCell(ByValue):
             "scale": drawn.scale,
             "observe_probability": self._profile.kernel,
         }
+        if kernels.counts_pulls:  # the loop asks it itself
+            own["CHOOSES"] = False
         parts = filled(ON_BALL if actions.whole_ball else DRAWN_LINEAR, kernels, tuple(own.items()))
         return own | parts
 
@@ -316,6 +325,7 @@ def _label(problem: LinearBandit) -> str:
     """Return what decides the world's draws: the problem, its actions in short."""
     actions = problem.actions
     parts = [problem.kind, problem.theta, problem.noise, actions.kind, actions.label()]
+    parts += [] if problem.reward == "gaussian" else [problem.reward]
     return json.dumps(parts)
 
 

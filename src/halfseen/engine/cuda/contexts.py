@@ -273,11 +273,16 @@ def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     return cuda.jit(kernel)
 
 
-def _loop(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
+def context_names(kernels: OpenNames, names: tuple[Any, ...], d: int) -> dict[str, Any]:
+    """Return what is open in a loop over changing sets, with the choice that suits a GPU."""
     filled = dict(names)
     holds = d <= HELD_DIMENSION
     known = {"DIMENSION": d, "HOLDS": holds, "HALF": d * (d + 1) // 2 if holds else 1}
     choose = fitted(choose_in_turn, kernels, **filled | known)
+    return filled | {"choose": choose, "POLLS": False}
+
+
+def _loop(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     exchange = lower_halves(d) | ridge_in_registers(d, 1)
-    once = fitted(changing_set.play_once, kernels, **filled | {"choose": choose, "POLLS": False})
+    once = fitted(changing_set.play_once, kernels, **context_names(kernels, names, d))
     return on_device(once, exchange, False)

@@ -21,9 +21,10 @@ from halfseen.engine.arguments import ArmWorkspace, FixedWorkspace
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.late_cell import LateCell
+from halfseen.engine.cells.late_vectors_cell import LateLinearCell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.cuda import arms as near_arms_loop
-from halfseen.engine.cuda import contexts, glm
+from halfseen.engine.cuda import contexts, glm, late_launch
 from halfseen.engine.cuda import linear as near_linear_loop
 from halfseen.engine.cuda.arms import NearArmWorkspace
 from halfseen.engine.cuda.compile import on_device
@@ -53,6 +54,8 @@ def launch(cell: Cell | LinearCell, single: bool = False) -> Launch:
     Single precision is taken where it is allowed, faster and exact in its counts: by the near
     kernel of arms up to a horizon of 2**24.
     """
+    if isinstance(cell, LateLinearCell):
+        return late_launch.launch(cell)
     if isinstance(cell, GLMCell):
         return glm.launch(cell)
     if isinstance(cell, LinearCell):
@@ -88,7 +91,8 @@ def _linear(cell: LinearCell) -> Launch:
     own, common = d * (d + 1) // 2 + 2 * actions, actions * (d + 5)
     threads = shared_threads(own, common, fewest=HALF_WARP)
     finish = partial(write_designs, given)
-    if cell.jumps and threads and np.all(cell.alphas == 1.0):
+    plain = cell.problem.law == "gaussian" and bool(np.all(cell.alphas == 1.0))
+    if cell.jumps and threads and plain:
         return Launch(near_linear(kernels, actions, d, threads), threads, given, finish=finish)
     kernel = far_linear(kernels, tuple(cell.open_names.items()), actions, d)
     return Launch(kernel, THREADS, given, cell.shapes(), FixedWorkspace, finish=finish)
@@ -185,6 +189,8 @@ def far_late(kernels: OpenNames, names: tuple[Any, ...]) -> Any:
                 room.messages[:, :, row],
                 room.slots[:, :, row],
                 room.queues[:, :, row],
+                room.totals[:, row],
+                room.kept[:, :, row],
             )
             once(first + row, row, world, work, track)
 

@@ -11,6 +11,7 @@ from numba import cuda
 
 from halfseen.engine.arguments import FixedWorkspace, Shapes, World
 from halfseen.engine.late_arguments import LateWorld
+from halfseen.engine.late_vectors import LateVectorWorld
 
 SHARED = 48 * 1024  # bytes of shared memory a block may declare
 LOCAL = 16 * 1024  # bytes of local memory per thread beyond which the GPU's caches thrash
@@ -93,13 +94,15 @@ def far_kernel(once: Any) -> Any:
     return cuda.jit(kernel)
 
 
-def sent_world(world: World | LateWorld, real: Any = np.float64) -> Any:
+def sent_world(world: World | LateWorld | LateVectorWorld, real: Any = np.float64) -> Any:
     """Return a world with its arrays on the device, its numbers in the given precision."""
     kind: Any = type(world)
     return kind._make(_sent_part(part, real) for part in world)
 
 
 def _sent_part(part: Any, real: Any) -> Any:
+    if hasattr(part, "_fields"):
+        return sent_world(part, real)
     if isinstance(part, np.ndarray):
         return sent(part.astype(real) if part.dtype == np.float64 else part)
     return real(part) if isinstance(part, float) else part

@@ -50,8 +50,6 @@ def refusal(cell: Cell | LinearCell) -> str | None:
     """Return what this engine cannot play of a cell, or None."""
     if not isinstance(cell, LinearCell):
         return None if cell.level is None else "a study that stops at a winner"
-    if cell.late:
-        return "late feedback on vectors"
     if cell.same_actions:
         return None
     if cell.policy.choose is not None:

@@ -145,7 +145,7 @@ def play_once(
                 plays[arm] = pulled
             learn(state, arm, arm_state[arm, REWARD], policy_constants)
             if DECLARES:
-                look_for_winner(row, arm, clock, world, work, track)
+                look_for_winner(row, arm, arm_state[arm, REWARD], clock, world, work, track)
         elif FILLS:
             guess = fill(state, arm, policy_constants)
             if guess == guess:
@@ -212,17 +212,19 @@ def begin(
 
 
 def forget_winner(row: int, work: Any, track: Any) -> None:
-    """Begin a replication of a `WinnerTrack` without observed rewards and without a winner."""
+    """Begin a replication without observed rewards and without a winner."""
     cleared(work.totals)
     track.winner[row] = NONE
     track.winner_round[row] = 0
 
 
-def look_for_winner(row: int, arm: int, clock: float, world: Any, work: Any, track: Any) -> None:
+def look_for_winner(
+    row: int, arm: int, reward: float, clock: float, world: Any, work: Any, track: Any
+) -> None:
     """Add the reward just observed of an arm and record the first winner that is shown."""
     if track.winner[row] != NONE:
         return
-    work.totals[arm] += work.arm_state[arm, REWARD]
+    work.totals[arm] += reward
     seen = work.arm_state[:, SEEN]
     found = winning_arm(seen, work.totals, work.kept, world.rule, world.scales, arm)
     if found != NONE:

@@ -20,6 +20,7 @@ import numpy as np
 from halfseen.draws import AVAILABILITY, ENVIRONMENT, POLICY, Stream, unit, words
 from halfseen.engine.arguments import PULLS, REWARD, SEEN, WAIT
 from halfseen.engine.late_arguments import ARM, COMING, HEAD, LOST, NEVER, NEXT, NONE, TAIL
+from halfseen.engine.loops.arms import forget_winner, look_for_winner
 from halfseen.engine.loops.feedback import (
     FIXED,
     HALF_RATE,
@@ -59,6 +60,7 @@ QUEUES = False  # the policy is handed a reward only when it asks for its arm
 COVARIATE = False  # the policy is told a covariate of every round
 LATE = True  # rewards have delays; otherwise they are seen at once or never
 POLLS = True  # stop when asked to
+DECLARES = False  # record the round in which a winner is declared
 
 
 @loop
@@ -67,6 +69,8 @@ def play(first: int, last: int, world: LateWorld, work: LateWorkspace, track: La
     for replication in range(first, last):
         if POLLS and work.stop[0] != 0:
             return
+        if DECLARES:
+            forget_winner(replication - first, work, track)
         play_once(replication, replication - first, world, work, track)
 
 
@@ -135,6 +139,8 @@ def play_once(
             arm = work.messages[news, ARM]
             work.messages[news, NEXT] = NONE
             arm_state[arm, SEEN] += 1.0
+            if DECLARES:
+                look_for_winner(row, arm, work.rewards[news], float(clock), world, work, track)
             if QUEUES:
                 enqueue(work, arm, news)
             else:

@@ -8,18 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from halfseen.draws import ENVIRONMENT, Stream, unit, words
+from halfseen.draws import ENVIRONMENT, POLICY, Stream, unit, words
 from halfseen.engine.arguments import (
     ACTION,
     AXES,
     DESIGN,
+    ESTIMATE,
     EXPECTED,
+    FACTOR,
     HONEST,
+    INVERSE,
     INVERSE_VALUES,
     LEARNED,
     SCRATCH,
+    STALE,
+    TARGET,
+    TARGET_REST,
+    V,
 )
 from halfseen.engine.late_arguments import HEAD, NEXT, NONE
+from halfseen.engine.late_vectors import OPEN, RECENT
 from halfseen.engine.loops.changing_set import begin
 from halfseen.engine.loops.designs import add_square, powered_width, record_designs
 from halfseen.engine.loops.late_messages import (
@@ -30,17 +38,20 @@ from halfseen.engine.loops.late_messages import (
     send,
 )
 from halfseen.engine.loops.record import record, record_potential
-from halfseen.kernels.cholesky import exceeds
+from halfseen.kernels.cholesky import exceeds, lower_factor
 from halfseen.kernels.compile_hints import inline, loop
+from halfseen.policies.linear.base import LateKnowledge
 
 if TYPE_CHECKING:
     from halfseen.engine.arguments import ChangingWorkspace
     from halfseen.engine.late_tracks import LateLinearTrack
     from halfseen.engine.late_vectors import LateVectorWorkspace, LateVectorWorld
     from halfseen.engine.loops.drawn import choose, decompose, learn, longer, misses, reset
+    from halfseen.policies.linear.otf_lin_ucb import one_sided as own_choice
     from halfseen.problems.links import draw_gaussian as reward
     from halfseen.problems.links import one as sent_share
 
+PULLS_COUNT = False  # the design counts every play at once, and rewards when they arrive
 BALL = False  # every vector of the unit ball may be played
 JUMPS = False  # the choice changes only when something is learned
 IMPUTES = False  # rewards that are given up are learned as 0
@@ -79,8 +90,8 @@ def play_once(
     alphas, stops, scratch = given.alphas, given.stops, own.matrices[SCRATCH]
     pulled, seen, potential = own.groups[0], own.groups[1], own.potential
     x, values, axes = own.lines[ACTION], own.lines[INVERSE_VALUES], own.designs[AXES]
-    # A policy that imputes learns from more rounds than were observed.
-    honest = own.designs[HONEST] if IMPUTES else own.matrices[DESIGN]
+    # A policy that imputes, or counts its plays, learns from more rounds than were observed.
+    honest = own.designs[HONEST] if IMPUTES or PULLS_COUNT else own.matrices[DESIGN]
     expected, history = own.designs[EXPECTED], own.history
     share = 1.0 / given.censoring_factor
     slack = 0.5 * given.regularization * (1.0 - share)
@@ -105,6 +116,9 @@ def play_once(
             decompose(own)
         if changed or not JUMPS:
             _, best, truth, width = choose(given, own, replication, clock)
+            if PULLS_COUNT:
+                policy_stream = (given.key[0], given.key[1], replication, POLICY)
+                truth, width = choose_counting(world, work, clock, policy_stream)
         changed = False
 
         for k in range(alphas.size):
@@ -129,6 +143,11 @@ def play_once(
                 unsure = 0.0
             elif not exceeds(coming, expected, share, 0.0, scratch):
                 censoring = 1
+        if PULLS_COUNT:
+            work.unsettled[RECENT, number] = 1.0
+            work.unsettled[OPEN, number] = 1.0
+            learn(given, own, history, 0.0)
+            changed = True
 
         slot = clock & (work.slots.shape[0] - 1)
         news = work.slots[slot, HEAD]
@@ -137,16 +156,24 @@ def play_once(
             work.messages[news, NEXT] = NONE
             seen[0] += 1.0
             recall(work, own, news)
-            if IMPUTES:
+            if IMPUTES or PULLS_COUNT:
                 add_square(honest, 1.0, x)
             if KEEPS and own.numbers[LEARNED] == history.paid.size:
                 history = longer(history)
-            fresh = learn(given, own, history, work.rewards[news])
+            if PULLS_COUNT:
+                work.unsettled[OPEN, news] = 0.0
+                fresh = pay(own, work.rewards[news])
+            else:
+                fresh = learn(given, own, history, work.rewards[news])
             changed = True
             if HAS_RADIUS and fresh and optimism == 0 and misses(given, own):
                 optimism = 1
             news = after
         work.slots[slot, HEAD] = NONE
+        if PULLS_COUNT and clock > world.window:
+            settled = int(clock - world.window) & (work.messages.shape[0] - 1)
+            work.unsettled[RECENT, settled] = 0.0
+            work.unsettled[OPEN, settled] = 0.0
         old = given_up(world, work, clock)
         if IMPUTES and old >= 0:
             recall(work, own, old)
@@ -189,3 +216,48 @@ def recall(work: LateVectorWorkspace, own: ChangingWorkspace, number: int) -> No
     """Write the action of a message to where `learn` reads it; the next round chooses anew."""
     for i in range(work.sent.shape[1]):
         own.lines[ACTION, i] = work.sent[number, i]
+
+
+@inline
+def choose_counting(
+    world: LateVectorWorld, work: LateVectorWorkspace, now: int, stream: Stream
+) -> tuple[float, float]:
+    """Write the action a policy that counts its plays chooses among those of the round.
+
+    Returns its mean and its squared width.
+    """
+    own = work.own
+    columns, rows, factor = own.columns, own.actions, own.matrices[FACTOR]
+    if own.numbers[STALE] > 0.0:
+        lower_factor(own.matrices[INVERSE], factor)
+        own.numbers[STALE] = 0.0
+    d, count = columns.shape
+    for k in range(count):
+        for i in range(d):
+            rows[k, i] = columns[i, k]
+    known = LateKnowledge(
+        own.vectors[ESTIMATE], factor, work.sent, work.unsettled[RECENT], work.unsettled[OPEN]
+    )
+    chosen = own_choice(rows, known, own.memory, now, stream, world.own.policy_constants)
+    for i in range(d):
+        own.lines[ACTION, i] = rows[chosen, i]
+    return own.truths[chosen], own.squares[chosen]
+
+
+@inline
+def pay(own: ChangingWorkspace, gained: float) -> bool:
+    """Add the reward of an action that was counted when it was played; always True."""
+    inverse, x, v = own.matrices[INVERSE], own.lines[ACTION], own.vectors[V]
+    target, rest, estimate = own.vectors[TARGET], own.vectors[TARGET_REST], own.vectors[ESTIMATE]
+    for i in range(x.size):
+        along = 0.0
+        for j in range(x.size):  # the lower half of the inverse is kept
+            along += (inverse[i, j] if j <= i else inverse[j, i]) * x[j]
+        v[i] = along
+    for i in range(x.size):
+        estimate[i] += gained * v[i]
+        missing = gained * x[i] - rest[i]
+        total = target[i] + missing
+        rest[i] = (total - target[i]) - missing
+        target[i] = total
+    return True

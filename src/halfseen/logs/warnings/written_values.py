@@ -104,16 +104,23 @@ def one_value(decisions: Decisions) -> LogWarning | None:
     missing = int(counts.rows.sum() - counts.seen.sum())
     if least != most or counts.seen.sum() < 10 or missing == 0:
         return None
+    late = decisions.columns.feedback_time is not None
     remedy = (
-        "Say --empty-means 0 if so."
+        f"Say --empty-means 0 if so{', of decisions old enough to know (--until)' if late else ''}."
         if least != 0.0
         else "Find out what is written when something happens."
+    )
+    together = (
+        " What is back after some time is then rate times chance to have arrived: the two cannot be"
+        " told apart, and arms that answer late look worse than they are."
+        if late
+        else ""
     )
     return LogWarning(
         "one-value",
         f"Every reward in this log is {show(float(least))}.",
         "A log that only keeps what happened looks like this: then empty means 0, not missing, and"
-        " no rate, factor or mean here means anything."
+        f" no rate, factor or mean here means anything.{together}"
         if least != 0.0
         else "Nothing can be learned from rewards that are all 0.",
         remedy,

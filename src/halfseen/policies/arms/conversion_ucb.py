@@ -75,7 +75,8 @@ class ConversionUCB(Policy):
     ----------
     laws
         The delay law of conversions, one for all arms or one per arm: known, or estimated from a
-        side sample as `EmpiricalDelay`. Left out, the laws of the study's censorship.
+        side sample as `EmpiricalDelay`. Left out, the laws of the study's censorship, as in a world
+        in which every reward is seen at once, such as a study's baseline.
     bound
         ``"kl"`` or ``"hoeffding"``.
     exponent
@@ -140,8 +141,7 @@ class ConversionUCB(Policy):
                 f"ConversionUCB.laws, arm {late[0]}",
                 f"must let some conversions arrive by age {age:,}, in rounds",
                 laws[late[0]],
-                "Lengthen the window, or correct the law. A study's baseline has a window of 0:"
-                " leave it out with baseline=False.",
+                "Lengthen the window, or correct the law.",
             )
 
     def remembers(self, setting: Setting) -> int:
@@ -160,6 +160,7 @@ class ConversionUCB(Policy):
         return rows
 
     def _laws(self, setting: Setting) -> tuple[DelayLaw, ...]:
-        if self.laws is None:
+        at_once = bool(setting.delays) and all(law.arrived_by(0) == 1.0 for law in setting.delays)
+        if self.laws is None or (at_once and setting.window == 0):
             return setting.delays
         return (self.laws,) * setting.arms if isinstance(self.laws, DelayLaw) else tuple(self.laws)

@@ -136,9 +136,9 @@ class OTFLinUCB(LinearPolicy):
     Notes
     -----
     It assumes rewards in [0, 1], a theta of length at most 1, a window, and one delay law for all
-    actions; it needs a fixed set of actions. It was made for conversions, where a regression on
-    what was seen would learn that every reward is 1. A `LinearBandit` pays normal rewards, of which
-    a study sends all, late.
+    actions. It was made for conversions, where a regression on what was seen would learn that every
+    reward is 1: ``LinearBandit(..., reward="bernoulli")``. A round costs O(m d (d + K)) where K
+    actions change, O(K^2 d) on a fixed set of them.
 
     References
     ----------

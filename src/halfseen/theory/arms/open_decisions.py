@@ -11,6 +11,7 @@ from halfseen.censorship import Delayed
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.problems import DelayLaw
+from halfseen.problems.delay_contract import delay_law
 
 SINGLE = 2**20  # ages that are summed one by one
 GROWTH = 1e-4  # by which blocks of later ages grow, relative to the age
@@ -50,6 +51,7 @@ def expected_under_way(law: DelayLaw, horizon: int, *, window: int | None = None
     >>> expected_under_way(Fixed(3), 100), round(expected_under_way(GeometricDelay(50), 10**4), 6)
     (3.0, 50.0)
     """
+    delay_law("law", law)
     last = checks.whole("horizon", horizon, at_least=1)
     most = last if window is None else min(checks.whole("window", window, at_least=0), last)
     comes = law.arrive if window is None else float(law.arrived_by(window))

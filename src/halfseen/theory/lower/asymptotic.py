@@ -179,6 +179,13 @@ def _arms(arms: ArmClass) -> AsymptoticLowerBound:
 def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLowerBound:
     if family not in (None, "gaussian"):
         raise InvalidInput("family", "must be gaussian for linear bandits", family, "Leave it out.")
+    if problem.law != "gaussian":
+        raise InvalidInput(
+            "LinearBandit.reward",
+            "must be gaussian for a lower bound",
+            problem.law,
+            "Leave it out: normal rewards are what is worked out here.",
+        )
     if not isinstance(problem.actions, FiniteActions):
         raise InvalidInput(
             "LinearBandit.actions",

@@ -28,6 +28,7 @@ SUBJECTS = {  # what an input is called in a sentence about the problem
     "ArmedBandit.means": "the arms",
     "ArmedBandit.noise": "the noise",
     "LinearBandit.actions": "the actions",
+    "LinearBandit.reward": "the rewards",
     "censorship": "what is seen",
     "problem": "the problem",
     "observe": "the arms",
