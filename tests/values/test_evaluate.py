@@ -164,7 +164,10 @@ def drawn(n, seed):
     return {"arm": arm, "x": x, "paid": np.where(seen, reward, np.nan), "c": np.full(n, 0.5)}
 
 
-@pytest.mark.parametrize(("observe", "outcome"), [("logistic", "linear"), ("trees", "trees")])
+@pytest.mark.parametrize(
+    ("observe", "outcome"),
+    [("logistic", "linear"), pytest.param("trees", "trees", marks=pytest.mark.slow)],
+)
 def test_regressions_on_features_remove_the_bias_of_seen_rows(observe, outcome):
     rows = drawn(1500, 5)
     options = COLUMNS | {"propensity": "c", "features": ["x"]}

@@ -137,7 +137,8 @@ def value(
     columns = Columns(action, reward, observed, time, propensity=propensity, **described)
     source, notes = prepared(source, columns, window, now, empty_means)
     decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
-    groups = _read(decisions, extra)
+    roles = {"target": target if isinstance(target, str) else None, "observe": observe_column}
+    groups = _read(decisions, extra, roles)
     if drop_arms and propensity is not None:
         groups = rescaled(groups)
         notes = [*notes, "Propensities are divided by their sum over the arms that are left."]
@@ -193,7 +194,9 @@ def _evaluated(
     )
 
 
-def _read(decisions: Decisions, extra: tuple[str, ...]) -> LogGroups:
+def _read(
+    decisions: Decisions, extra: tuple[str, ...], roles: Mapping[str, Any]
+) -> LogGroups:
     if not decisions.counts.seen.any():
         raise InvalidInput(
             "reward",
@@ -211,7 +214,7 @@ def _read(decisions: Decisions, extra: tuple[str, ...]) -> LogGroups:
         )
     if decisions.counts.rows.sum() < 2:
         raise InvalidInput("log", "must hold at least two decisions", 1, "Give a longer log.")
-    return read_groups(decisions, extra)
+    return read_groups(decisions, extra, **roles)
 
 
 def _model(
@@ -329,7 +332,6 @@ class _Evaluation:
         refitted = self.model.refits and chosen != "clipped IPW"  # no refit cures its bias
         if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
-        all_of = {name: self.influence(name, 0) for name in self.available}
         sample = self.log.sample
         cells = None if self.log.by_row else in_cells(sample, self.log.cell)
         shares = [w * (sample.size / (sample.count @ w)) for w in self.weights]
@@ -342,8 +344,10 @@ class _Evaluation:
             target=main[0],
             compared=main[1] if len(main) > 1 else None,
             difference=main[2] if len(main) > 1 else None,
-            alternatives=tuple(self.estimate(name, found, name) for name, found in all_of.items()),
-            certain=self._certain(sample, all_of["clipped IPW"]),
+            alternatives=tuple(
+                self.estimate(name, self.influence(name, 0), name) for name in self.available
+            ),
+            certain=self._certain(sample, self.influence("clipped IPW", 0)),
             diagnostics=self.diagnostics,
             tipping_gamma=None if apart is None or cells is None else tipping(cells, apart),
             rows=int(sample.size),
