@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -330,6 +332,19 @@ class PolicyValue(Shown, ByValue):
         from halfseen.report.value.page import write_value
 
         return write_value(self, Path(folder))
+
+
+def value_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a value's JSON.
+
+    Examples
+    --------
+    >>> value_schema()["properties"]["schema_version"]["const"] == SCHEMA_VERSION
+    True
+    """
+    text = files("halfseen.values").joinpath("value.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 def _row(title: str, one: Estimate, level: float) -> dict[str, Any]:
