@@ -317,9 +317,12 @@ class _Evaluation:
         if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
         sample = self.log.sample
-        cells = None if self.log.by_row else in_cells(sample, self.log.cell)
         shares = [w * (sample.size / (sample.count @ w)) for w in self.weights]
         apart = shares[0] - shares[1] if len(values) > 1 else None
+        cells = None
+        if not self.log.by_row:
+            of_apart = None if apart is None else in_cells(sample, self.log.cell, apart)
+            cells = in_cells(sample, self.log.cell, shares[0]), of_apart
         return PolicyValue(
             estimator=chosen,
             level=self.level,
@@ -333,7 +336,9 @@ class _Evaluation:
             ),
             certain=self._certain(sample, self.influence("clipped IPW", 0)),
             diagnostics=self.diagnostics,
-            tipping_gamma=None if apart is None or cells is None else tipping(cells, apart),
+            tipping_gamma=None
+            if apart is None or not (cells and cells[1])
+            else tipping(cells[1], apart),
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),
             cells=cells,

@@ -94,7 +94,7 @@ class PolicyValue(Shown, ByValue):
     tipping_gamma: float | None
     rows: int
     seen: int
-    cells: Cells | None = field(repr=False)  # None with features: they have no bounds
+    cells: tuple[Cells, Cells | None] | None = field(repr=False)  # None with features
     weights: tuple[Vector, Vector | None] = field(repr=False)
     log: str = ""
     warnings: tuple[str, ...] = ()
@@ -135,19 +135,21 @@ class PolicyValue(Shown, ByValue):
         """
         if gamma != math.inf:
             gamma = checks.number("gamma", gamma, at_least=1.0, fix="Use 2, or infinity.")
-        weight = self.weights[1] if difference else self.weights[0]
+        which = 1 if difference else 0
+        weight = self.weights[which]
         if weight is None:
             raise InvalidInput(
                 "difference", "needs a policy to compare with", None, "Give `compare`."
             )
-        if self.cells is None:
+        cells = None if self.cells is None else self.cells[which]
+        if cells is None:
             raise InvalidInput(
                 "features",
                 "have no bounds for missing rewards that differ from seen ones",
                 list(self.asked.get("features", ())),
                 "Group decisions by `context` instead.",
             )
-        return gamma_bounds(self.cells, weight, gamma)
+        return gamma_bounds(cells, weight, gamma)
 
     @cached_property
     def estimates(self) -> Table:
