@@ -394,3 +394,27 @@ def test_plain_values_and_html_of_a_result():
     assert "<table" in found._repr_html_()
     with pytest.raises(InvalidInput, match="needs a policy to compare with"):
         value(half_seen(), target=MIX, compare=None, **COLUMNS).bounds(2.0, difference=True)
+
+
+@pytest.mark.parametrize(
+    ("arms", "contexts", "target"),
+    [
+        ([1.0, 2.0], [False, True], {False: {1: 1}, True: {2: 1}}),
+        ([1, 2], [0.0, np.nan], {0: {1.0: 1}, None: {2.0: 1}}),
+        (["1", "2"], ["x", "y"], {"x": {1: 1}, "y": {np.int64(2): 1}}),
+    ],
+)
+def test_arms_and_contexts_are_named_by_value(arms, contexts, target):
+    rows = {
+        "arm": np.repeat(arms, 40),
+        "paid": np.tile([1.0, 0.0, 0.0, np.nan], 20),
+        "group": np.tile(np.repeat(contexts, 2), 20),
+    }
+    found = value(rows, target=target, context="group", observe={1: 0.75, 2.0: 0.75}, **COLUMNS)
+    assert found.value == pytest.approx(0.25)
+
+
+def test_an_arm_named_twice_is_refused():
+    rows = {"arm": [1.0, 2.0] * 4, "paid": [1.0, 0.0, None, 1.0] * 2}
+    with pytest.raises(InvalidInput, match="must name each arm once"):
+        value(rows, target={1: 0.5, "1": 0.5}, **COLUMNS)

@@ -234,7 +234,7 @@ def _model(
             raise InvalidInput("observe", "cannot come with `observe_column`", observe, "Give one.")
         known = known_column(log, column)
     if isinstance(observe, Mapping):
-        known, observe = known_rates(log, {str(k): p for k, p in observe.items()}), None
+        known, observe = known_rates(log, observe), None
     observe = observe or ("logistic" if log.by_row else "cells")
     outcome = outcome or ("linear" if log.by_row else "cells")
     for field, given, choices in (("observe", observe, OBSERVE), ("outcome", outcome, OUTCOME)):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +75,39 @@ class LogGroups(ByValue):
         """Return sums of a value of the groups as a table of contexts and arms."""
         shape = len(self.contexts), len(self.arms)
         return sum_by(self.cell, values, shape[0] * shape[1]).reshape(shape)
+
+
+def name_of(key: Any, names: Sequence[str]) -> str:
+    """Return the name in a log that a key stands for; the key as text if there is none.
+
+    Parameters
+    ----------
+    key
+        An arm or context as a user writes it.
+    names
+        Those of the log.
+
+    Examples
+    --------
+    >>> name_of(1, ["1.0", "2.0"]), name_of(True, ["false", "true"]), name_of(None, [NO_CONTEXT])
+    ('1.0', 'true', '(none)')
+    """
+    written = str(key)
+    if isinstance(key, bool | np.bool_):
+        written = written.lower()
+    if key is None or (isinstance(key, float) and math.isnan(key)):
+        written = NO_CONTEXT
+    if written in names:
+        return written
+    same = [name for name in names if _number(name) == _number(written)]
+    return same[0] if len(same) == 1 else written
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def read_groups(
