@@ -21,7 +21,7 @@ from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
 from halfseen.policies import Policy
-from halfseen.problems import REWARD_LAWS, Setting
+from halfseen.problems import REWARD_LAWS, RewardLaw, Setting
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, policy_from
 
@@ -51,7 +51,8 @@ class Agent(LiveAgent):
     horizon
         The approximate number of decisions that will be made, for policies that use it.
     reward
-        The law of the rewards, for policies that depend on it.
+        The law of the rewards, for policies that depend on it: its name, or a law that is
+        registered, of which the kind matters and not its parameters: the scale is `noise`.
     seed
         Seed of the draws of randomised policies, and of those of the floor.
     floor
@@ -87,7 +88,7 @@ class Agent(LiveAgent):
         noise: float | Sequence[float] = 1.0,
         bound: float = 1.0,
         horizon: int = 100_000,
-        reward: str = "gaussian",
+        reward: str | RewardLaw = "gaussian",
         seed: int = 0,
         floor: float = 0.0,
         probabilities: bool = True,
@@ -111,6 +112,8 @@ class Agent(LiveAgent):
             scales = checks.vector("Agent.noise", noise, length=count, **limits)
         else:
             scales = (checks.number("Agent.noise", noise, **limits),) * count
+        if isinstance(reward, RewardLaw):  # its name is all that is told to policies and saved
+            reward = getattr(reward, "kind", reward)
         law = REWARD_LAWS[checks.one_of("Agent.reward", reward, REWARD_LAWS)]
         self.policy = policy
         self.setting = Setting(
