@@ -112,15 +112,14 @@ class Agent(LiveAgent):
             scales = checks.vector("Agent.noise", noise, length=count, **limits)
         else:
             scales = (checks.number("Agent.noise", noise, **limits),) * count
-        if isinstance(reward, RewardLaw):  # its name is all that is told to policies and saved
-            reward = getattr(reward, "kind", reward)
-        law = REWARD_LAWS[checks.one_of("Agent.reward", reward, REWARD_LAWS)]
+        named = reward.kind if isinstance(reward, RewardLaw) else reward
+        law = REWARD_LAWS[checks.one_of("Agent.reward", named, REWARD_LAWS)]
         self.policy = policy
         self.setting = Setting(
             noise=np.array(scales),
             bound=checks.number("Agent.bound", bound, **limits),
             horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
-            reward=reward,
+            reward=named,
             sub_gaussian=law.sub_gaussian,
         )
         self.seed = checks.seed("Agent.seed", seed)

@@ -140,8 +140,8 @@ def _check_scale(law: RewardLaw, row: Vector, mean: float, scale: float, arm: in
 
 
 def _check_values(law: RewardLaw, row: Vector, bandit: ArmedBandit, arm: int) -> None:
-    noise = 1.0 if bandit.noise is None else bandit.noise[arm]
-    listed = law.values(bandit.means[arm], noise)
+    noise = np.broadcast_to(1.0 if bandit.noise is None else np.array(bandit.noise), bandit.arms)
+    listed = law.values(bandit.means[arm], float(noise[arm]))
     if not listed:
         return
     name, (rewards, chances) = f"{type(law).__name__}.values", np.array(listed, dtype=float).T
