@@ -35,6 +35,26 @@ from halfseen.errors import InvalidInput, StorageError
 
 FILE_COLUMNS = ("context", "arm", "probability")
 
+Always = Annotated[str | None, typer.Option(help="The policy plays this arm only.")]
+Mix = Annotated[str | None, typer.Option(help="The policy's probabilities by arm, as a=0.7,b=0.3.")]
+TargetColumn = Annotated[
+    str | None, typer.Option(help="Column: the policy's probability of the logged arm.")
+]
+TargetFile = Annotated[
+    Path | None, typer.Option(help="CSV of context, arm, probability: the policy by context.")
+]
+Against = Annotated[
+    str | None,
+    typer.Option(help="Compare with another policy, as a=0.5,b=0.5; else the logging policy."),
+]
+AgainstAlways = Annotated[str | None, typer.Option(help="The other policy plays this arm only.")]
+AgainstColumn = Annotated[
+    str | None, typer.Option(help="Column: the other policy's probability of the logged arm.")
+]
+AgainstFile = Annotated[
+    Path | None, typer.Option(help="CSV of context, arm, probability: the other policy.")
+]
+
 
 @app.command()
 def value(
@@ -42,29 +62,14 @@ def value(
     *,
     action: Action,
     reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
-    always: Annotated[str | None, typer.Option(help="The policy plays this arm only.")] = None,
-    mix: Annotated[
-        str | None, typer.Option(help="The policy's probabilities by arm, as a=0.7,b=0.3.")
-    ] = None,
-    target_column: Annotated[
-        str | None, typer.Option(help="Column: the policy's probability of the logged arm.")
-    ] = None,
-    target_file: Annotated[
-        Path | None, typer.Option(help="CSV of context, arm, probability: the policy by context.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(help="Compare with another policy, as a=0.5,b=0.5; else the logging policy."),
-    ] = None,
-    against_always: Annotated[
-        str | None, typer.Option(help="The other policy plays this arm only.")
-    ] = None,
-    against_column: Annotated[
-        str | None, typer.Option(help="Column: the other policy's probability of the logged arm.")
-    ] = None,
-    against_file: Annotated[
-        Path | None, typer.Option(help="CSV of context, arm, probability: the other policy.")
-    ] = None,
+    always: Always = None,
+    mix: Mix = None,
+    target_column: TargetColumn = None,
+    target_file: TargetFile = None,
+    against: Against = None,
+    against_always: AgainstAlways = None,
+    against_column: AgainstColumn = None,
+    against_file: AgainstFile = None,
     observed: Observed = None,
     propensity: Annotated[
         str | None, typer.Option(help="Column: how likely was this arm chosen?")
