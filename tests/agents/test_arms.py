@@ -12,7 +12,17 @@ from example_studies import LIVE_POLICIES, STUDIED_POLICIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from halfseen import IMED, UCB, Agent, BernoulliThompson, DecisionError, ImputeZero, InvalidInput
+from halfseen import (
+    IMED,
+    UCB,
+    Agent,
+    BernoulliThompson,
+    DecisionError,
+    ImputeZero,
+    InvalidInput,
+    RobustUCB,
+    StudentT,
+)
 from halfseen.agents.decisions import Decision
 from halfseen.errors import shorten
 
@@ -352,3 +362,12 @@ def test_an_agent_can_be_copied():
     assert other.choose() == agent.choose()
     other.miss(2)
     assert agent.pending == {2: 1}
+
+
+def test_a_law_object_stands_for_its_name(tmp_path):
+    agent = Agent(RobustUCB(), 2, reward=StudentT(3.0), noise=1.0)
+    assert agent.setting.reward == "student-t"
+    agent.save(tmp_path / "agent.json")
+    assert Agent.load(tmp_path / "agent.json").setting.reward == "student-t"
+    with pytest.raises(InvalidInput, match=r"`Agent\.reward` must be one of gaussian"):
+        Agent(UCB(), 2, reward=3)

@@ -233,3 +233,18 @@ def test_a_stored_study_comes_back(tmp_path):
     again = Result.load(tmp_path / "study")
     assert again.study == study
     assert np.array_equal(again.data.regret.values, stored.data.regret.values)
+
+
+@pytest.mark.parametrize("observe", [[[0, 1], [1, 0.5]], [[0.3, 0.8], [0.8, 0.8]]])
+def test_lists_of_two_numbers_may_mean_two_things_and_are_refused(observe):
+    with pytest.raises(InvalidInput, match="pairs of reward and probability, or the probabilities"):
+        RewardDependent(observe)
+
+
+@pytest.mark.parametrize(
+    "observe", [{0: 0.8, 1: 0.3}, HIDDEN, {"intercept": 0.5, "slope": -1.0}, [0.2, 0.3], 0.4]
+)
+def test_tables_are_dictionaries_on_disk(observe):
+    hidden = RewardDependent(observe)
+    study = Study(BINARY, hidden, UCB(), horizon=10, replications=1, seed=0)
+    assert hidden in parse_spec(to_toml(study)).censorships.values()

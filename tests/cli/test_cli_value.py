@@ -3,9 +3,11 @@
 import csv
 import json
 
+import jsonschema
 import pytest
 
 from halfseen.cli import main
+from halfseen.values.policy_value import value_schema
 
 COLUMNS = ["--action", "arm", "--reward", "paid"]
 
@@ -34,6 +36,13 @@ def run(capsys, monkeypatch, *arguments):
         code = end.code or 0
     found = capsys.readouterr()
     return code, found.out, found.err
+
+
+def keeps_to_the_schema(content):
+    schema = value_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(content)
+    assert set(content) <= set(schema["properties"]), "describe new keys in value.schema.json"
 
 
 @pytest.mark.parametrize(
@@ -85,6 +94,53 @@ def test_the_page_names_the_file_of_the_policy(log, capsys, monkeypatch):
     assert "POLICY.csv" not in page
 
 
+@pytest.mark.parametrize(
+    ("other", "worth"),
+    [
+        (["--against-always", "b"], 0.4),
+        (["--against", "a=0.25,b=0.75"], 0.45),
+        (["--against-column", "pi"], 0.54),
+        (["--against-file", "mine.csv"], 0.5),
+    ],
+)
+def test_the_other_policy_is_given_in_every_form_and_the_page_repeats_it(
+    log, capsys, monkeypatch, other, worth
+):
+    monkeypatch.chdir(log.parent)
+    (log.parent / "mine.csv").write_text(
+        "context,arm,probability\nu,a,1\nv,b,1\n", encoding="utf-8"
+    )
+    options = ["--always", "a", "--context", "group", "--propensity", "chance", *other]
+    code, out, _ = run(capsys, monkeypatch, log, *COLUMNS, *options, "--json", "--out", "page")
+    assert code == 0
+    assert json.loads(out)["compared"]["value"] == pytest.approx(worth, abs=0.02)
+    page = (log.parent / "page" / "report.html").read_text(encoding="utf-8")
+    assert f" {' '.join(other)} " in page
+
+
+def test_what_the_command_prints_and_writes_keeps_to_the_schema(log, capsys, monkeypatch, tmp_path):
+    folder = tmp_path / "out"
+    options = ["--always", "a", "--where", "paid = 1 OR paid IS NULL OR arm = 'a'", "--json"]
+    code, out, _ = run(capsys, monkeypatch, log, *COLUMNS, *options, "--out", folder)
+    assert code == 0
+    for content in (out, (folder / "value.json").read_text(encoding="utf-8")):
+        keeps_to_the_schema(json.loads(content))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--target-column", "pi"], ["--always", "a", "--features", "chance"], ["--mix", "a=.5,b=.5"]],
+)
+def test_every_kind_of_value_keeps_to_the_schema(log, capsys, monkeypatch, options):
+    code, out, _ = run(capsys, monkeypatch, log, *COLUMNS, *options, "--json")
+    assert code == 0
+    content = json.loads(out)
+    keeps_to_the_schema(content)
+    for key, wrong in (("rows", "many"), ("estimates", [{}]), ("schema_version", 0)):
+        with pytest.raises(jsonschema.ValidationError):
+            keeps_to_the_schema(content | {key: wrong})
+
+
 def test_probabilities_by_arm_may_have_blanks_and_be_those_of_being_seen(log, capsys, monkeypatch):
     options = ["--mix", "a=0.7, b=0.3", "--observe", "a=0.25,b=1", "--estimator", "IPW", "--json"]
     code, out, _ = run(capsys, monkeypatch, log, *COLUMNS, *options)
@@ -105,7 +161,8 @@ def test_probabilities_by_arm_may_have_blanks_and_be_those_of_being_seen(log, ca
         (["--always", "a", "--propensity", "paid"], "where it is 0, missing or no probability"),
         (["--target-file", "nowhere.csv"], "Cannot read nowhere.csv"),
         (["--target-file", "log.csv"], "must be a CSV file of context, arm, probability"),
-        (["--always", "a", "--against", "b=1", "--against-file", "p.csv"], "cannot come with"),
+        (["--always", "a", "--against", "b=1", "--against-file", "p.csv"], "must be given once"),
+        (["--always", "a", "--feedback-time", "pi"], "`feedback_time` needs `time`"),
     ],
 )
 def test_value_ends_with_2_and_a_sentence(log, capsys, monkeypatch, arguments, said):

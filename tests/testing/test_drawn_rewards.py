@@ -141,3 +141,24 @@ def test_a_problem_with_a_wrong_law_is_told_what_is_wrong():
         check_reward_law(type("Flat", (Upward,), {"table": lambda *given: np.ones(3)})())
     with pytest.raises(AssertionError, match="Give an object, Upward"):
         check_reward_law(Upward)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (((0.0, 0.5), (1.0, 0.4)), "must give probabilities that sum to 1"),
+        (((0.0, 0.5), (2.0, 0.5)), "must list every reward; 1 was drawn"),
+        (((0.0, 0.9), (1.0, 0.1)), "must say how often a reward is drawn: 0 makes up"),
+        (((0.0, 1.2), (1.0, -0.2)), "must give probabilities"),
+    ],
+)
+def test_values_that_are_not_those_drawn_are_told(values, sentence):
+    @dataclass(frozen=True)
+    class Listed(type(REWARD_LAWS["bernoulli"]())):
+        kind: ClassVar[str] = "listed"
+
+        def values(self, mean, noise):
+            return values
+
+    with pytest.raises(AssertionError, match=sentence):
+        check_reward_law(Listed(), means=[0.5])

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from halfseen import InvalidInput, value
 from values import golden_log as log
@@ -53,16 +54,88 @@ def test_twelve_decisions_seen_at_the_rates_of_their_arms():
     assert estimates(found)["SNIPW"].value == pytest.approx(0.456306990881, abs=EXACT)
 
 
-def test_bounds_in_cells_of_arms_need_no_probability_of_being_seen():
+def weighted_expectile(reward, weight, gamma):
+    """Return e with Gamma sum(w (R - e)+) = sum(w (e - R)+)."""
+
+    def surplus(e):
+        above, below = np.maximum(reward - e, 0.0), np.maximum(e - reward, 0.0)
+        return weight @ (gamma * above - below)
+
+    return brentq(surplus, reward.min() - 1.0, reward.max() + 1.0, xtol=1e-15)
+
+
+def test_bounds_weigh_seen_rewards_as_the_policy_would():
+    """In cells of arms, weights differ between the rows of a cell."""
     rows = golden_rows()
     found = value(rows, target="pi", **COLUMNS, propensity="chance")
-    bound = found.bounds(2.0)
-    mean = np.mean(np.array(rows["pi"]) / np.array(rows["chance"]))  # by which weights are divided
-    golden = [0.401944444444 / mean, 0.516319444444 / mean]
-    assert (bound.low, bound.high) == pytest.approx(golden, abs=2 * EXACT)
-    assert found.estimator == "SNIPW"  # the column depends on more than the arm
+    weight = np.array(rows["pi"]) / np.array(rows["chance"])
+    weight /= weight.mean()
+    seen = ~np.isnan(log.REWARD)
+    for gamma in (1.0, 2.0, 5.0):
+        bound, ends = found.bounds(gamma), []
+        for tilt in (1.0 / gamma, gamma):
+            total = weight[seen] @ log.REWARD[seen]
+            for arm in range(3):
+                mine = seen & (arm == log.ARM)
+                e = weighted_expectile(log.REWARD[mine], weight[mine], tilt)
+                total += weight[~seen & (arm == log.ARM)].sum() * e
+            ends.append(total / 12)
+        assert (bound.low, bound.high) == pytest.approx(ends, abs=1e-12)
+
+
+def test_a_column_that_depends_on_more_than_the_arm_has_no_doubly_robust_estimate():
+    assert value(golden_rows(), target="pi", **COLUMNS, propensity="chance").estimator == "SNIPW"
     with pytest.raises(InvalidInput, match="needs the policy's probabilities of all arms"):
         value(golden_rows(), target="pi", **COLUMNS, propensity="chance", estimator="DR")
+
+
+def hidden_reason_log(rng, rows):
+    """Return a log whose propensities follow a hidden number, and with it the rewards of A.
+
+    Always A is worth .45; being seen depends on nothing.
+    """
+    u = rng.random(rows)
+    chance = 0.1 + 0.8 * u
+    plays = rng.random(rows) < chance
+    reward = rng.random(rows) < np.where(plays, 0.2 + 0.5 * u, 0.3)
+    return {
+        "arm": np.where(plays, "A", "B"),
+        "paid": np.where(rng.random(rows) < 0.4, reward, np.nan),
+        "chance": np.where(plays, chance, 1.0 - chance),
+    }
+
+
+def test_bounds_hold_where_propensities_look_at_more_than_the_context():
+    found = value(
+        hidden_reason_log(np.random.default_rng(5), 40_000),
+        target={"A": 1},
+        propensity="chance",
+        compare={"B": 1},
+        **COLUMNS,
+    )
+    same, twice = found.bounds(1.0), found.bounds(1.2)
+    assert abs(same.low - 0.45) < 3 * same.low_error < 0.03
+    assert twice.low < 0.45 < twice.high
+    apart = found.bounds(1.0, difference=True)
+    assert abs(apart.low - 0.15) < 3 * apart.low_error < 0.05
+    assert abs(apart.low - found.bounds(1.0).low + 0.3) < 0.02
+
+
+@pytest.mark.slow
+def test_errors_of_bounds_with_weights_that_differ_in_a_cell_are_those_of_many_logs():
+    rng = np.random.default_rng(6)
+    ends = []
+    for _ in range(200):
+        rows = hidden_reason_log(rng, 2000)
+        found = value(rows, target={"A": 1}, propensity="chance", compare={"B": 1}, **COLUMNS)
+        for apart in (False, True):
+            one = found.bounds(2.0, difference=apart)
+            ends.append((one.low, one.high, one.low_error, one.high_error))
+    low, high, low_error, high_error = np.array(ends).reshape(200, 2, 4).transpose(2, 1, 0)
+    for error, end in ((low_error, low), (high_error, high)):
+        ratio = error.mean(axis=1) / end.std(axis=1)  # 5% per error
+        assert ratio.min() > 0.85
+        assert ratio.max() < 1.4  # dividing the weights by their mean makes the ends surer
 
 
 def half_seen(rows=1000):
@@ -164,7 +237,10 @@ def drawn(n, seed):
     return {"arm": arm, "x": x, "paid": np.where(seen, reward, np.nan), "c": np.full(n, 0.5)}
 
 
-@pytest.mark.parametrize(("observe", "outcome"), [("logistic", "linear"), ("trees", "trees")])
+@pytest.mark.parametrize(
+    ("observe", "outcome"),
+    [("logistic", "linear"), pytest.param("trees", "trees", marks=pytest.mark.slow)],
+)
 def test_regressions_on_features_remove_the_bias_of_seen_rows(observe, outcome):
     rows = drawn(1500, 5)
     options = COLUMNS | {"propensity": "c", "features": ["x"]}
@@ -318,3 +394,27 @@ def test_plain_values_and_html_of_a_result():
     assert "<table" in found._repr_html_()
     with pytest.raises(InvalidInput, match="needs a policy to compare with"):
         value(half_seen(), target=MIX, compare=None, **COLUMNS).bounds(2.0, difference=True)
+
+
+@pytest.mark.parametrize(
+    ("arms", "contexts", "target"),
+    [
+        ([1.0, 2.0], [False, True], {False: {1: 1}, True: {2: 1}}),
+        ([1, 2], [0.0, np.nan], {0: {1.0: 1}, None: {2.0: 1}}),
+        (["1", "2"], ["x", "y"], {"x": {1: 1}, "y": {np.int64(2): 1}}),
+    ],
+)
+def test_arms_and_contexts_are_named_by_value(arms, contexts, target):
+    rows = {
+        "arm": np.repeat(arms, 40),
+        "paid": np.tile([1.0, 0.0, 0.0, np.nan], 20),
+        "group": np.tile(np.repeat(contexts, 2), 20),
+    }
+    found = value(rows, target=target, context="group", observe={1: 0.75, 2.0: 0.75}, **COLUMNS)
+    assert found.value == pytest.approx(0.25)
+
+
+def test_an_arm_named_twice_is_refused():
+    rows = {"arm": [1.0, 2.0] * 4, "paid": [1.0, 0.0, None, 1.0] * 2}
+    with pytest.raises(InvalidInput, match="must name each arm once"):
+        value(rows, target={1: 0.5, "1": 0.5}, **COLUMNS)

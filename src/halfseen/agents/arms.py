@@ -22,7 +22,7 @@ from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
 from halfseen.policies import Policy
-from halfseen.problems import REWARD_LAWS, Setting
+from halfseen.problems import REWARD_LAWS, RewardLaw, Setting
 from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, policy_from
 
@@ -52,7 +52,8 @@ class Agent(LiveAgent):
     horizon
         The approximate number of decisions that will be made, for policies that use it.
     reward
-        The law of the rewards, for policies that depend on it.
+        The law of the rewards, for policies that depend on it: its name, or a law that is
+        registered, of which the kind matters and not its parameters: the scale is `noise`.
     seed
         Seed of the draws of randomised policies, and of those of the floor.
     floor
@@ -88,7 +89,7 @@ class Agent(LiveAgent):
         noise: float | Sequence[float] = 1.0,
         bound: float = 1.0,
         horizon: int = 100_000,
-        reward: str = "gaussian",
+        reward: str | RewardLaw = "gaussian",
         seed: int = 0,
         floor: float = 0.0,
         probabilities: bool = True,
@@ -112,13 +113,14 @@ class Agent(LiveAgent):
             scales = checks.vector("Agent.noise", noise, length=count, **limits)
         else:
             scales = (checks.number("Agent.noise", noise, **limits),) * count
-        law = REWARD_LAWS[checks.one_of("Agent.reward", reward, REWARD_LAWS)]
+        named = reward.kind if isinstance(reward, RewardLaw) else reward
+        law = REWARD_LAWS[checks.one_of("Agent.reward", named, REWARD_LAWS)]
         self.policy = policy
         self.setting = Setting(
             noise=np.array(scales),
             bound=checks.number("Agent.bound", bound, **limits),
             horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
-            reward=reward,
+            reward=named,
             sub_gaussian=law.sub_gaussian,
         )
         self.seed = checks.seed("Agent.seed", seed)

@@ -164,6 +164,10 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
         """
         return None
 
+    def written(self) -> dict[str, Any]:
+        """Return the fields that a study on disk writes otherwise than as they are kept."""
+        return {}
+
     def in_words(self) -> str:
         """Return a sentence on how likely a reward is to be observed, as reports say it."""
         given = [f"{entry.name} {getattr(self, entry.name)!s:.60}" for entry in fields(self)]  # type: ignore[arg-type]

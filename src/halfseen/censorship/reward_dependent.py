@@ -72,6 +72,13 @@ class RewardDependent(Censorship):
     def __post_init__(self) -> None:
         object.__setattr__(self, "observe", _observe("RewardDependent.observe", self.observe))
 
+    def written(self) -> dict[str, Any]:
+        """Return what `observe` is on disk: tables as dictionaries."""
+        if self._function is not None:
+            return {}
+        entries = [_written(entry) for entry in self._entries()]
+        return {"observe": entries if _is_list(self.observe) else entries[0]}
+
     @property
     def by_place(self) -> bool:  # type: ignore[override]
         """True when arms have entries of their own."""
@@ -217,6 +224,15 @@ def _observe(field: str, value: Any) -> Any:
             fix = "Write it with def or lambda, as a function of the reward and the arm."
             raise InvalidInput(field, "must be a plain Python function", value, fix)
         return value
+    if isinstance(value, list) and _is_pairs(value):
+        first = f"{{{value[0][0]}: {value[0][1]}, ...}} for all arms"
+        raise InvalidInput(
+            field,
+            "must not be lists of two numbers, which may be pairs of reward and probability, or the"
+            " probabilities of rewards 0 and 1 of each arm",
+            value,
+            f"Write {first}, or [{{0: {value[0][0]}, 1: {value[0][1]}}}, ...], one for each arm.",
+        )
     if isinstance(value, str) or not isinstance(value, Sequence) or _is_pairs(value):
         return _entry_of(field, value)
     if not value:
@@ -234,7 +250,7 @@ def _is_number(entry: Any) -> bool:
 
 
 def _is_pairs(value: Any) -> bool:
-    """Return whether a sequence is a table written as pairs, as studies on disk have it."""
+    """Return whether a sequence is a table as pairs, the form in which it is kept."""
     pairs = [x for x in value if isinstance(x, Sequence) and not isinstance(x, str) and len(x) == 2]
     named = [x for x in pairs if isinstance(x[0], str) or _is_number(x[0])]
     return bool(value) and len(named) == len(value) and all(_is_number(x[1]) for x in named)
@@ -283,6 +299,12 @@ def _reward_in(field: str, name: Any) -> float:
 
 def _is_logistic(entry: Any) -> bool:
     return not _is_number(entry) and entry[0][0] == LOGISTIC[0]
+
+
+def _written(entry: Entry) -> Any:
+    if isinstance(entry, float):
+        return entry
+    return {name if isinstance(name, str) else f"{name!r}": number for name, number in entry}
 
 
 def _table(entry: Any) -> dict[float, float]:

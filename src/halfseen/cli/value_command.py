@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from halfseen.cli.logs import (
     DropArms,
     EmptyMeans,
     Encoding,
+    FeedbackTime,
     Log,
     Now,
     Observed,
@@ -33,6 +35,26 @@ from halfseen.errors import InvalidInput, StorageError
 
 FILE_COLUMNS = ("context", "arm", "probability")
 
+Always = Annotated[str | None, typer.Option(help="The policy plays this arm only.")]
+Mix = Annotated[str | None, typer.Option(help="The policy's probabilities by arm, as a=0.7,b=0.3.")]
+TargetColumn = Annotated[
+    str | None, typer.Option(help="Column: the policy's probability of the logged arm.")
+]
+TargetFile = Annotated[
+    Path | None, typer.Option(help="CSV of context, arm, probability: the policy by context.")
+]
+Against = Annotated[
+    str | None,
+    typer.Option(help="Compare with another policy, as a=0.5,b=0.5; else the logging policy."),
+]
+AgainstAlways = Annotated[str | None, typer.Option(help="The other policy plays this arm only.")]
+AgainstColumn = Annotated[
+    str | None, typer.Option(help="Column: the other policy's probability of the logged arm.")
+]
+AgainstFile = Annotated[
+    Path | None, typer.Option(help="CSV of context, arm, probability: the other policy.")
+]
+
 
 @app.command()
 def value(
@@ -40,23 +62,14 @@ def value(
     *,
     action: Action,
     reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
-    always: Annotated[str | None, typer.Option(help="The policy plays this arm only.")] = None,
-    mix: Annotated[
-        str | None, typer.Option(help="The policy's probabilities by arm, as a=0.7,b=0.3.")
-    ] = None,
-    target_column: Annotated[
-        str | None, typer.Option(help="Column: the policy's probability of the logged arm.")
-    ] = None,
-    target_file: Annotated[
-        Path | None, typer.Option(help="CSV of context, arm, probability: the policy by context.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(help="Compare with another policy, as a=0.5,b=0.5; else the logging policy."),
-    ] = None,
-    against_file: Annotated[
-        Path | None, typer.Option(help="CSV of context, arm, probability: the other policy.")
-    ] = None,
+    always: Always = None,
+    mix: Mix = None,
+    target_column: TargetColumn = None,
+    target_file: TargetFile = None,
+    against: Against = None,
+    against_always: AgainstAlways = None,
+    against_column: AgainstColumn = None,
+    against_file: AgainstFile = None,
     observed: Observed = None,
     propensity: Annotated[
         str | None, typer.Option(help="Column: how likely was this arm chosen?")
@@ -86,6 +99,7 @@ def value(
     interval: Annotated[str, typer.Option(help="normal or bootstrap.")] = "normal",
     level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
     time: Time = None,
+    feedback_time: FeedbackTime = None,
     window: Within = None,
     now: Now = None,
     empty_means: EmptyMeans = None,
@@ -106,16 +120,24 @@ def value(
     from halfseen.values.evaluate import value as run
     from halfseen.values.policy_value import VALUE_FILE
 
-    target = chosen_target(always, mix, target_column, target_file)
-    other = {"against": against, "against-file": against_file}
-    if all(other.values()):
-        raise InvalidInput("--against-file", "cannot come with --against", against, "Give one.")
+    target = chosen_policy(
+        {
+            "--always": always,
+            "--mix": mix,
+            "--target-column": target_column,
+            "--target-file": target_file,
+        }
+    )
+    others = {
+        "--against-always": against_always,
+        "--against": against,
+        "--against-column": against_column,
+        "--against-file": against_file,
+    }
     if out is not None:
         check_folder(out)
         is_marked(out, VALUE_FILE)  # before a long log is read
-    options: dict[str, Any] = {} if against is None else {"compare": mixture("--against", against)}
-    if against_file is not None:
-        options["compare"] = read_policy("--against-file", against_file)
+    options = {"compare": chosen_policy(others)} if any(others.values()) else {}
     found = run(
         log,
         target=target,
@@ -133,6 +155,7 @@ def value(
         interval=interval,
         level=level,
         time=time,
+        feedback_time=feedback_time,
         window=window,
         now=now,
         empty_means=empty_means,
@@ -155,24 +178,24 @@ def value(
         print(f"Report: {page}")
 
 
-def chosen_target(
-    always: str | None, mix: str | None, column: str | None, file: Path | None
-) -> Any:
-    """Return the policy that one of the options names."""
-    given = {"--always": always, "--mix": mix, "--target-column": column, "--target-file": file}
-    named = [name for name, choice in given.items() if choice is not None]
+def chosen_policy(given: Mapping[str, Any]) -> Any:
+    """Return the policy that one of four options names: an arm, a mixture, a column or a file."""
+    named = {name: choice for name, choice in given.items() if choice is not None}
     if len(named) != 1:
+        *first, last = given
         raise InvalidInput(
-            "--always, --mix, --target-column or --target-file",
+            f"{', '.join(first)} or {last}",
             "must be given once, to say which policy to evaluate",
             ", ".join(named) or None,
-            "Write for example --always ARM.",
+            f"Write for example {first[0]} ARM.",
         )
+    always, mix, column, file = given.values()
     if always is not None:
         return {always: 1.0}
+    ((name, choice),) = named.items()
     if mix is not None:
-        return mixture("--mix", mix)
-    return column if file is None else read_policy("--target-file", file)
+        return mixture(name, mix)
+    return column if file is None else read_policy(name, choice)
 
 
 def mixture(field: str, text: str) -> dict[str, float]:

@@ -78,14 +78,14 @@ def read_cells(log: Log, rows: str, *, exact: bool) -> RewardCells:
     return RewardCells(np.asarray(found["arm"]).astype(np.int64), *columns)
 
 
-def bin_sql(log: Log, rows: str) -> str:
+def bin_sql(log: Log, rows: str, bins: int = BINS) -> str:
     """Return SQL for the interval of a reward, among those that the first rewards of rows span."""
     ends = log.query(
         "SELECT unnest(quantile_cont(reward, [0.001, 0.999])) AS ends FROM"
         f" (SELECT reward FROM {rows} LIMIT {HEAD})"
     )["ends"]
     low, high = filled(ends).tolist() if len(ends) else (0.0, 0.0)
-    if not high - low > BINS / LARGEST:
+    if not high - low > bins / LARGEST:
         return "0"
-    inside = f"(reward - '{low!r}'::DOUBLE) * '{BINS / (high - low)!r}'::DOUBLE"
-    return f"CAST(greatest(least(floor({inside}), {BINS}), -1) AS SMALLINT)"
+    inside = f"(reward - '{low!r}'::DOUBLE) * '{bins / (high - low)!r}'::DOUBLE"
+    return f"CAST(greatest(least(floor({inside}), {bins}), -1) AS SMALLINT)"

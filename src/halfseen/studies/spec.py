@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from halfseen.censorship import CENSORSHIPS
+from halfseen.censorship import CENSORSHIPS, Censorship
 from halfseen.errors import InvalidInput, StorageError, did_you_mean, sharing_a_word
 from halfseen.kinds import load_installed
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
@@ -174,6 +175,8 @@ def describe(noun: Any) -> dict[str, Any]:
             content[entry.name] = f"Python function {name}"
         elif value is not None:
             content[entry.name] = _plain(value)
+    if isinstance(noun, Censorship):
+        content |= noun.written()
     return content
 
 
@@ -377,6 +380,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _toml_key(key: str) -> str:
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else _toml(key)
+
+
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -385,5 +392,6 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_toml(entry) for entry in value) + "]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + " }"
+        entries = (f"{_toml_key(key)} = {_toml(entry)}" for key, entry in value.items())
+        return "{ " + ", ".join(entries) + " }"
     return repr(value)

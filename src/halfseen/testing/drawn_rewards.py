@@ -45,6 +45,7 @@ def check_reward_law(
     - their mean is that of the arm, also for other means that `check` accepts;
     - their standard deviation is at most `scale`, and equal to it where the law takes noise and
       leaves `scale` as it is. Laws whose tails are too heavy for a variance are exempt;
+    - where `values` lists what a reward can be, every draw is one of them, as often as it says;
     - for a law that says `sub_gaussian`, large deviations are no more frequent than
       2 exp(-t^2 / (2 scale^2)).
 
@@ -95,6 +96,7 @@ def _check_draws(law: RewardLaw, bandit: ArmedBandit, seed: int) -> None:
     for arm, row in enumerate(drawn):
         _check_mean(law, row, bandit, arm, f"{_DRAWS:,} draws of arm {arm}")
         _check_scale(law, row, bandit.means[arm], float(bandit.scale[arm]), arm)
+        _check_values(law, row, bandit, arm)
     _check_independence(name, "observation to observation", drawn[:, 1:], drawn[:, :-1])
     if bandit.arms > 1:
         _check_independence(name, "arm to arm", drawn[1:], drawn[:-1])
@@ -134,6 +136,26 @@ def _check_scale(law: RewardLaw, row: Vector, mean: float, scale: float, arm: in
     assert own or not law.takes_noise or spread >= scale - error, (
         f"{name}.draw must have the noise as its standard deviation: {told}. Return another one, or"
         " a bound on it, from a method `scale`"
+    )
+
+
+def _check_values(law: RewardLaw, row: Vector, bandit: ArmedBandit, arm: int) -> None:
+    noise = np.broadcast_to(1.0 if bandit.noise is None else np.array(bandit.noise), bandit.arms)
+    listed = law.values(bandit.means[arm], float(noise[arm]))
+    if not listed:
+        return
+    name, (rewards, chances) = f"{type(law).__name__}.values", np.array(listed, dtype=float).T
+    assert np.all(chances >= 0.0), f"{name} must give probabilities"
+    assert abs(chances.sum() - 1.0) <= 1e-9, f"{name} must give probabilities that sum to 1"
+    places = np.abs(row[:, None] - rewards).argmin(axis=1)
+    strange = np.abs(row - rewards[places]) > 1e-9 * np.maximum(np.abs(row), 1.0)
+    assert not strange.any(), f"{name} must list every reward; {row[strange][0]:g} was drawn"
+    shares = np.bincount(places, minlength=len(rewards)) / len(row)
+    error = _ERRORS * np.sqrt(chances * (1.0 - chances) / len(row)) + 10.0 / len(row)
+    wrong = np.flatnonzero(np.abs(shares - chances) > error)
+    assert not len(wrong), (
+        f"{name} must say how often a reward is drawn: {rewards[wrong[0]]:g} makes up"
+        f" {shares[wrong[0]]:.4g} of {_DRAWS:,} draws of arm {arm}, not {chances[wrong[0]]:.4g}"
     )
 
 

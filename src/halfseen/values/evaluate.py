@@ -15,6 +15,7 @@ from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions, read_decisions
 from halfseen.logs.log_options import prepared
 from halfseen.logs.row_filter import as_filter
+from halfseen.logs.settled_rows import settled_rows
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.written_values import one_value
 from halfseen.tables import listed
@@ -38,7 +39,7 @@ from halfseen.values.nuisances import (
     known_column,
     known_rates,
 )
-from halfseen.values.overlap import check_overlap, check_propensities, never_seen, rescaled
+from halfseen.values.overlap import check_policies, never_seen, rescaled
 from halfseen.values.policy_value import Estimate, PolicyValue
 from halfseen.values.resampling import action_weight, bootstrap, weighting
 from halfseen.values.target_policy import LOGGING, PolicyOnLog, Target, columns_of, policy_on
@@ -68,6 +69,7 @@ def value(
     seed: int = 0,
     level: float = 0.95,
     time: str | None = None,
+    feedback_time: str | None = None,
     window: float | None = None,
     now: Any = None,
     empty_means: float | None = None,
@@ -85,6 +87,10 @@ def value(
     ----------
     log, action, reward, observed, time, window, now, empty_means, where, since, until, drop_arms
         As in `halfseen.audit`; so are table, encoding and decimal.
+    feedback_time
+        The column of times at which rewards came back. Decisions younger than the window, which may
+        still be waiting, are left out, and rewards that came later than it count as missing; left
+        out, the window is the delay within which 99% of what comes back is back.
     target
         The policy: probabilities by arm, as ``{"a": 0.7, "b": 0.3}``, or by context and arm, a
         column of its probability of the logged arm, or a function that takes the columns
@@ -134,10 +140,15 @@ def value(
             source.column(field, name)
     extra = columns_of(*named.values())
     described: dict[str, Any] = {"context": context, "features": (*extra, *features)}
-    columns = Columns(action, reward, observed, time, propensity=propensity, **described)
+    columns = Columns(
+        action, reward, observed, time, feedback_time, propensity=propensity, **described
+    )
     source, notes = prepared(source, columns, window, now, empty_means)
     decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
-    groups = _read(decisions, extra)
+    decisions, settled = settled_rows(decisions, window, now)
+    notes = [*notes, *settled]
+    roles = {"target": target if isinstance(target, str) else None, "observe": observe_column}
+    groups = _read(decisions, extra, roles)
     if drop_arms and propensity is not None:
         groups = rescaled(groups)
         notes = [*notes, "Propensities are divided by their sum over the arms that are left."]
@@ -176,7 +187,7 @@ def _evaluated(
     unknown = never_seen(groups) if asked["compare"] == LOGGING else []
     if asked["compare"] is not None and not unknown:
         policies.append(policy_on(groups, "compare", asked["compare"], fit.propensity))
-    warnings = _checked(groups, policies, model, fit)
+    warnings = check_policies(groups, policies, model, fit)
     if unknown:
         warnings.append(
             f"No reward was seen of {listed(unknown)}, which the logging policy plays: there is no"
@@ -193,7 +204,7 @@ def _evaluated(
     )
 
 
-def _read(decisions: Decisions, extra: tuple[str, ...]) -> LogGroups:
+def _read(decisions: Decisions, extra: tuple[str, ...], roles: Mapping[str, Any]) -> LogGroups:
     if not decisions.counts.seen.any():
         raise InvalidInput(
             "reward",
@@ -211,7 +222,7 @@ def _read(decisions: Decisions, extra: tuple[str, ...]) -> LogGroups:
         )
     if decisions.counts.rows.sum() < 2:
         raise InvalidInput("log", "must hold at least two decisions", 1, "Give a longer log.")
-    return read_groups(decisions, extra)
+    return read_groups(decisions, extra, **roles)
 
 
 def _model(
@@ -223,7 +234,7 @@ def _model(
             raise InvalidInput("observe", "cannot come with `observe_column`", observe, "Give one.")
         known = known_column(log, column)
     if isinstance(observe, Mapping):
-        known, observe = known_rates(log, {str(k): p for k, p in observe.items()}), None
+        known, observe = known_rates(log, observe), None
     observe = observe or ("logistic" if log.by_row else "cells")
     outcome = outcome or ("linear" if log.by_row else "cells")
     for field, given, choices in (("observe", observe, OBSERVE), ("outcome", outcome, OUTCOME)):
@@ -231,30 +242,6 @@ def _model(
         if not log.by_row and given not in ("cells", "arms"):
             raise InvalidInput(field, "needs `features`", given, "Name columns, or use cells.")
     return NuisanceModel(observe, outcome, known, by_time)
-
-
-def _checked(
-    log: LogGroups, policies: Sequence[PolicyOnLog], model: NuisanceModel, fit: Nuisances
-) -> list[str]:
-    """Raise where the log says nothing about a policy; return what to beware of."""
-    warnings: list[str] = []
-    for field, policy in zip(("target", "compare"), policies, strict=False):
-        check_propensities(log, field, policy)
-        warnings += check_overlap(log, field, policy, model)
-    if log.propensity is None:
-        share = "shares of the arms in each context" if len(log.contexts) > 1 else "arms' shares"
-        warnings.append(
-            f"There are no propensities: the {share} stand in for them. That is right only if"
-            " decisions looked at nothing else."
-        )
-    matter = np.any([policy.logged > 0.0 for policy in policies], axis=0)
-    cut = int(log.sample.count[fit.cut & matter].sum())
-    if cut:
-        warnings.append(
-            f"{cut:,} decisions have an estimated probability of being seen below 0.01; it was"
-            " raised to that."
-        )
-    return list(dict.fromkeys(warnings))
 
 
 class _Evaluation:
@@ -329,11 +316,13 @@ class _Evaluation:
         refitted = self.model.refits and chosen != "clipped IPW"  # no refit cures its bias
         if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
-        all_of = {name: self.influence(name, 0) for name in self.available}
         sample = self.log.sample
-        cells = None if self.log.by_row else in_cells(sample, self.log.cell)
         shares = [w * (sample.size / (sample.count @ w)) for w in self.weights]
         apart = shares[0] - shares[1] if len(values) > 1 else None
+        cells = None
+        if not self.log.by_row:
+            of_apart = None if apart is None else in_cells(sample, self.log.cell, apart)
+            cells = in_cells(sample, self.log.cell, shares[0]), of_apart
         return PolicyValue(
             estimator=chosen,
             level=self.level,
@@ -342,10 +331,14 @@ class _Evaluation:
             target=main[0],
             compared=main[1] if len(main) > 1 else None,
             difference=main[2] if len(main) > 1 else None,
-            alternatives=tuple(self.estimate(name, found, name) for name, found in all_of.items()),
-            certain=self._certain(sample, all_of["clipped IPW"]),
+            alternatives=tuple(
+                self.estimate(name, self.influence(name, 0), name) for name in self.available
+            ),
+            certain=self._certain(sample, self.influence("clipped IPW", 0)),
             diagnostics=self.diagnostics,
-            tipping_gamma=None if apart is None or cells is None else tipping(cells, apart),
+            tipping_gamma=None
+            if apart is None or not (cells and cells[1])
+            else tipping(cells[1], apart),
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),
             cells=cells,

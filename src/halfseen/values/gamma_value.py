@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,12 +65,15 @@ class Cells(ByValue):
         The cells with rewards.
     rewards
         Their rewards.
+    emphasis
+        How much each group's rewards count in its cell.
     """
 
     sample: Sample
     cell: NDArray[np.int64]
     known: NDArray[np.int64]
     rewards: SeenRewards
+    emphasis: Vector
 
     @property
     def cells(self) -> int:
@@ -82,12 +86,12 @@ class Cells(ByValue):
         Where no reward was seen they are the ends of all rewards seen.
         """
         low, high = np.full(self.cells, self.rewards.least), np.full(self.cells, self.rewards.most)
-        if not math.isinf(gamma):
+        if not math.isinf(gamma) and len(self.known):
             low[self.known], high[self.known] = expectile_bounds(self.rewards, gamma)
         return low, high
 
 
-def in_cells(sample: Sample, cell: NDArray[np.int64]) -> Cells:
+def in_cells(sample: Sample, cell: NDArray[np.int64], weight: Vector | None = None) -> Cells:
     """Sort the rewards of some decisions by cell and value.
 
     Parameters
@@ -96,29 +100,40 @@ def in_cells(sample: Sample, cell: NDArray[np.int64]) -> Cells:
         The decisions, with at least one reward.
     cell
         The number of each group's cell.
+    weight
+        Weights w of a policy, or of a difference, that differ between the decisions of a cell:
+        decisions looked at more than the cell, and rewards may be tied to what they looked at.
+        Then a reward counts as much as its weight, and those of positive and of negative weight are
+        in cells of their own. Left out, all rewards of a cell count alike.
     """
-    seen = np.flatnonzero(sample.seen & (sample.count > 0.0))
+    emphasis = np.ones(len(cell)) if weight is None else np.abs(weight)
+    if weight is not None and (weight < 0.0).any():
+        cell = 2 * cell + (weight < 0.0)
+    seen = np.flatnonzero(sample.seen & (sample.count * emphasis > 0.0))
+    least, most = sample.reward[sample.seen].min(), sample.reward[sample.seen].max()
     order = seen[np.lexsort((sample.reward[seen], cell[seen]))]
     places, values = cell[order], sample.reward[order]
     first = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(values, prepend=0.0) != 0))
-    counts = np.add.reduceat(sample.count[order], first)
-    within = np.add.reduceat((sample.count * sample.within)[order], first) / counts
+    mass = (sample.count * emphasis)[order]
+    counts = np.add.reduceat(mass, first) if len(first) else mass
+    within = np.zeros(len(counts))
     places, values = places[first], values[first]  # one entry for equal rewards of a cell
     starts = np.flatnonzero(np.diff(places, prepend=-1))
+    totals: Any = np.add.reduceat(counts, starts) if len(starts) else counts
     rewards = SeenRewards(
         names=tuple(map(str, places[starts].tolist())),
         never_seen=(),
         left_out=0,
         rows=sum_by(cell, sample.count)[places[starts]],
-        seen=np.add.reduceat(counts, starts).astype(np.int64),
+        seen=totals,
         starts=starts,
         values=values,
         counts=counts,
         within=within,
-        least=float(values.min()),
-        most=float(values.max()),
+        least=float(least),
+        most=float(most),
     )
-    return Cells(sample, cell, places[starts], rewards)
+    return Cells(sample, cell, places[starts], rewards, emphasis)
 
 
 def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
@@ -126,9 +141,9 @@ def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
 
     .. math:: \phi = w [O R + (1 - O) e] + O \frac{\sum_{missing} w}{n_{seen}} \psi(R)
 
-    with the expectile e of the cell and psi of `halfseen.logs.missing_bounds.mean_bounds`. For a
-    difference w is the difference of the weights, and where a cell's missing weigh less than 0
-    its largest value has their smallest mean.
+    with the expectile e of the cell, its rewards weighted as `in_cells` says, and psi of
+    `halfseen.logs.missing_bounds.mean_bounds`. For a difference w is the difference of the weights,
+    and where a cell's missing weigh less than 0 its largest value has their smallest mean.
 
     Parameters
     ----------
@@ -157,16 +172,15 @@ def _influence(
 ) -> Influence:
     sample, cell = cells.sample, cells.cell
     away = sample.reward - mean[cell]
-    heavy = np.where(away > 0.0, tilt[cell], 1.0)
+    heavy = np.where(away > 0.0, tilt[cell], 1.0) * cells.emphasis
     number = np.where(sample.seen, sample.count, 0.0)
-    seen = sum_by(cell, number, cells.cells)
     slopes = np.zeros(len(cell))
     usable = np.isfinite(tilt[cell]) & (tilt[cell] > 0.0) & sample.seen
-    # psi is (R - e) heavy over the mean of heavy among the seen, and that mean times `seen`
+    # psi is (R - e) heavy over the mean of heavy among the seen, and that mean times their number
     # is the sum.
     total = sum_by(cell, np.where(usable, number * heavy, 0.0), cells.cells)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = np.where(seen > 0.0, lacking / total, 0.0)[cell] * heavy
+        scaled = np.where(total > 0.0, lacking / total, 0.0)[cell] * heavy
     slopes[usable] = scaled[usable]
     values = weight * np.where(sample.seen, sample.reward, mean[cell]) + slopes * away
     return Influence(values, np.where(sample.seen, weight, 0.0) + slopes)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from halfseen.logs import reward_cells
 from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled, too_large
+from halfseen.values.group_sql import GroupColumns, grouped_sql
 from halfseen.values.influence import Sample
 
 NO_CONTEXT = "(none)"  # name of the context of rows without one
@@ -74,7 +77,47 @@ class LogGroups(ByValue):
         return sum_by(self.cell, values, shape[0] * shape[1]).reshape(shape)
 
 
-def read_groups(decisions: Decisions, extra: Sequence[str]) -> LogGroups:
+def name_of(key: Any, names: Sequence[str]) -> str:
+    """Return the name in a log that a key stands for; the key as text if there is none.
+
+    Parameters
+    ----------
+    key
+        An arm or context as a user writes it.
+    names
+        Those of the log.
+
+    Examples
+    --------
+    >>> name_of(1, ["1.0", "2.0"]), name_of(True, ["false", "true"]), name_of(None, [NO_CONTEXT])
+    ('1.0', 'true', '(none)')
+    """
+    written = str(key)
+    if isinstance(key, bool | np.bool_):
+        written = written.lower()
+    if key is None or (isinstance(key, float) and math.isnan(key)):
+        written = NO_CONTEXT
+    if written in names:
+        return written
+    same = [name for name in names if _number(name) == _number(written)]
+    return same[0] if len(same) == 1 else written
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def read_groups(
+    decisions: Decisions,
+    extra: Sequence[str],
+    *,
+    target: str | None = None,
+    observe: str | None = None,
+    exact_rows: int = reward_cells.EXACT,
+) -> LogGroups:
     """Group the decisions of a log.
 
     Parameters
@@ -83,11 +126,14 @@ def read_groups(decisions: Decisions, extra: Sequence[str]) -> LogGroups:
         The log; its features are the extra columns, then those that describe decisions.
     extra
         Names of the extra columns.
+    target, observe
+        Which of them hold the policy's probability of the logged arm, and that of being seen.
+    exact_rows
+        Decisions up to which rewards and probabilities are told apart by value.
 
     Notes
     -----
-    Rewards of up to a million decisions, and rewards of 0 and 1, are counted by value; else those
-    in each of 1,000 intervals together, with their mean and variance.
+    Decisions with features are read one by one; others as `halfseen.values.group_sql` groups them.
     """
     log, columns, counts = decisions.log, decisions.columns, decisions.counts
     if max(-counts.least, counts.most) > reward_cells.LARGEST:
@@ -96,24 +142,29 @@ def read_groups(decisions: Decisions, extra: Sequence[str]) -> LogGroups:
     numbers = ["propensity"] if columns.propensity else []
     numbers += [f"feature_{i}" for i in range(len(columns.features))]
     context = "context" if columns.context else "'all'"
-    rows = f"{decisions.sql} WHERE action IS NOT NULL"
-    keys = ["action", f"{context} AS context", "seen", *numbers]
+    contexts = _contexts(decisions, context)
     if names:
         order = "time, place" if columns.time else "place"
-        held = ", ".join([*keys, "1 AS count, reward, 0.0 AS within"])
-        held += ", row_number() OVER () AS place" + (", time" if columns.time else "")
-        inner, order = f"(SELECT {held} FROM {rows})", f" ORDER BY {order}"
+        held = ", ".join(["action", f"{context} AS context", "seen", *numbers])
+        held += ", 1 AS count, reward, 0.0 AS within, row_number() OVER () AS place"
+        held += ", time" if columns.time else ""
+        inner = f"(SELECT {held} FROM {decisions.sql} WHERE action IS NOT NULL)"
     else:
-        exact = counts.binary or counts.seen.sum() <= reward_cells.EXACT
-        value = "reward" if exact else reward_cells.bin_sql(log, f"{rows} AND seen")
-        keys += [f"{value} AS bin", "count(*) AS count", "avg(reward) AS reward"]
-        keys += ["coalesce(var_pop(reward), 0.0) AS within"]
-        inner = f"(SELECT {', '.join(keys)} FROM {rows} GROUP BY ALL)"
-        order = f" ORDER BY arm, context, {', '.join(['seen', 'bin', *numbers])}"
+        place = {name: f"feature_{i}" for i, name in enumerate(extra)}
+        keys = GroupColumns(
+            context=context,
+            numbers=tuple(numbers),
+            propensity="propensity" if columns.propensity else None,
+            target=place.get(target or ""),
+            observe=place.get(observe or ""),
+        )
+        inner = grouped_sql(decisions, keys, len(contexts), exact_rows)
+        order = ", ".join(["arm", "context", "seen", "bin", *numbers])
     found = log.query(
         "SELECT dense_rank() OVER (ORDER BY action) - 1 AS arm,"
         " dense_rank() OVER (ORDER BY context NULLS LAST) - 1 AS context,"
-        f" {', '.join(['seen', 'count', 'reward', 'within', *numbers])} FROM {inner}{order}"
+        f" {', '.join(['seen', 'count', 'reward', 'within', *numbers])} FROM {inner}"
+        f" ORDER BY {order}"
     )
     seen = np.asarray(found["seen"]).astype(bool)
     values = [filled(found[name]) for name in numbers]
@@ -121,7 +172,7 @@ def read_groups(decisions: Decisions, extra: Sequence[str]) -> LogGroups:
     features = described[len(extra) :]
     return LogGroups(
         arms=counts.names,
-        contexts=_contexts(decisions, context),
+        contexts=contexts,
         sample=Sample(
             count=filled(found["count"]),
             seen=seen,

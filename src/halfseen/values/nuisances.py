@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.tables import listed
-from halfseen.values.log_groups import LogGroups
+from halfseen.values.log_groups import LogGroups, name_of
 
 CUT = 0.01  # smallest estimated probability of being seen
 FOLDS = 5
@@ -108,8 +108,9 @@ def _share(part: Vector, whole: Vector) -> Vector:
     return np.asarray(part / np.where(whole > 0.0, whole, 1.0))
 
 
-def known_rates(log: LogGroups, observe: Mapping[str, float]) -> Vector:
+def known_rates(log: LogGroups, given: Mapping[Any, float]) -> Vector:
     """Return known probabilities of being seen by arm, for each group."""
+    observe = {name_of(arm, log.arms): p for arm, p in given.items()}
     lacking = [name for name in log.arms if name not in observe]
     strange = sorted(map(str, set(observe) - set(log.arms)))
     if lacking or strange:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,10 +15,34 @@ from halfseen.tables import listed, show
 from halfseen.values.cell_errors import CellMeans
 from halfseen.values.influence import normal_interval
 from halfseen.values.log_groups import LogGroups
-from halfseen.values.nuisances import NuisanceModel
+from halfseen.values.nuisances import NuisanceModel, Nuisances
 from halfseen.values.target_policy import SLACK, PolicyOnLog, constant_table
 
 LEVEL = 0.95  # of the bound in an error
+
+
+def check_policies(
+    log: LogGroups, policies: Sequence[PolicyOnLog], model: NuisanceModel, fit: Nuisances
+) -> list[str]:
+    """Raise where the log says nothing about a policy; return what to beware of."""
+    warnings: list[str] = []
+    for field, policy in zip(("target", "compare"), policies, strict=False):
+        check_propensities(log, field, policy)
+        warnings += check_overlap(log, field, policy, model)
+    if log.propensity is None:
+        share = "shares of the arms in each context" if len(log.contexts) > 1 else "arms' shares"
+        warnings.append(
+            f"There are no propensities: the {share} stand in for them. That is right only if"
+            " decisions looked at nothing else."
+        )
+    matter = np.any([policy.logged > 0.0 for policy in policies], axis=0)
+    cut = int(log.sample.count[fit.cut & matter].sum())
+    if cut:
+        warnings.append(
+            f"{cut:,} decisions have an estimated probability of being seen below 0.01; it was"
+            " raised to that."
+        )
+    return list(dict.fromkeys(warnings))
 
 
 def check_propensities(log: LogGroups, field: str, policy: PolicyOnLog) -> None:

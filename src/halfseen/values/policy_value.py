@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +94,7 @@ class PolicyValue(Shown, ByValue):
     tipping_gamma: float | None
     rows: int
     seen: int
-    cells: Cells | None = field(repr=False)  # None with features: they have no bounds
+    cells: tuple[Cells, Cells | None] | None = field(repr=False)  # None with features
     weights: tuple[Vector, Vector | None] = field(repr=False)
     log: str = ""
     warnings: tuple[str, ...] = ()
@@ -133,19 +135,21 @@ class PolicyValue(Shown, ByValue):
         """
         if gamma != math.inf:
             gamma = checks.number("gamma", gamma, at_least=1.0, fix="Use 2, or infinity.")
-        weight = self.weights[1] if difference else self.weights[0]
+        which = 1 if difference else 0
+        weight = self.weights[which]
         if weight is None:
             raise InvalidInput(
                 "difference", "needs a policy to compare with", None, "Give `compare`."
             )
-        if self.cells is None:
+        cells = None if self.cells is None else self.cells[which]
+        if cells is None:
             raise InvalidInput(
                 "features",
                 "have no bounds for missing rewards that differ from seen ones",
                 list(self.asked.get("features", ())),
                 "Group decisions by `context` instead.",
             )
-        return gamma_bounds(self.cells, weight, gamma)
+        return gamma_bounds(cells, weight, gamma)
 
     @cached_property
     def estimates(self) -> Table:
@@ -330,6 +334,19 @@ class PolicyValue(Shown, ByValue):
         from halfseen.report.value.page import write_value
 
         return write_value(self, Path(folder))
+
+
+def value_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a value's JSON.
+
+    Examples
+    --------
+    >>> value_schema()["properties"]["schema_version"]["const"] == SCHEMA_VERSION
+    True
+    """
+    text = files("halfseen.values").joinpath("value.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 def _row(title: str, one: Estimate, level: float) -> dict[str, Any]:

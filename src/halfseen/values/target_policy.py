@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, did_you_mean
 from halfseen.tables import brief, listed
-from halfseen.values.log_groups import LogGroups
+from halfseen.values.log_groups import LogGroups, name_of
 
 LOGGING = "logging"  # names the policy that made the log
 SLACK = 1e-6  # by which probabilities may miss 1
@@ -113,10 +113,14 @@ def _looked_up(log: LogGroups, name: str, table: Vector) -> PolicyOnLog:
 
 def _by_arm(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector:
     row, place = np.zeros(len(log.arms)), {name: i for i, name in enumerate(log.arms)}
+    met: set[str] = set()
     for arm, given in target.items():
         chance = checks.number(f"{field}[{arm}]", given, at_least=0.0, at_most=1.0)
-        name = str(arm)
+        name = name_of(arm, log.arms)
         if name in place:
+            if name in met:
+                raise InvalidInput(field, "must name each arm once", name, "Keep one.")
+            met.add(name)
             row[place[name]] = chance
         elif chance > 0.0:
             raise InvalidInput(
@@ -131,7 +135,7 @@ def _by_arm(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector:
 
 
 def _by_context(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector:
-    given = {str(context): row for context, row in target.items()}
+    given = {name_of(context, log.contexts): row for context, row in target.items()}
     lacking = [name for name in log.contexts if name not in given]
     if lacking:
         raise InvalidInput(
@@ -163,12 +167,12 @@ def _from_function(log: LogGroups, field: str, rule: Callable[..., Any]) -> Vect
     answer = rule(columns)
     if isinstance(answer, Mapping):
         empty = np.zeros(shape[0])
-        unknown = [str(arm) for arm in answer if str(arm) not in log.arms]
+        by_name = {name_of(arm, log.arms): given for arm, given in answer.items()}
+        unknown = [name for name in by_name if name not in log.arms]
         if unknown:
             raise InvalidInput(
                 field, "must give arms of the log", listed(unknown), "Correct their names."
             )
-        by_name = {str(arm): given for arm, given in answer.items()}
         answer = [np.broadcast_to(by_name.get(arm, empty), shape[:1]) for arm in log.arms]
         answer = np.transpose(answer)
     try:

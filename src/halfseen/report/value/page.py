@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections.abc import Mapping
@@ -159,12 +161,12 @@ def command_of(found: PolicyValue, folder: Path) -> str:
                 words.append(_policy(given, "always", "mix", "target"))
         elif name == "compare":
             if given != "logging" and "against_file" not in found.asked:
-                words.append(_policy(given, "against", "against", "against"))
+                words.append(_policy(given, "against-always", "against", "against"))
         elif name not in ONLY_IN_PYTHON and given not in DEFAULTS and UNCHANGED.get(name) != given:
             several = isinstance(given, list | tuple)
             text = ",".join(map(str, given)) if several else str(given)
             if isinstance(given, Mapping):
-                text = ",".join(f"{arm}={p:g}" for arm, p in given.items())
+                text = _mixture(given)
             words.append(f"--{name.replace('_', '-')} {quote(text)}")
     return " ".join([*words, f"--out {quote(str(folder))}"])
 
@@ -173,10 +175,17 @@ def _policy(given: Any, always: str, mix: str, file: str) -> str:
     if isinstance(given, str):
         return f"--{file}-column {quote(given)}"
     if isinstance(given, Mapping) and not any(isinstance(v, Mapping) for v in given.values()):
-        if len(given) == 1 and always != mix:
+        if len(given) == 1:
             return f"--{always} {quote(str(next(iter(given))))}"
-        return f"--{mix} {quote(','.join(f'{arm}={p:g}' for arm, p in given.items()))}"
+        return f"--{mix} {quote(_mixture(given))}"
     return f"--{file}-file POLICY.csv"
+
+
+def _mixture(given: Mapping[Any, Any]) -> str:
+    """Write probabilities by arm as the command reads them, names with a comma in quotes."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(f"{arm}={float(p)}" for arm, p in given.items())
+    return line.getvalue()
 
 
 def _table(found: Table, label: str) -> Html:
