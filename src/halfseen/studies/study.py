@@ -215,6 +215,15 @@ class Study(Shown):
                 self.stop,
                 "Leave it out, or use another censorship and policy.",
             )
+        for name, censorship in self.censorships.items():
+            if censorship.depends_on_reward:
+                raise InvalidInput(
+                    "Study.stop",
+                    f"must be left out where rewards decide what is seen, as in censorships.{name}:"
+                    " observed means are biased, and the level does not hold",
+                    self.stop,
+                    "Leave it out, or use PerArm.",
+                )
         for name, bandit in self.bandits.items():
             if not bandit.law.sub_gaussian:
                 raise InvalidInput(

@@ -1,0 +1,266 @@
+"""What plays of some actions would tell about which is best, from draws of the posterior."""
+
+from __future__ import annotations
+
+import math
+
+from halfseen.checks import Vector
+from halfseen.kernels.compile_hints import inline, shared
+
+LANES = 8  # draws computed at once by the widest vector instructions
+TOGETHER = 5  # coordinates whose products are added before the largest value is kept
+ROUNDING = 1.0 + 1e-9  # no action is left out because of rounding
+
+
+def lanes(draws: int) -> int:
+    """Return how many places some draws take: a multiple of what is computed at once.
+
+    >>> lanes(60)
+    64
+    """
+    return (draws + LANES - 1) // LANES * LANES
+
+
+def coordinates(d: int) -> int:
+    """Return how many coordinates are kept of vectors of d numbers; those beyond d are 0.
+
+    >>> coordinates(2), coordinates(9)
+    (5, 9)
+    """
+    return d if d > TOGETHER else TOGETHER
+
+
+def normals_size(dimension: int, draws: int) -> int:
+    """Return how many numbers hold the normal numbers of some draws, their sums and the longest.
+
+    They are drawn in pairs, so an odd number of coordinates leaves a row to spare.
+    """
+    kept = coordinates(dimension)
+    return (kept + kept % 2) * lanes(draws) + kept + 1
+
+
+def gains_workspace(actions: int, dimension: int, draws: int) -> int:
+    """Return how many numbers `estimate_gains` works in."""
+    return 2 * actions + 2 * coordinates(dimension) * actions + 3 * lanes(draws)
+
+
+def summarize_normals(normals: Vector, d: int, draws: int) -> None:
+    """Write the sums of the draws by coordinate, and the largest square of a draw's length."""
+    width, kept = lanes(draws), coordinates(d)
+    start = normals.size - 1 - kept
+    for i in range(kept):
+        total = 0.0
+        for x in range(draws):
+            total += normals[i * width + x]
+        normals[start + i] = total
+    longest = 0.0
+    for x in range(draws):
+        square = 0.0
+        for i in range(d):
+            square += normals[i * width + x] * normals[i * width + x]
+        longest = square if square > longest else longest
+    normals[normals.size - 1] = longest
+
+
+@shared
+def estimate_gains(
+    rows: Vector,
+    posterior: tuple[Vector, Vector],
+    noise: float,
+    draws: int,
+    normals: Vector,
+    out: tuple[Vector, Vector],
+    work: Vector,
+) -> None:
+    r"""Write each action's expected gap and the variance of its value that the best one explains.
+
+    Thetas are :math:`\hat\theta+\sigma Lz`. With b the best action of a draw, the gap of a is the
+    mean of :math:`\langle b,\theta\rangle` less that of :math:`\langle a,\theta\rangle`, and the
+    variance that of the mean of :math:`\langle a,\theta\rangle` given b. Loops over draws are
+    innermost, so that several are computed at a time.
+
+    Parameters
+    ----------
+    rows
+        The actions, (K, d).
+    posterior
+        The estimate, and L, lower triangular.
+    noise
+        Sigma.
+    draws
+        How many thetas.
+    normals
+        What `summarize_normals` completed: the normal numbers by coordinate and draw, their sums
+        by coordinate, the largest square of a draw's length.
+    out
+        Where the gaps and the variances are written.
+    work
+        `gains_workspace` numbers.
+    """
+    estimate, factor = posterior
+    count, d = rows.shape
+    width, kept = lanes(draws), coordinates(d)
+    means, scales = work[:count], work[2 * count : 2 * count + kept * count]
+    project(rows, estimate, factor, noise, means, scales)
+    leader = 0
+    for k in range(count):
+        if means[k] > means[leader]:
+            leader = k
+    best = work[work.size - width :]
+    find_best(means, scales, leader, normals, work[work.size - 3 * width :])
+    wins = work[count : 2 * count]
+    sums = work[2 * count + kept * count : 2 * count + 2 * kept * count]
+    add_by_best(best, leader, draws, normals, wins, sums)
+    weigh(means, scales, draws, normals, wins, sums, out)
+
+
+@inline
+def project(
+    rows: Vector, estimate: Vector, factor: Vector, noise: float, means: Vector, scales: Vector
+) -> None:
+    """Write every action's posterior mean, and by coordinate what a normal number adds to it."""
+    count, d = rows.shape
+    for k in range(count):
+        mean = 0.0
+        for i in range(d):
+            mean += rows[k, i] * estimate[i]
+        means[k] = mean
+    for j in range(d):
+        for k in range(count):
+            scale = 0.0
+            for i in range(j, d):
+                scale += rows[k, i] * factor[i, j]
+            scales[j * count + k] = noise * scale
+    for x in range(d * count, scales.size):
+        scales[x] = 0.0
+
+
+@inline
+def find_best(means: Vector, scales: Vector, leader: int, normals: Vector, work: Vector) -> None:
+    """Write the best action of every draw at the end of `work`.
+
+    An action whose mean lies below the leader's by more than the longest draw can make up is the
+    best of none and is left out.
+    """
+    count, width = means.size, work.size // 3
+    kept = scales.size // count
+    value, top, best = work[:width], work[width : 2 * width], work[2 * width :]
+    longest = normals[normals.size - 1]
+    for x in range(width):
+        top[x] = -math.inf
+    keep_largest(leader, means, scales, normals, value, top, best)
+    for k in range(count):
+        behind = means[leader] - means[k]
+        apart = 0.0
+        for i in range(kept):
+            step = scales[i * count + k] - scales[i * count + leader]
+            apart += step * step
+        if k != leader and behind * behind <= ROUNDING * longest * apart:
+            keep_largest(k, means, scales, normals, value, top, best)
+
+
+@inline
+def keep_largest(
+    k: int, means: Vector, scales: Vector, normals: Vector, value: Vector, top: Vector, best: Vector
+) -> None:
+    """Compare the values of an action with the largest of the actions before it, draw by draw."""
+    count, width = means.size, top.size
+    last = scales.size // count - TOGETHER
+    for x in range(width):
+        value[x] = means[k]
+    for i in range(last):
+        scale, one = scales[i * count + k], normals[i * width : (i + 1) * width]
+        for x in range(width):
+            value[x] += scale * one[x]
+    a, b, c, e, f = (
+        scales[last * count + k],
+        scales[(last + 1) * count + k],
+        scales[(last + 2) * count + k],
+        scales[(last + 3) * count + k],
+        scales[(last + 4) * count + k],
+    )
+    one, two, three, four, five = (
+        normals[last * width : (last + 1) * width],
+        normals[(last + 1) * width : (last + 2) * width],
+        normals[(last + 2) * width : (last + 3) * width],
+        normals[(last + 3) * width : (last + 4) * width],
+        normals[(last + 4) * width : (last + 5) * width],
+    )
+    action = float(k)
+    for x in range(width):
+        total = value[x] + a * one[x]
+        total = (((total + b * two[x]) + c * three[x]) + e * four[x]) + f * five[x]
+        best[x] = action if total > top[x] else best[x]
+        top[x] = total if total > top[x] else top[x]
+
+
+@inline
+def add_by_best(
+    best: Vector, leader: int, draws: int, normals: Vector, wins: Vector, sums: Vector
+) -> None:
+    """Write of how many draws each action is the best, and the sums of their normal numbers.
+
+    The leader's are what the others leave: it mostly has most draws.
+    """
+    count, width = wins.size, best.size
+    kept = sums.size // count
+    totals = normals[normals.size - 1 - kept : normals.size - 1]
+    for k in range(count):
+        wins[k] = 0.0
+    for x in range(sums.size):
+        sums[x] = 0.0
+    for x in range(draws):
+        b = int(best[x])
+        if b != leader:
+            wins[b] += 1.0
+            for i in range(kept):
+                sums[b * kept + i] += normals[i * width + x]
+    wins[leader] = float(draws)
+    for i in range(kept):
+        sums[leader * kept + i] = totals[i]
+    for b in range(count):
+        if b != leader and wins[b] > 0.0:
+            wins[leader] -= wins[b]
+            for i in range(kept):
+                sums[leader * kept + i] -= sums[b * kept + i]
+
+
+@inline
+def weigh(
+    means: Vector,
+    scales: Vector,
+    draws: int,
+    normals: Vector,
+    wins: Vector,
+    sums: Vector,
+    out: tuple[Vector, Vector],
+) -> None:
+    """Write the expected gaps and the variances explained from the sums by best action."""
+    gaps, spreads = out
+    count = means.size
+    kept = scales.size // count
+    totals = normals[normals.size - 1 - kept : normals.size - 1]
+    top = 0.0
+    for b in range(count):
+        if wins[b] > 0.0:
+            top += wins[b] * means[b]
+            for i in range(kept):
+                top += scales[i * count + b] * sums[b * kept + i]
+    for k in range(count):
+        along = 0.0
+        for i in range(kept):
+            along += scales[i * count + k] * totals[i]
+        gap = (top - along) / draws - means[k]
+        gaps[k] = gap if gap > 0.0 else 0.0
+        spreads[k] = 0.0
+    for b in range(count):
+        if wins[b] > 0.0:
+            apart = sums[b * kept : (b + 1) * kept]
+            for i in range(kept):
+                apart[i] = apart[i] / wins[b] - totals[i] / draws
+            share = wins[b] / draws
+            for k in range(count):
+                along = 0.0
+                for i in range(kept):
+                    along += scales[i * count + k] * apart[i]
+                spreads[k] += share * (along * along)
