@@ -185,9 +185,8 @@ def test_no_winner_is_declared_where_rewards_decide_what_is_seen(censorship):
     seen = {"hidden": censorship}
     with pytest.raises(InvalidInput, match=r"`Study\.stop` must be .* as in censorships\.hidden"):
         Study(problem, seen, EqualObservations(), horizon=100, stop="winner")
-    said = r"must be left out with late feedback"
-    with pytest.raises(InvalidInput, match=said):
-        late = Delayed(GeometricDelay(5), window=50, sends="conversions")
+    late = Delayed(GeometricDelay(5), window=50, sends="conversions")
+    with pytest.raises(InvalidInput, match="must be left out with late feedback"):
         Study(problem, late, EqualObservations(), horizon=100, stop="winner")
 
 

@@ -88,7 +88,7 @@ class ImputeZero(_Impute):
     fill = staticmethod(zero)
 
     def check(self, setting: Setting) -> None:
-        """Refuse what the base policy refuses, and exponential indices, which a 0 makes infinite."""
+        """Refuse what the base policy refuses, and indices that a reward of 0 makes infinite."""
         super().check(setting)
         if isinstance(self.base, FamilyPolicy) and self.base.family_in(setting) == EXPONENTIAL:
             raise InvalidInput(

@@ -21,7 +21,7 @@ from halfseen.kernels.posterior_gains import (
     summarize_normals,
 )
 from halfseen.policies.linear.base import LinearKnowledge, LinearPolicy, LinearSetting
-from halfseen.problems.action_sets import SECOND
+from halfseen.problems.action_sets import SECOND as SECOND_OF_PAIR
 
 NOISE, DRAWS, REFRESH, OBSERVE = range(4)  # columns of the constants
 IGNORED, KNOWN, LEARNED = OBSERVES = ("ignored", "known", "learned")
@@ -90,7 +90,7 @@ def draw_normals(
             first[x], second[x] = mantissa(high, low), mantissa(other_high, other_low)
             box[x], other_box[x] = high & BOXES, other_high & BOXES
         stretch(stream, clock, pairs, pair, first, box)
-        stretch(stream, clock, pairs, pair + SECOND, second, other_box)
+        stretch(stream, clock, pairs, pair + SECOND_OF_PAIR, second, other_box)
     if d % 2 == 1:
         for x in range(d * width, (d + 1) * width):
             normals[x] = 0.0
@@ -108,8 +108,8 @@ def stretch(
             numbers[x] *= BOX_STEP[box]
         else:
             place = x * pairs + start
-            high, low, other_high, other_low = words(stream, clock, place & (SECOND - 1))
-            if place >= SECOND:
+            high, low, other_high, other_low = words(stream, clock, place & (SECOND_OF_PAIR - 1))
+            if place >= SECOND_OF_PAIR:
                 high, low = other_high, other_low
             numbers[x] = normal_from(high, low, stream, clock, place)
 
