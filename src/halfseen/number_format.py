@@ -67,7 +67,7 @@ def aligned(
     missing
         What is written where there is no number.
     pad
-        Keep decimals that are 0 in the whole column.
+        Keep decimals that no number of the column needs.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def aligned(
     ['0.9', '0.1', '1e-09']
     """
     sizes = sorted(abs(v) for v in values if v is not None and math.isfinite(v) and v != 0.0)
-    middle = sizes[len(sizes) // 2] if sizes else 1.0
+    middle = sizes[(len(sizes) - 1) // 2] if sizes else 1.0
     places = min(max(digits - 1 - math.floor(math.log10(middle)), 0), digits + 2)
     if sizes and (sizes[-1] >= 1e12 or sizes[-1] < 1e-4):
         places = -1
@@ -88,9 +88,11 @@ def aligned(
     def fixed(value: float) -> bool:
         return math.isfinite(value) and places >= 0 and (value == 0.0 or abs(value) >= least)
 
-    if not pad and places > 0:
-        ends = [f"{v:.{places}f}" for v in values if v is not None and fixed(v)]
-        places -= min((len(end) - len(end.rstrip("0")) for end in ends), default=0)
+    known = [value for value in values if value is not None and fixed(value)]
+    while not pad and places > 0:
+        if not all(math.isclose(v, round(v, places - 1), rel_tol=1e-9) for v in known):
+            break
+        places -= 1
     return [
         missing
         if value is None or value != value or (missing and not math.isfinite(value))

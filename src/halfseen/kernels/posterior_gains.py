@@ -8,7 +8,7 @@ from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import inline, shared
 
 LANES = 8  # draws computed at once by the widest vector instructions
-TOGETHER = 5  # coordinates whose products are added before the largest value is kept
+TOGETHER = 5  # coordinates whose products are added at once; of shorter vectors 5 are kept
 ROUNDING = 1.0 + 1e-9  # no action is left out because of rounding
 
 
@@ -106,9 +106,13 @@ def estimate_gains(
     for k in range(count):
         if means[k] > means[leader]:
             leader = k
-    best = work[work.size - width :]
-    find_best(means, scales, leader, normals, work[work.size - 3 * width :])
-    wins = work[count : 2 * count]
+    wins, drawn = work[count : 2 * count], work[work.size - 3 * width :]
+    top, best = drawn[width : 2 * width], drawn[2 * width :]
+    mark_possible(means, scales, leader, normals[normals.size - 1], wins)
+    if kept == TOGETHER:
+        find_best(means, scales, wins, normals, top, best)
+    else:
+        find_best_of_long(means, scales, wins, normals, drawn)
     sums = work[2 * count + kept * count : 2 * count + 2 * kept * count]
     add_by_best(best, leader, draws, normals, wins, sums)
     weigh(means, scales, draws, normals, wins, sums, out)
@@ -136,62 +140,80 @@ def project(
 
 
 @inline
-def find_best(means: Vector, scales: Vector, leader: int, normals: Vector, work: Vector) -> None:
-    """Write the best action of every draw at the end of `work`.
+def mark_possible(
+    means: Vector, scales: Vector, leader: int, longest: float, possible: Vector
+) -> None:
+    """Write 1 for every action that some draw may find the best, else 0.
 
-    An action whose mean lies below the leader's by more than the longest draw can make up is the
-    best of none and is left out.
+    Not possible is an action whose mean lies below the leader's by more than the longest draw, of
+    which the squared length is given, can make up.
     """
-    count, width = means.size, work.size // 3
-    kept = scales.size // count
-    value, top, best = work[:width], work[width : 2 * width], work[2 * width :]
-    longest = normals[normals.size - 1]
-    for x in range(width):
-        top[x] = -math.inf
-    keep_largest(leader, means, scales, normals, value, top, best)
+    count = means.size
     for k in range(count):
         behind = means[leader] - means[k]
         apart = 0.0
-        for i in range(kept):
+        for i in range(scales.size // count):
             step = scales[i * count + k] - scales[i * count + leader]
             apart += step * step
-        if k != leader and behind * behind <= ROUNDING * longest * apart:
-            keep_largest(k, means, scales, normals, value, top, best)
+        possible[k] = 1.0 if behind * behind <= ROUNDING * longest * apart else 0.0
+    possible[leader] = 1.0
 
 
 @inline
-def keep_largest(
-    k: int, means: Vector, scales: Vector, normals: Vector, value: Vector, top: Vector, best: Vector
+def find_best(
+    means: Vector, scales: Vector, possible: Vector, normals: Vector, top: Vector, best: Vector
 ) -> None:
-    """Compare the values of an action with the largest of the actions before it, draw by draw."""
+    """Write the best action of every draw, for vectors of 5 coordinates."""
     count, width = means.size, top.size
-    last = scales.size // count - TOGETHER
-    for x in range(width):
-        value[x] = means[k]
-    for i in range(last):
-        scale, one = scales[i * count + k], normals[i * width : (i + 1) * width]
-        for x in range(width):
-            value[x] += scale * one[x]
-    a, b, c, e, f = (
-        scales[last * count + k],
-        scales[(last + 1) * count + k],
-        scales[(last + 2) * count + k],
-        scales[(last + 3) * count + k],
-        scales[(last + 4) * count + k],
-    )
     one, two, three, four, five = (
-        normals[last * width : (last + 1) * width],
-        normals[(last + 1) * width : (last + 2) * width],
-        normals[(last + 2) * width : (last + 3) * width],
-        normals[(last + 3) * width : (last + 4) * width],
-        normals[(last + 4) * width : (last + 5) * width],
+        normals[:width],
+        normals[width : 2 * width],
+        normals[2 * width : 3 * width],
+        normals[3 * width : 4 * width],
+        normals[4 * width : 5 * width],
     )
-    action = float(k)
     for x in range(width):
-        total = value[x] + a * one[x]
-        total = (((total + b * two[x]) + c * three[x]) + e * four[x]) + f * five[x]
-        best[x] = action if total > top[x] else best[x]
-        top[x] = total if total > top[x] else top[x]
+        top[x] = -math.inf
+    for k in range(count):
+        if possible[k] > 0.0:
+            a, b, c = scales[k], scales[count + k], scales[2 * count + k]
+            e, f = scales[3 * count + k], scales[4 * count + k]
+            mean, action = means[k], float(k)
+            for x in range(width):
+                total = ((mean + a * one[x]) + b * two[x]) + c * three[x]
+                total = (total + e * four[x]) + f * five[x]
+                best[x] = action if total > top[x] else best[x]
+                top[x] = total if total > top[x] else top[x]
+
+
+@inline
+def find_best_of_long(
+    means: Vector, scales: Vector, possible: Vector, normals: Vector, work: Vector
+) -> None:
+    """Do the same for any number of coordinates, two at a time."""
+    count, width = means.size, work.size // 3
+    kept = scales.size // count
+    value, top, best = work[:width], work[width : 2 * width], work[2 * width :]
+    for x in range(width):
+        top[x] = -math.inf
+    for k in range(count):
+        if possible[k] > 0.0:
+            mean, action = means[k], float(k)
+            for x in range(width):
+                value[x] = mean
+            for i in range(0, kept - 1, 2):
+                a, b = scales[i * count + k], scales[(i + 1) * count + k]
+                one = normals[i * width : (i + 1) * width]
+                two = normals[(i + 1) * width : (i + 2) * width]
+                for x in range(width):
+                    value[x] = (value[x] + a * one[x]) + b * two[x]
+            if kept % 2 == 1:
+                a, one = scales[(kept - 1) * count + k], normals[(kept - 1) * width : kept * width]
+                for x in range(width):
+                    value[x] += a * one[x]
+            for x in range(width):
+                best[x] = action if value[x] > top[x] else best[x]
+                top[x] = value[x] if value[x] > top[x] else top[x]
 
 
 @inline
