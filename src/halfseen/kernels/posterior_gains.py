@@ -114,7 +114,7 @@ def estimate_gains(
     else:
         find_best_of_long(means, scales, wins, normals, drawn)
     sums = work[2 * count + kept * count : 2 * count + 2 * kept * count]
-    add_by_best(best, leader, draws, normals, wins, sums)
+    add_by_best(best, draws, normals, wins, sums)
     weigh(means, scales, draws, normals, wins, sums, out)
 
 
@@ -217,34 +217,26 @@ def find_best_of_long(
 
 
 @inline
-def add_by_best(
-    best: Vector, leader: int, draws: int, normals: Vector, wins: Vector, sums: Vector
-) -> None:
-    """Write of how many draws each action is the best, and the sums of their normal numbers.
-
-    The leader's are what the others leave: it mostly has most draws.
-    """
+def add_by_best(best: Vector, draws: int, normals: Vector, wins: Vector, sums: Vector) -> None:
+    """Write of how many draws each action is the best, and the sums of their normal numbers."""
     count, width = wins.size, best.size
     kept = sums.size // count
-    totals = normals[normals.size - 1 - kept : normals.size - 1]
     for k in range(count):
         wins[k] = 0.0
     for x in range(sums.size):
         sums[x] = 0.0
     for x in range(draws):
         b = int(best[x])
-        if b != leader:
-            wins[b] += 1.0
+        wins[b] += 1.0
+        if kept == TOGETHER:  # all read before any is written: no waiting for each other
+            own = sums[TOGETHER * b : TOGETHER * (b + 1)]
+            first, second = own[0] + normals[x], own[1] + normals[width + x]
+            third, fourth = own[2] + normals[2 * width + x], own[3] + normals[3 * width + x]
+            own[4] += normals[4 * width + x]
+            own[0], own[1], own[2], own[3] = first, second, third, fourth
+        else:
             for i in range(kept):
                 sums[b * kept + i] += normals[i * width + x]
-    wins[leader] = float(draws)
-    for i in range(kept):
-        sums[leader * kept + i] = totals[i]
-    for b in range(count):
-        if b != leader and wins[b] > 0.0:
-            wins[leader] -= wins[b]
-            for i in range(kept):
-                sums[leader * kept + i] -= sums[b * kept + i]
 
 
 @inline
@@ -278,11 +270,31 @@ def weigh(
     for b in range(count):
         if wins[b] > 0.0:
             apart = sums[b * kept : (b + 1) * kept]
+            per_win, per_draw = 1.0 / wins[b], 1.0 / draws
             for i in range(kept):
-                apart[i] = apart[i] / wins[b] - totals[i] / draws
-            share = wins[b] / draws
-            for k in range(count):
-                along = 0.0
-                for i in range(kept):
-                    along += scales[i * count + k] * apart[i]
-                spreads[k] += share * (along * along)
+                apart[i] = apart[i] * per_win - totals[i] * per_draw
+            add_squares(wins[b] / draws, apart, scales, spreads)
+
+
+@inline
+def add_squares(share: float, apart: Vector, scales: Vector, spreads: Vector) -> None:
+    """Add a share of the square of every action's product with a vector."""
+    count, kept = spreads.size, apart.size
+    if kept == TOGETHER:
+        a, b, c, e, f = apart[0], apart[1], apart[2], apart[3], apart[4]
+        one, two, three, four, five = (
+            scales[:count],
+            scales[count : 2 * count],
+            scales[2 * count : 3 * count],
+            scales[3 * count : 4 * count],
+            scales[4 * count : 5 * count],
+        )
+        for k in range(count):
+            along = (a * one[k] + b * two[k]) + (c * three[k] + e * four[k]) + f * five[k]
+            spreads[k] += share * (along * along)
+    else:
+        for k in range(count):
+            along = 0.0
+            for i in range(kept):
+                along += scales[i * count + k] * apart[i]
+            spreads[k] += share * (along * along)
