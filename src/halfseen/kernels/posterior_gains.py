@@ -125,18 +125,17 @@ def project(
     """Write every action's posterior mean, and by coordinate what a normal number adds to it."""
     count, d = rows.shape
     for k in range(count):
-        mean = 0.0
-        for i in range(d):
-            mean += rows[k, i] * estimate[i]
-        means[k] = mean
-    for j in range(d):
-        for k in range(count):
-            scale = 0.0
-            for i in range(j, d):
-                scale += rows[k, i] * factor[i, j]
-            scales[j * count + k] = noise * scale
-    for x in range(d * count, scales.size):
+        means[k] = 0.0
+    for x in range(scales.size):
         scales[x] = 0.0
+    for i in range(d):
+        column, mean = rows[:, i], estimate[i]
+        for k in range(count):
+            means[k] += mean * column[k]
+        for j in range(i + 1):
+            scale, out = noise * factor[i, j], scales[j * count : (j + 1) * count]
+            for k in range(count):
+                out[k] += scale * column[k]
 
 
 @inline
