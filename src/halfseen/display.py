@@ -80,7 +80,7 @@ class Tabular(Shown):
 
     def _framed(self) -> Table:
         found: Any = getattr(self, self._frame)
-        return found if isinstance(found, Table) else found()  # type: ignore[no-any-return]
+        return found if isinstance(found, Table) else found()
 
 
 class ShownAsCall(Shown):
