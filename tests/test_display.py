@@ -15,6 +15,7 @@ from halfseen import (
     AnyFunction,
     ArmedBandit,
     FiniteActions,
+    InvalidInput,
     LinearAgent,
     LinearBandit,
     LinUCB,
@@ -27,7 +28,8 @@ from halfseen import (
     simulate,
     theory,
 )
-from halfseen.display import Shown, first_sentence
+from halfseen.display import Shown, Tabular, first_sentence
+from halfseen.logs.missing_bounds import MeanBounds
 from halfseen.tables import Table
 
 BI_REGION = MultiThreshold([math.pi / 3], [1.0, 0.75], [0, 0, 1])
@@ -256,3 +258,34 @@ def test_a_dataclass_without_words_of_its_own_shows_its_fields():
 
     thing = Found(0.123456, np.zeros((2, 3)), {"a": 1.5})
     assert repr(thing) == "<Found: value 0.1235, table array of 2 x 3, by {a: 1.5}>"
+
+
+def test_what_one_table_says_is_a_data_frame_and_one_picture_a_chart():
+    arms, seen = ArmedBandit([0.6, 0.5, 0.3]), PerArm([0.3, 0.9, 0.1])
+    money = halfseen.invest([0.1, 0.5], cost=100.0, budget=20.0, names=["a", "b"])
+    ends = (np.array([0.2, 0.1]), np.array([0.5, 0.9]), np.zeros(2), np.zeros(2))
+    means = MeanBounds(2.0, ("a", "b"), *ends)
+    bounds = halfseen.theory.regret_bounds(arms, seen, UCB(), 1000)
+    lower = halfseen.theory.lower_bounds(arms, seen, 10_000, 500.0)
+    for found, rows in (
+        (money, money.arms),
+        (means, means.table),
+        (bounds, bounds.table()),
+        (lower, lower.table()),
+    ):
+        assert found.to_pandas().equals(rows.to_pandas())
+        assert found.to_polars().equals(rows.to_polars())
+        assert found.plot().to_dict()["$schema"]
+    tied = halfseen.theory.lower_bounds(ArmedBandit([0.5, 0.5]), PerArm([0.3, 0.9]), 100, 50.0)
+    with pytest.raises(InvalidInput, match=r"needs a least slope .* must have one best arm"):
+        tied.plot()
+
+
+def test_every_object_with_a_table_gives_it_as_a_data_frame():
+    study = Study(ArmedBandit([0.6, 0.5]), PerArm([0.3, 0.9]), UCB(), horizon=50, replications=2)
+    result = simulate(study, engine="reference")
+    swept = halfseen.sweep(study, "horizon", [20, 40], engine="reference")
+    assert len(result.to_pandas()) == len(result.summary())
+    assert len(swept.to_pandas()) == len(swept.summary())
+    kinds = (halfseen.Audit, halfseen.Plan, halfseen.PolicyValue, halfseen.Summary, halfseen.Window)
+    assert all(issubclass(kind, Tabular) for kind in kinds)

@@ -214,3 +214,16 @@ def test_a_percentage_is_near_and_neither_none_nor_all_unless_it_is(share):
     written = float(percent(share).removesuffix("%"))
     assert written == pytest.approx(100 * share, rel=0.051)
     assert (written in (0.0, 100.0)) == (100 * share in (0.0, 100.0))
+
+
+def test_numbers_of_a_column_have_the_same_decimals_everywhere():
+    rows = ((0.677, 1.57, 10.0, 3), (0.5953, 6.162, 1e-9, 4), (None, 1234.5, math.inf, 5))
+    found = Table(("rate", "worth", "far", "count"), rows)
+    cells = [line.split() for line in str(found).splitlines()[2:]]
+    assert cells[0] == ["0.6770", "1.570", "10", "3"]
+    assert cells[1] == ["0.5953", "6.162", "1e-09", "4"]
+    assert cells[2] == ["1,234.500", "inf", "5"]
+    for written in (found.to_markdown(), found._repr_html_()):
+        assert "0.6770" in written
+        assert "1.570" in written
+    assert "0.677," in found.to_csv()  # in full

@@ -6,11 +6,15 @@ import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from halfseen.tables import Table, brief, show
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 LISTED = 6  # entries of a list that are written out
 WIDE = 160  # characters of a line
@@ -56,6 +60,27 @@ class Shown:
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         return block(type(self).__name__, self._headline(), self._details())
+
+
+class Tabular(Shown):
+    """An object that one table says most of: as a data frame it is that table.
+
+    A class sets `_frame`, the name of the property or method that has the table.
+    """
+
+    _frame: ClassVar[str] = "table"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the table as a pandas data frame, numbers in full precision."""
+        return self._framed().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the table as a polars data frame, numbers in full precision."""
+        return self._framed().to_polars()
+
+    def _framed(self) -> Table:
+        found: Any = getattr(self, self._frame)
+        return found if isinstance(found, Table) else found()
 
 
 class ShownAsCall(Shown):

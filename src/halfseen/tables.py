@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import html
 import io
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen.errors import InvalidInput, one_line
+from halfseen.number_format import aligned as aligned
+from halfseen.number_format import percent as percent
+from halfseen.number_format import show as show
+from halfseen.number_format import with_error as with_error
 
 if TYPE_CHECKING:
     import pandas
@@ -248,7 +251,17 @@ class Table:
         }
 
     def _written(self) -> list[tuple[str, ...]]:
-        return [tuple(show(cell) for cell in row) for row in self.rows]
+        """Return the cells as text, the numbers of a column with the same number of decimals."""
+        columns = [_column([row[i] for row in self.rows]) for i in range(len(self.columns))]
+        return list(zip(*columns, strict=True))
+
+
+def _column(values: Sequence[Any]) -> list[str]:
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    numeric = all(v is None or type(v) in (int, float) for v in plain)
+    if not (numeric and any(type(v) is float for v in plain)):
+        return [show(value) for value in plain]
+    return aligned(plain, digits=4, missing="", pad=False)
 
 
 def _line(cell: str, escapes: dict[int, str]) -> str:
@@ -265,22 +278,6 @@ def _latex_cell(value: Any, error: Any, bold: bool) -> str:
     text = text.replace("±", r"\pm").replace(",", "{,}").replace("inf", r"\infty")
     text = re.sub(r"e([+-])0*(\d+)", lambda e: rf" \cdot 10^{{{e[1].strip('+')}{e[2]}}}", text)
     return rf"$\mathbf{{{text}}}$" if bold else f"${text}$"
-
-
-def with_error(value: float, error: float) -> str:
-    """Write a value with its error, both to the error's second significant digit.
-
-    >>> with_error(81.234, 4.912), with_error(1234.5, 120.0), with_error(0.51234, 0.00567)
-    ('81.2 ± 4.9', '1,234 ± 120', '0.5123 ± 0.0057')
-    >>> with_error(3.0, 0.0)
-    '3 ± 0'
-    """
-    if not (math.isfinite(value) and math.isfinite(error) and error > 0.0):
-        return f"{show(value)} ± {show(error)}"
-    digits = max(0, 1 - math.floor(math.log10(float(f"{error:.1e}"))))
-    if digits > 12:
-        return f"{show(value)} ± {show(error)}"
-    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
 
 
 def no_formula(cell: Any) -> Any:
@@ -311,42 +308,6 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     """
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(brief(name, 40) for name in names[:most]) + more
-
-
-def show(value: Any) -> str:
-    """Format a value: about four significant digits, thousands separated, None as nothing.
-
-    >>> show(12345.678), show(0.00123456), show(3), show(None)
-    ('12,346', '0.001235', '3', '')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool | str):
-        return str(value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if value != value:
-            return ""
-        return f"{value:,.0f}" if 999.95 <= abs(value) < 1e15 else f"{value:.4g}"
-    return str(value)
-
-
-def percent(share: float) -> str:
-    """Format a share as a percentage; 0% and 100% only if it is exactly that.
-
-    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996), percent(1 - 1e-7)
-    ('66%', '4.2%', '100%', '99.96%', '99.99999%')
-    """
-    value = 100.0 * share
-    if value in (0.0, 100.0) or 10.0 <= value < 99.5:
-        return f"{value:.0f}%"
-    if value < 99.5:
-        return f"{value:.2g}%"
-    places = max(2, -math.floor(math.log10(abs(100.0 - value)) + 1e-6))
-    return f"{value:.{places}f}".rstrip("0") + "%"
 
 
 def table(records: Sequence[dict[str, Any]]) -> Table:

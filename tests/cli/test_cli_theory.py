@@ -43,7 +43,7 @@ def test_dimension_for_people(monkeypatch, capsys):
     assert ["arms", "3"] in lines
     assert ["effective", "dimension", "13.11"] in lines
     assert ["factor", "4.37"] in lines
-    assert ["1", "0.1", "1", "10", "0.7627", "1"] in lines
+    assert ["1", "0.1", "1", "10.000", "0.7627", "1.00000"] in lines
 
 
 def test_dimension_for_programs(monkeypatch, capsys):

@@ -59,6 +59,8 @@ def test_every_command_is_in_one_group_and_its_line_fits_80_columns():
 def test_completion_is_printed_for_three_shells(shell):
     ended = CliRunner().invoke(app, ["completion", shell])
     assert f"_HALFSEEN_COMPLETE=complete_{shell}" in ended.output
+    loads = "|| { autoload -Uz compinit && compinit }"  # a new .zshrc has not
+    assert (loads in ended.output) == (shell == "zsh")
 
 
 def test_a_shell_completes_commands():

@@ -1,5 +1,7 @@
 """The least information ratio: golden values, and no distribution has a smaller one."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,3 +50,16 @@ def test_where_nothing_is_to_be_gained_the_least_gap_is_played():
     found = least([0.4, 0.1, 0.3], [0.0, 0.0, 0.0])
     assert (found[FIRST], found[CHANCE]) == (1, 0.0)
     assert least([0.4, 0.0, 0.3], [1.0, 0.0, 0.5])[FIRST] == 1
+
+
+@given(st.integers(2, 12), st.integers(0, 2**32 - 1))
+def test_the_least_of_all_pairs_is_found(count, seed):
+    generator = np.random.default_rng(seed)
+    gaps, gains = generator.random(count) ** 3 + 1e-9, generator.random(count) ** 6 + 1e-6
+    smallest = (gaps**2 / gains).min()
+    for i, j in itertools.permutations(range(count), 2):
+        rise, growth = gaps[j] - gaps[i], gains[j] - gains[i]
+        chance = np.clip(gaps[i] / rise - 2 * gains[i] / growth, 0, 1)
+        mixed = (gaps[i] + chance * rise) ** 2 / (gains[i] + chance * growth)
+        smallest = min(smallest, mixed)
+    assert least(gaps, gains)[RATIO] == pytest.approx(smallest, rel=1e-9)

@@ -138,6 +138,12 @@ def test_laws_of_numbers_above_0_refuse_other_means_and_any_noise(law):
         ArmedBandit([0.5], noise=0.5, reward=law)
 
 
+def test_exponential_means_are_above_0():
+    with pytest.raises(InvalidInput, match=r"ArmedBandit\.means\[0\]` must be .* above 0; got 0"):
+        ArmedBandit([0.0, 1.0], reward="exponential")
+    assert ArmedBandit([0.0, 1.0], reward="poisson").means == (0.0, 1.0)
+
+
 @pytest.mark.parametrize("degrees", [1.0, 0.0, math.nan, "3", 1e7])
 def test_student_t_needs_degrees_of_freedom_above_1(degrees):
     with pytest.raises(InvalidInput, match=r"^`StudentT\.degrees"):

@@ -25,6 +25,7 @@ from halfseen import (
     RewardDependent,
     Study,
     Uniform,
+    WithCovariate,
     simulate,
     summarize,
 )
@@ -217,6 +218,24 @@ def test_linear_bandits_summaries_and_the_gpu_refuse_it():
         summarize(study())
     with pytest.raises(InvalidInput, match="cannot play a study that stops at a winner"):
         simulate(study(), engine="cuda")
+
+
+@pytest.mark.parametrize(
+    "censorship",
+    [
+        RewardDependent([{0: 0.8, 1: 0.3}, 0.5, 0.5]),
+        WithCovariate([[[0.8, 0.2], [0.2, 0.8]]] * 3, [[[0.8, 0.3]] * 2, 0.5, 0.5]),
+    ],
+)
+def test_no_winner_is_declared_where_rewards_decide_what_is_seen(censorship):
+    """The first arm is the best and its ones are hidden: the second would be declared."""
+    problem = ArmedBandit([0.6, 0.5, 0.1], reward="bernoulli")
+    seen = {"hidden": censorship}
+    with pytest.raises(InvalidInput, match=r"`Study\.stop` must be .* as in censorships\.hidden"):
+        Study(problem, seen, EqualObservations(), horizon=100, stop="winner")
+    late = Delayed(GeometricDelay(5), window=50, sends="conversions")
+    with pytest.raises(InvalidInput, match="must be left out with late feedback"):
+        Study(problem, late, EqualObservations(), horizon=100, stop="winner")
 
 
 @pytest.mark.slow

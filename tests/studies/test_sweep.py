@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 from halfseen import (
     UCB,
     ArmedBandit,
+    Delayed,
+    GeometricDelay,
     InvalidInput,
     PerArm,
     Study,
@@ -19,7 +21,8 @@ from halfseen import (
     sweep,
 )
 from halfseen.cli import app
-from halfseen.studies.sweep import Sweep, varied
+from halfseen.studies.sweep import Sweep
+from halfseen.studies.swept_number import varied
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 
@@ -272,3 +275,29 @@ def test_a_rerun_of_a_sweep_says_once_that_nothing_was_left_to_play(spec, tmp_pa
     assert again.stderr.startswith("Nothing was left to play: all 6 cells are in ")
     assert again.stderr.count("\n") == 1
     assert "Simulated earlier, in " in again.stdout
+
+
+def late(laws):
+    arms = ArmedBandit([0.6, 0.5], reward="bernoulli")
+    return Study(arms, {"late": Delayed(laws, window=30)}, UCB(), horizon=40, baseline=False)
+
+
+def test_a_path_leads_into_a_delay_law_and_only_numbers_are_offered():
+    one, both = late(GeometricDelay(5)), late([GeometricDelay(5), GeometricDelay(9, arrive=0.5)])
+    for mean in (1.0, 20.0):
+        found = varied(one, "censorships.*.laws.mean", mean).censorships["late"]
+        assert found == Delayed(GeometricDelay(mean), window=30)
+    found = varied(both, "censorships.late.laws.1.arrive", 0.8).censorships["late"]
+    assert found.laws[1] == GeometricDelay(9, arrive=0.8)
+    assert found.laws[0] == GeometricDelay(5)
+    assert varied(one, "censorships.late.window", 7).censorships["late"].window == 7
+    said = r"Use one of: censorships\.late\.laws\.mean, censorships\.late\.laws\.arrive, cens"
+    with pytest.raises(InvalidInput, match=said + r"orships\.late\.window\.$"):
+        varied(one, "censorships.late.law", 1)
+    with pytest.raises(InvalidInput, match=r"Add its place: censorships\.late\.laws\.0\.mean\."):
+        varied(both, "censorships.*.laws.mean", 1)
+    with pytest.raises(InvalidInput, match=r"must name a number; .*Use one of: cens.*laws\.mean"):
+        varied(one, "censorships.late.laws", 1)
+    with pytest.raises(InvalidInput, match="must name an entry that exists"):
+        varied(both, "censorships.late.laws.2.mean", 1)
+    assert sweep(one, "censorships.*.laws.mean", [1, 5], engine="reference").coordinate == "mean"

@@ -312,6 +312,8 @@ def completion(
     from halfseen.cli.ending import COMPLETE
 
     known = checks.one_of("SHELL", shell, ("bash", "zsh", "fish"))
+    if known == "zsh":  # a new .zshrc has not loaded what defines compdef
+        print("(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }")
     print(get_completion_script(prog_name="halfseen", complete_var=COMPLETE, shell=known))
 
 

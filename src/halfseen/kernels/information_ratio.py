@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from halfseen.checks import Vector
-from halfseen.kernels.compile_hints import shared
+from halfseen.kernels.compile_hints import inline, shared
 
 FIRST, SECOND, CHANCE, RATIO = range(4)
 
@@ -16,8 +16,9 @@ def least_ratio(gaps: Vector, gains: Vector, out: Vector) -> None:
 
     Two actions suffice. With gaps g, h and gains u, v of a pair, B = h - g > 0 and E = v - u > 0,
     the second is played with probability :math:`q = g/B - 2u/E`; if that lies between 0 and 1 the
-    ratio is :math:`4B(gE - Bu)/E^2`, otherwise one of the two is better alone. Where nothing can
-    be gained the least gap is played.
+    ratio is :math:`4B(gE - Bu)/E^2`, otherwise one of the two is better alone. The ratio is convex,
+    so an action that lowers it when mixed in leads on from the best one alone, and the search ends
+    at the least when no action does. Where nothing can be gained the least gap is played.
 
     Parameters
     ----------
@@ -49,16 +50,33 @@ def least_ratio(gaps: Vector, gains: Vector, out: Vector) -> None:
                 least = ratio
                 out[FIRST] = k
     out[SECOND] = out[FIRST]
-    for i in range(actions):
-        for j in range(actions):
-            rise, growth = gaps[j] - gaps[i], gains[j] - gains[i]
-            if rise > 0.0 and growth > 0.0:
-                inside = gaps[i] * growth - 2.0 * gains[i] * rise
-                if 0.0 < inside < rise * growth:
-                    ratio = 4.0 * rise * (gaps[i] * growth - rise * gains[i]) / (growth * growth)
-                    if ratio < least:
-                        least = ratio
-                        out[FIRST] = i
-                        out[SECOND] = j
-                        out[CHANCE] = inside / (rise * growth)
     out[RATIO] = least if least < math.inf else 0.0
+    if 0.0 < least < math.inf:
+        mix_in(gaps, gains, out)
+
+
+@inline
+def mix_in(gaps: Vector, gains: Vector, out: Vector) -> None:
+    """Lower the ratio by the action along which it falls fastest, until it falls along none."""
+    falls = True
+    while falls:
+        i, j, chance = int(out[FIRST]), int(out[SECOND]), out[CHANCE]
+        gap = gaps[i] + chance * (gaps[j] - gaps[i])
+        gain = gains[i] + chance * (gains[j] - gains[i])
+        steepest = gap * gain
+        third = i
+        for k in range(gaps.size):
+            slope = 2.0 * gain * gaps[k] - gap * gains[k]
+            third = k if slope < steepest else third
+            steepest = slope if slope < steepest else steepest
+        falls = False
+        for other in (i, j):
+            low, high = (third, other) if gaps[third] < gaps[other] else (other, third)
+            rise, growth = gaps[high] - gaps[low], gains[high] - gains[low]
+            inside = gaps[low] * growth - 2.0 * gains[low] * rise
+            if growth > 0.0 and 0.0 < inside < rise * growth:
+                ratio = 4.0 * rise * (gaps[low] * growth - rise * gains[low]) / (growth * growth)
+                if ratio < out[RATIO]:
+                    falls = True
+                    out[FIRST], out[SECOND], out[RATIO] = low, high, ratio
+                    out[CHANCE] = inside / (rise * growth)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.equality import ByValue
 from halfseen.logs.advice import Advice
 from halfseen.logs.audit_export import MOST_ARMS, rates_table, shown_rates
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(Advice, Shown, ByValue):
+class Audit(Advice, Tabular, ByValue):
     """What a log says about its missing feedback.
 
     Attributes
@@ -87,6 +87,8 @@ class Audit(Advice, Shown, ByValue):
     asked
         The options the audit was asked with.
     """
+
+    _frame = "rates"
 
     log: str
     columns: Columns

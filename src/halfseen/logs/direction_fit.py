@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Shown, Tabular
 from halfseen.equality import ByValue
 from halfseen.logs.isotonic import Curve
 from halfseen.phrases import counted
@@ -42,7 +42,7 @@ class Intervals(Shown, ByValue):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DirectionFit(Shown, ByValue):
+class DirectionFit(Tabular, ByValue):
     """The probability of being seen as a falling staircase along a direction.
 
     Attributes
@@ -78,6 +78,8 @@ class DirectionFit(Shown, ByValue):
     collinear
         Features that nearly determine each other, so that their weights cannot be told apart.
     """
+
+    _frame = "regions"
 
     direction: Vector
     thresholds: Vector

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.tables import Table, table
 
+if TYPE_CHECKING:
+    import altair as alt
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Investment(Shown, ByValue):
+class Investment(Tabular, ByValue):
     """What a budget buys.
 
     Attributes
@@ -35,6 +38,8 @@ class Investment(Shown, ByValue):
         The sum of variance over rate, which the split makes smallest; with a noise of 1 it is the
         effective dimension.
     """
+
+    _frame = "arms"
 
     names: tuple[str, ...]
     before: Vector
@@ -75,6 +80,15 @@ class Investment(Shown, ByValue):
                 for i in order
             ]
         )
+
+    def plot(self) -> alt.LayerChart:
+        """Return a chart of how often each arm is seen now, and once the money is spent."""
+        from halfseen.report.core.arm_rows import spans
+
+        order = np.argsort(-self.worth, kind="stable")
+        names, ends = [self.names[i] for i in order], ("now", "then")
+        before, after = self.before[order], self.after[order]
+        return spans(names, before, after, title="probability of being seen", ends=ends)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""

@@ -11,24 +11,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Shown, Tabular
 from halfseen.equality import ByValue
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.tables import Table, show, table
+
+if TYPE_CHECKING:
+    import altair as alt
 
 HUGE = 1e12  # the largest finite Gamma tried
 SHOWN = (1.5, 2.0, 3.0, 5.0)  # Gammas shown in tables
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeanBounds(Shown, ByValue):
+class MeanBounds(Tabular, ByValue):
     """Bounds of every arm's mean reward, missing rewards included.
 
     Attributes
@@ -92,6 +95,14 @@ class MeanBounds(Shown, ByValue):
                 for i, name in enumerate(self.names)
             ]
         )
+
+    def plot(self) -> alt.LayerChart:
+        """Return a chart of the smallest and the largest mean of each arm."""
+        from halfseen.report.core.arm_rows import spans
+
+        order = np.argsort(-self.low, kind="stable")
+        names, ends = [self.names[i] for i in order], ("at least", "at most")
+        return spans(names, self.low[order], self.high[order], title="mean reward", ends=ends)
 
     def _details(self) -> list[str | Table]:
         return [self.table]

@@ -12,7 +12,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Shown, Tabular
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.futures import Futures, follow
@@ -74,7 +74,7 @@ class Forecast(Shown, ByValue):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Shown, ByValue):
+class Plan(Tabular, ByValue):
     """A forecast with the feedback there is, next to one with all of it.
 
     Attributes
@@ -94,6 +94,8 @@ class Plan(Shown, ByValue):
     in_blocks
         True if a "day" is only a block of decisions, as in `Audit.outlook`.
     """
+
+    _frame = "worlds"
 
     goal: Goal
     traffic: float

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.errors import InvalidInput
 from halfseen.logs.audit import Audit
 from halfseen.logs.audit_export import MOST_ARMS
@@ -31,7 +31,7 @@ MOST_SEGMENTS = 200
 
 
 @dataclass(frozen=True, repr=False)
-class SegmentedAudit(Shown):
+class SegmentedAudit(Tabular):
     """Audits of all rows of a log and of each segment.
 
     Attributes

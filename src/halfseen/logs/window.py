@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns, is_dated
@@ -38,7 +38,7 @@ REVERSED = 3.0  # standard errors at which two arms count as having changed orde
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Window(Shown, ByValue):
+class Window(Tabular, ByValue):
     """The trade-off between waiting and seeing more.
 
     Attributes

@@ -205,9 +205,9 @@ class Exponential(RewardLaw):
         return reward > 0.0
 
     def check(self, means: Sequence[float]) -> None:
-        """Refuse means below 0."""
-        fix = "Exponential rewards are at least 0."
-        checks.vector("ArmedBandit.means", means, at_least=0.0, fix=fix)
+        """Refuse means that are not above 0."""
+        fix = "Exponential rewards are above 0; use poisson or bernoulli rewards for an arm of 0."
+        checks.vector("ArmedBandit.means", means, above=0.0, fix=fix)
 
     def scale(self, means: Vector, noise: Vector) -> Vector:
         """Return the largest standard deviation, which is the largest mean."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.engine.arguments import Track
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import blank_track
@@ -42,7 +42,7 @@ _MORE_AXES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Shown, ByValue):
+class Result(Tabular, ByValue):
     """Tracks of every replication of every cell, with the study they belong to.
 
     Attributes
@@ -60,6 +60,8 @@ class Result(Shown, ByValue):
     played
         How many cells `simulate` played, rather than read from a folder; None if it was loaded.
     """
+
+    _frame = "summary"
 
     study: Study
     tracks: dict[str, np.ndarray[Any, Any]]

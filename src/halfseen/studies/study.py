@@ -26,6 +26,7 @@ from halfseen.policies import GLMPolicy, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit, Problem
 from halfseen.studies.named_kinds import named
 from halfseen.studies.spec import describe, functions_in
+from halfseen.studies.stopping import check_stop
 from halfseen.tables import Table
 
 AnyPolicy = Policy | LinearPolicy
@@ -158,7 +159,7 @@ class Study(Shown):
         orders = checks.vector("Study.alphas", alphas, above=0.0, at_most=8.0, may_be_empty=True)
         object.__setattr__(self, "alphas", orders)
         self._check_kinds()
-        self._check_stop()
+        check_stop(self)
         names = [list(self.problems), list(self.censorships), list(self.policies)]
         for (i, j, k), cell in self.cells():
             with located(f"censorships.{names[1][j]} on problems.{names[0][i]}"):
@@ -196,35 +197,6 @@ class Study(Shown):
             if apart or not isinstance(policy, wanted):
                 raise InvalidInput(
                     f"Study.policies[{name!r}]", f"must be a policy for {what} bandits", policy, fix
-                )
-
-    def _check_stop(self) -> None:
-        if self.stop is None:
-            return
-        if self.linear:
-            raise InvalidInput(
-                "Study.stop",
-                "must be left out for linear bandits: a winner is declared among arms",
-                self.stop,
-                "Leave it out, or make the problems armed bandits.",
-            )
-        for name, censorship in self.censorships.items():
-            if censorship.depends_on_reward:
-                late = isinstance(censorship, Delayed)
-                use = 'sends="all" and one delay law per arm' if late else "PerArm"
-                raise InvalidInput(
-                    f"Study.censorships[{name!r}]",
-                    "must not let what is missing depend on rewards to declare a winner",
-                    censorship,
-                    f"Leave `stop` out, or use {use}: observed means are biased here.",
-                )
-        for name, bandit in self.bandits.items():
-            if not bandit.law.sub_gaussian:
-                raise InvalidInput(
-                    f"Study.problems[{name!r}]",
-                    "must have rewards of a sub-Gaussian law to declare a winner",
-                    bandit.law.kind,
-                    "Leave `stop` out, or use gaussian, bernoulli, uniform or rademacher rewards.",
                 )
 
     @property

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.engine.backends import dask as cluster
 from halfseen.engine.cuda import run as cuda
 from halfseen.engine.player import blank_track
@@ -47,7 +47,7 @@ Play = Callable[..., tuple[Part, str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(Shown, ByValue):
+class Summary(Tabular, ByValue):
     """The statistics that `summarize` keeps of a study.
 
     Attributes

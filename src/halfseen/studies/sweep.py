@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfseen import checks
-from halfseen.display import Shown, rounded
+from halfseen.display import Tabular, rounded
 from halfseen.errors import InvalidInput
 from halfseen.studies.policy_comparison import AXES, level_name, mean_interval, names_of
 from halfseen.studies.result import Result
 from halfseen.studies.simulate import chosen_engine, simulate, thread_count
 from halfseen.studies.spec import parse_spec, spec_text, sweep_in
-from halfseen.studies.study import EVERYTHING_SEEN, GROUPS, Study
+from halfseen.studies.study import Study
 from halfseen.studies.sweep_folder import (
     check_sweep_folder,
     mark_sweep,
     stored_sweep,
     value_folder,
 )
+from halfseen.studies.swept_number import varied
 from halfseen.tables import Table, table
 
 if TYPE_CHECKING:
     import altair as alt
     import xarray as xr
 
-NUMBERS = ("horizon", "replications", "seed")
-EXAMPLE = "Write for example censorships.*.observe, policies.UCB.regularization or horizon."
 MOST_VALUES = 1_000
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Shown):
+class Sweep(Tabular):
     """A study played at several values of one number.
 
     Attributes
@@ -48,6 +46,8 @@ class Sweep(Shown):
     results
         The `Result` at each of them.
     """
+
+    _frame = "summary"
 
     path: str
     values: tuple[float, ...]
@@ -286,21 +286,6 @@ def with_numbers(study: Study, **numbers: int | None) -> Study:
     return Study(**content | changes) if changes else study
 
 
-def varied(study: Study, path: str, value: float) -> Study:
-    """Return the study with one of its numbers set to a value; objects without it are left out."""
-    content: dict[str, Any] = {entry.name: getattr(study, entry.name) for entry in fields(study)}
-    if path in NUMBERS:
-        content[path] = value
-    else:
-        group, found = _targets(study, path)
-        content[group] = {
-            name: _replaced(f"{group}.{name}", content[group][name], field, index, value)
-            for name, field, index in found
-        }
-    content["baseline"] = False  # what the study added is among its censorships already
-    return Study(**content)
-
-
 def _values(values: Sequence[float]) -> list[float]:
     checks.vector("values", values)
     numbers = [v.item() if isinstance(v, np.generic) else v for v in values]
@@ -309,50 +294,6 @@ def _values(values: Sequence[float]) -> list[float]:
     if len(numbers) > MOST_VALUES:
         raise InvalidInput("values", f"must be at most {MOST_VALUES}", len(numbers), "Use fewer.")
     return [int(v) if float(v).is_integer() and isinstance(v, int) else v for v in numbers]
-
-
-def _targets(study: Study, path: str) -> tuple[str, list[tuple[str, str, int | None]]]:
-    """Return the group and the name, field and index of everything the path names."""
-    words = path.split(".") if isinstance(path, str) else []
-    index = int(words.pop()) if len(words) > 3 and words[-1].isdigit() else None
-    if len(words) < 3 or words[0] not in GROUPS:
-        raise InvalidInput("path", "must name a number of the study", path, EXAMPLE)
-    group, pattern, field = words[0], ".".join(words[1:-1]), words[-1]
-    nouns = getattr(study, group)
-    found = [
-        (name, field, index)
-        for name, noun in nouns.items()
-        if (name == pattern or ("*" in pattern and fnmatchcase(name, pattern)))
-        and (name == pattern or not name.startswith(EVERYTHING_SEEN))
-        and is_dataclass(noun)
-        and field in {entry.name for entry in fields(noun)}
-    ]
-    if not found:
-        known = ", ".join(
-            f"{group}.{name}.{entry.name}" for name, noun in nouns.items() for entry in fields(noun)
-        )
-        raise InvalidInput("path", "must name a number of the study", path, f"Use one of: {known}.")
-    return group, found
-
-
-def _replaced(place: str, noun: Any, field: str, index: int | None, value: float) -> Any:
-    current = getattr(noun, field)
-    listed = isinstance(current, list | tuple | np.ndarray)
-    if index is None and listed:
-        raise InvalidInput(
-            "path",
-            "must name one entry of a list",
-            f"{place}.{field}",
-            f"Add its place: {place}.{field}.0.",
-        )
-    new: Any = value
-    if index is not None:
-        if not listed or not 0 <= index < len(current):
-            raise InvalidInput(
-                "path", "must name an entry that exists", f"{place}.{field}.{index}", EXAMPLE
-            )
-        new = [value if i == index else entry for i, entry in enumerate(current)]
-    return replace(noun, **{field: new})
 
 
 def _part(

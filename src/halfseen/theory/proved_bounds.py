@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from halfseen import checks
-from halfseen.display import Shown
+from halfseen.display import Shown, Tabular
 from halfseen.phrases import counted
 from halfseen.tables import Table, show, table
 
@@ -66,7 +66,7 @@ class Bound(Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class RegretBounds(Shown):
+class RegretBounds(Tabular):
     """Every bound on the expected regret of one policy in one problem.
 
     Iterate over it, take one by name (``bounds["joint"]``), print it, or ask for the `smallest`.

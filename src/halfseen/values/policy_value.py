@@ -16,7 +16,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.audit_export import plain
@@ -56,7 +56,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PolicyValue(Shown, ByValue):
+class PolicyValue(Tabular, ByValue):
     """What a policy would have earned per decision.
 
     Attributes
@@ -80,6 +80,8 @@ class PolicyValue(Shown, ByValue):
     log, warnings, notes, left_out, asked
         Where it comes from, and what to beware of.
     """
+
+    _frame = "policies"
 
     estimator: str
     level: float

@@ -16,6 +16,8 @@ from halfseen import (
     Agent,
     ArmedBandit,
     FixedArms,
+    ImputeMean,
+    ImputeZero,
     InvalidInput,
     KLUCBPlusPlus,
     PerArm,
@@ -406,3 +408,28 @@ def test_imed_plays_the_first_of_arms_that_tie(first):
                 imed.learn(state, arm, reward, table)
         state[1, imed.LOG] += rounding
         assert imed.choose(state, np.zeros(2), np.ones(2, np.int64), 11, STREAM, table) == 0
+
+
+@pytest.mark.parametrize("base", [IMED(), KLUCB(), KLUCBPlusPlus()])
+def test_writing_0_for_exponential_rewards_is_refused_where_it_rules_an_arm_out(base):
+    problem, censorship = ArmedBandit([1.0, 0.5], reward="exponential"), PerArm([0.5, 0.5])
+    said = r"ImputeZero\.base` must not be an index for exponential rewards.*family='gaussian'"
+    with pytest.raises(InvalidInput, match=said):
+        Study(problem, censorship, ImputeZero(base), horizon=10)
+    text = f"""
+    horizon = 10
+    [problems.times]
+    kind = "arms"
+    means = [1.0, 0.5]
+    reward = "exponential"
+    [censorships.half]
+    kind = "uniform"
+    observe = 0.5
+    [policies.zeros]
+    kind = "impute-zero"
+    base = {{ kind = "{base.kind}" }}
+    """
+    with pytest.raises(InvalidInput, match=said):
+        parse_spec(text)
+    for other in (ImputeZero(type(base)(family="gaussian")), ImputeMean(base), ImputeZero(UCB())):
+        Study(problem, censorship, other, horizon=10)

@@ -55,19 +55,25 @@ def probes(policies, horizon, replications, observe=RARE):
     return Study(problem, PerAction(observe), policies, baseline=False, **options)
 
 
-def test_gaps_and_gains_are_those_of_the_drawn_thetas():
-    rows, sigma, draws = PROBES / LENGTH, 0.5, 30
+@pytest.mark.parametrize(("d", "spread"), [(2, 4.0), (3, 1.0), (5, 1.5), (7, 1.0), (8, 0.4)])
+def test_gaps_and_gains_are_those_of_the_drawn_thetas(d, spread):
+    """With few and many coordinates, and where some actions are the best of no draw."""
+    sigma, draws = 0.5, 30
     generator = np.random.default_rng(4)
-    factor = np.tril(generator.normal(size=(3, 3)))
-    estimate = generator.normal(size=3)
+    rows = PROBES / LENGTH if d == 3 else generator.uniform(-0.3, 0.3, size=(10, d))
+    factor = spread * np.tril(generator.normal(size=(d, d)))
+    estimate = generator.normal(size=d)
     policy = VIDS(draws=draws, observe="known")
-    memory = np.zeros(policy.memory(10, 3))
+    memory = np.zeros(policy.memory(10, d))
     p = np.array(RARE)
     known = LinearKnowledge(estimate, factor, 0.0, np.zeros(10), np.zeros(10), p, 1)
-    table = policy.table(LinearSetting(3, sigma, 1.0, 100))
+    table = policy.table(LinearSetting(d, sigma, 1.0, 100))
     policy.choose(rows, known, memory, 7, STREAM, table)
 
-    place = np.array([[2 * i, 2 * i + SECOND, 2 * i + 1] for i in range(draws)])
+    pairs = (d + 1) // 2
+    place = np.array(
+        [[i * pairs + c // 2 + c % 2 * SECOND for c in range(d)] for i in range(draws)]
+    )
     assert normal(STREAM, 7, 0) == pytest.approx(_normals(place)[0, 0])
     thetas = estimate + sigma * _normals(place) @ factor.T
     values = thetas @ rows.T
@@ -77,6 +83,7 @@ def test_gaps_and_gains_are_those_of_the_drawn_thetas():
     for b in set(best):
         apart = values[best == b].mean(axis=0) - values.mean(axis=0)
         gains += np.mean(best == b) * apart**2
+    assert len(set(best)) > 1
     assert memory[HEAD : HEAD + 10] == pytest.approx(gaps, rel=1e-9)
     assert memory[HEAD + 10 : HEAD + 20] == pytest.approx(p * gains, rel=1e-9)
 

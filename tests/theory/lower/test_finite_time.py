@@ -17,6 +17,12 @@ def test_golden(horizon, regret, value):
     assert finite_lower_bound(*G, horizon, regret).value == pytest.approx(value, rel=2e-11)
 
 
+def test_the_constant_times_log_t_is_far_above_at_a_million_rounds():
+    limit = asymptotic_lower_bound(*G).constant * math.log(1e6)
+    assert limit == pytest.approx(554.54, abs=0.005)
+    assert finite_lower_bound(*G, 1e6, 600).value < 0.12 * limit
+
+
 @pytest.mark.parametrize(
     ("reward", "means"), [("gaussian", (0.5, 0.3, 0.1)), ("bernoulli", (0.9, 0.5, 0.2))]
 )

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.kernels.kullback_leibler import EXPONENTIAL
 from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, Policy, State
+from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.policies.arms.ucb import UCB
 from halfseen.problems.setting import Setting
 
@@ -84,6 +86,18 @@ class ImputeZero(_Impute):
     kind: ClassVar[str] = "impute-zero"
     imputed = "0"
     fill = staticmethod(zero)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse what the base policy refuses, and indices that a reward of 0 makes infinite."""
+        super().check(setting)
+        if isinstance(self.base, FamilyPolicy) and self.base.family_in(setting) == EXPONENTIAL:
+            raise InvalidInput(
+                "ImputeZero.base",
+                "must not be an index for exponential rewards: a 0, which is not one of them,"
+                " rules an arm out for ever",
+                self.base,
+                f"Use {type(self.base).__name__}(family='gaussian'), or UCB().",
+            )
 
 
 @dataclass(frozen=True)

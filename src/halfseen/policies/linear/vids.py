@@ -9,12 +9,19 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.checks import Vector
-from halfseen.draws import Stream, uniform
+from halfseen.draws import BOX_END, BOX_STEP, BOXES, Stream, mantissa, normal_from, uniform, words
 from halfseen.errors import InvalidInput
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.information_ratio import CHANCE, FIRST, SECOND, least_ratio
+from halfseen.kernels.posterior_gains import (
+    estimate_gains,
+    gains_workspace,
+    lanes,
+    normals_size,
+    summarize_normals,
+)
 from halfseen.policies.linear.base import LinearKnowledge, LinearPolicy, LinearSetting
-from halfseen.problems.action_sets import fill_normals
+from halfseen.problems.action_sets import SECOND as SECOND_OF_PAIR
 
 NOISE, DRAWS, REFRESH, OBSERVE = range(4)  # columns of the constants
 IGNORED, KNOWN, LEARNED = OBSERVES = ("ignored", "known", "learned")
@@ -34,15 +41,19 @@ def choose(
 ) -> int:
     """Return one of the two actions that together have the least information ratio."""
     count, d = rows.shape
+    draws = int(table[DRAWS])
     gaps, gains = memory[HEAD : HEAD + count], memory[HEAD + count : HEAD + 2 * count]
     spreads = memory[HEAD + 2 * count : HEAD + 3 * count]
+    edge = memory.size - normals_size(d, draws)
+    work, normals = memory[HEAD + 3 * count : edge], memory[edge:]
     late = clock >= memory[DUE] or known.same == 0
     fresh = late or memory[LEARNED_AT] != known.learned
     if late:
-        draw_normals(memory, d, clock, stream, table)
+        draw_normals(stream, clock, d, draws, normals, work)
         memory[DUE] = clock + table[REFRESH]
     if fresh:
-        estimate_gains(rows, known.estimate, known.factor, memory, table)
+        posterior, out = (known.estimate, known.factor), (gaps, spreads)
+        estimate_gains(rows, posterior, table[NOISE], draws, normals, out, work)
         memory[LEARNED_AT] = known.learned
     if fresh or table[OBSERVE] == 2.0:
         for k in range(count):
@@ -59,121 +70,48 @@ def choose(
 
 
 @shared
-def draw_normals(memory: Vector, d: int, clock: int, stream: Stream, table: Vector) -> None:
-    """Write standard normal numbers at the end of the memory, by coordinate and draw."""
-    draws = int(table[DRAWS])
-    normals = memory[memory.size - d * draws :]
-    noise = memory[memory.size - d * draws - d : memory.size - d * draws]
-    for draw in range(draws):
-        fill_normals(stream, clock, draw, noise)
-        for i in range(d):
-            normals[i * draws + draw] = noise[i]
-
-
-@shared
-def estimate_gains(
-    rows: Vector, estimate: Vector, factor: Vector, memory: Vector, table: Vector
+def draw_normals(
+    stream: Stream, clock: int, d: int, draws: int, normals: Vector, work: Vector
 ) -> None:
-    """Write each action's expected gap and the variance of it that its best action explains.
+    """Write standard normal numbers by coordinate and draw, those of `fill_normals` for each draw.
 
-    Thetas are drawn from the posterior. With b the best action of a draw, the gap of a is the mean
-    of <b, theta> less the mean of <a, theta>, and the variance that of the mean of <a, theta> given
-    b. Loops over draws are innermost, so that several are computed at a time.
+    First the mantissas and the bits that choose their boxes, which takes vector instructions; the
+    few numbers that need more draws are made one by one.
     """
-    count, d = rows.shape
-    draws = int(table[DRAWS])
-    gaps, spreads = memory[HEAD : HEAD + count], memory[HEAD + 2 * count : HEAD + 3 * count]
-    start = HEAD + 3 * count
-    wins, sums = memory[start : start + count], memory[start + count : start + count + count * d]
-    start += count + count * d
-    mean, scaled = memory[start : start + d], memory[start + d : start + 2 * d]
-    start += 2 * d
-    top, best = memory[start : start + draws], memory[start + draws : start + 2 * draws]
-    start += 2 * draws
-    value, thetas = memory[start : start + draws], memory[start + draws :]
-    normals = memory[memory.size - d * draws :]
-    for i in range(d):
-        for j in range(i + 1):
-            scaled[j] = table[NOISE] * factor[i, j]
-        theta = thetas[i * draws : (i + 1) * draws]
-        combine(estimate[i], scaled[: i + 1], normals, theta)
-    for draw in range(draws):
-        top[draw] = -np.inf
-    for k in range(count):
-        combine(0.0, rows[k], thetas, value)
-        for draw in range(draws):
-            best[draw] = k if value[draw] > top[draw] else best[draw]
-            top[draw] = value[draw] if value[draw] > top[draw] else top[draw]
-    for k in range(count):
-        wins[k] = 0.0
-        for i in range(d):
-            sums[k * d + i] = 0.0
-    total = 0.0
-    for draw in range(draws):
-        b = int(best[draw])
-        wins[b] += 1.0
-        total += top[draw]
-        for i in range(d):
-            sums[b * d + i] += thetas[i * draws + draw]
-    for i in range(d):
-        mean[i] = 0.0
-        for b in range(count):
-            mean[i] += sums[b * d + i] / draws
-    for k in range(count):
-        gap = total / draws - inner(rows[k], mean)
-        gaps[k] = gap if gap > 0.0 else 0.0
-        spreads[k] = 0.0
-    for b in range(count):
-        if wins[b] > 0.0:
-            apart = sums[b * d : (b + 1) * d]
-            for i in range(d):
-                apart[i] = apart[i] / wins[b] - mean[i]
-            share = wins[b] / draws
-            for k in range(count):
-                along = inner(rows[k], apart)
-                spreads[k] += share * (along * along)
+    width, pairs = lanes(draws), (d + 1) // 2
+    for x in range(normals.size):
+        normals[x] = 0.0
+    for pair in range(pairs):
+        first = normals[2 * pair * width : (2 * pair + 1) * width]
+        second = normals[(2 * pair + 1) * width : (2 * pair + 2) * width]
+        box, other_box = work[:width], work[width : 2 * width]
+        for x in range(width):
+            high, low, other_high, other_low = words(stream, clock, x * pairs + pair)
+            first[x], second[x] = mantissa(high, low), mantissa(other_high, other_low)
+            box[x], other_box[x] = high & BOXES, other_high & BOXES
+        stretch(stream, clock, pairs, pair, first, box)
+        stretch(stream, clock, pairs, pair + SECOND_OF_PAIR, second, other_box)
+    if d % 2 == 1:
+        for x in range(d * width, (d + 1) * width):
+            normals[x] = 0.0
+    summarize_normals(normals, d, draws)
 
 
 @inline
-def combine(start: float, factors: Vector, numbers: Vector, out: Vector) -> None:
-    """Write a number plus a combination of vectors that lie one after the other.
-
-    Four vectors are added at a time: `out` is then read and written a quarter as often.
-    """
-    size, count = out.size, factors.size
-    first = 0
-    if count < 4:
-        for x in range(size):
-            out[x] = start
-    while first + 4 <= count:
-        one, two, three, four = (
-            numbers[first * size : (first + 1) * size],
-            numbers[(first + 1) * size : (first + 2) * size],
-            numbers[(first + 2) * size : (first + 3) * size],
-            numbers[(first + 3) * size : (first + 4) * size],
-        )
-        a, b, c, e = factors[first], factors[first + 1], factors[first + 2], factors[first + 3]
-        if first == 0:
-            for x in range(size):
-                out[x] = (((start + a * one[x]) + b * two[x]) + c * three[x]) + e * four[x]
+def stretch(
+    stream: Stream, clock: int, pairs: int, start: int, numbers: Vector, boxes: Vector
+) -> None:
+    """Turn mantissas into normal numbers."""
+    for x in range(numbers.size):
+        box = int(boxes[x])
+        if numbers[x] < BOX_END[box]:
+            numbers[x] *= BOX_STEP[box]
         else:
-            for x in range(size):
-                out[x] = (((out[x] + a * one[x]) + b * two[x]) + c * three[x]) + e * four[x]
-        first += 4
-    while first < count:
-        one, a = numbers[first * size : (first + 1) * size], factors[first]
-        for x in range(size):
-            out[x] += a * one[x]
-        first += 1
-
-
-@inline
-def inner(row: Vector, theta: Vector) -> float:
-    """Return the product of two vectors."""
-    total = 0.0
-    for i in range(theta.size):
-        total += row[i] * theta[i]
-    return total
+            place = x * pairs + start
+            high, low, other_high, other_low = words(stream, clock, place & (SECOND_OF_PAIR - 1))
+            if place >= SECOND_OF_PAIR:
+                high, low = other_high, other_low
+            numbers[x] = normal_from(high, low, stream, clock, place)
 
 
 @dataclass(frozen=True, repr=False)
@@ -232,8 +170,8 @@ class VIDS(LinearPolicy):
 
     def memory(self, actions: int, dimension: int) -> int:
         """Return how many numbers are kept for so many actions."""
-        kept = HEAD + actions * (4 + dimension) + 2 * dimension
-        return kept + self.draws * (3 + 2 * dimension)
+        work = gains_workspace(actions, dimension, self.draws)
+        return HEAD + 3 * actions + work + normals_size(dimension, self.draws)
 
     def check_live(self) -> None:
         """Refuse to be told p by an agent, which does not know it."""

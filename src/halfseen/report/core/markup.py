@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from halfseen.tables import show
+from halfseen.tables import aligned as aligned
 
 ROWS = 250  # shown of a table
 LONG_WORD = 100  # characters shown of a word
@@ -127,22 +126,6 @@ def chart_place(name: str, title: str, note: str, trouble: str = "") -> Html:
 def canvas(name: str, title: str) -> Html:
     """Return the element that a chart is drawn into."""
     return tag("div", class_="chart", data_chart=name, role="img", aria_label=title)
-
-
-def aligned(values: Sequence[float | None], unit: str = "") -> list[str]:
-    """Format a column of numbers with the same number of decimals.
-
-    >>> aligned([47.7, 9.381, 1551.2, None])
-    ['47.7', '9.4', '1,551.2', '–']
-    >>> aligned([0.5458, 5.233, 1.0], "×")
-    ['0.55×', '5.23×', '1.00×']
-    """
-    sizes = sorted(abs(v) for v in values if v is not None and math.isfinite(v) and v != 0.0)
-    if sizes and (sizes[-1] >= 1e12 or sizes[-1] < 1e-4):
-        return ["–" if v is None else show(float(v)) + unit for v in values]
-    middle = sizes[len(sizes) // 2] if sizes else 1.0
-    places = min(max(2 - math.floor(math.log10(middle)), 0), 5)
-    return ["–" if v is None or not math.isfinite(v) else f"{v:,.{places}f}{unit}" for v in values]
 
 
 def data_island(name: str, content: Any) -> Html:

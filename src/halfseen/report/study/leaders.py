@@ -8,7 +8,7 @@ from typing import Any
 
 from halfseen.phrases import number
 from halfseen.report.core.document import figure_place, section
-from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.studies.result import Result
 from halfseen.tables import with_error
@@ -74,17 +74,18 @@ def in_a_sentence(rows: list[dict[str, Any]]) -> str:
 def _table(rows: list[dict[str, Any]], several: bool) -> Html:
     heads = (*(("problem",) if several else ()), "censorship", "lost least", "regret")
     heads += ("next", "more by", "lead")
+    regrets = aligned([row["regret"] for row in rows])
     lines = [
         (
             *((row["problem"],) if several else ()),
             row["censorship"],
             tag("strong", row["best"]),
-            number(row["regret"]),
+            regret,
             row["next"],
             _difference(row),
             "clear" if row["clear"] else "not clear",
         )
-        for row in rows
+        for row, regret in zip(rows, regrets, strict=True)
     ]
     words = [i for i, head in enumerate(heads) if head not in ("regret", "more by")]
     return table(heads, lines, words=words, label="Best policies")

@@ -10,7 +10,7 @@ import numpy as np
 
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.phrases import counted
@@ -104,7 +104,7 @@ def feedback_value(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DimensionByArm(Shown, ByValue):
+class DimensionByArm(Tabular, ByValue):
     """An effective dimension as a sum over arms; returned by `dimension_by_arm`.
 
     Attributes

@@ -17,7 +17,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import LinkModel, Logistic, MultiThreshold, Population, Uniform
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Shown, Tabular
 from halfseen.errors import InvalidInput
 from halfseen.phrases import counted
 from halfseen.tables import Table, show, table
@@ -69,7 +69,7 @@ class Phase(Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class InformationPath(Shown):
+class InformationPath(Tabular):
     """The information path of a censorship; returned by `information_path`.
 
     Attributes

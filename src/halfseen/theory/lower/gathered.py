@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from halfseen import checks
 from halfseen.censorship import Censorship
 from halfseen.checks import Vector
-from halfseen.display import Shown
+from halfseen.display import Tabular
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit
 from halfseen.tables import Table, show
@@ -20,6 +20,9 @@ from halfseen.theory.lower.arm_class import refuse_missing_by_reward
 from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
 from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
 from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
+
+if TYPE_CHECKING:
+    import altair as alt
 
 Found = TypeVar("Found")
 SUBJECTS = {  # what an input is called in a sentence about the problem
@@ -36,7 +39,7 @@ SUBJECTS = {  # what an input is called in a sentence about the problem
 
 
 @dataclass(frozen=True, repr=False)
-class LowerBounds(Shown):
+class LowerBounds(Tabular):
     """What no policy can do better than in one problem.
 
     Attributes
@@ -70,6 +73,22 @@ class LowerBounds(Shown):
             ("minimax", "regret", self.minimax and self.minimax.value),
         ]
         return Table(("bound", "of", "at least"), tuple(row for row in rows if row[2] is not None))
+
+    def plot(self) -> alt.Chart:
+        """Return a chart of what each action contributes to the least slope of the regret."""
+        from halfseen.report.core.arm_rows import bars
+
+        if self.asymptotic is None:
+            raise InvalidInput(
+                "LowerBounds.plot",
+                "needs a least slope of the regret",
+                "none",
+                f"For one, {self.reasons['asymptotic']}.",
+            )
+        terms = self.asymptotic.terms
+        names = [str(action) for action in range(len(terms))]
+        title = f"share of each action in C = {show(self.asymptotic.constant)}, in C log T"
+        return bars(names, terms, title=title)
 
     @property
     def _holding(self) -> FiniteLowerBound | None:

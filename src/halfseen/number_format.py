@@ -1,0 +1,116 @@
+"""Numbers as text: alone, with their errors, as percentages, in columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def with_error(value: float, error: float) -> str:
+    """Write a value with its error, both to the error's second significant digit.
+
+    >>> with_error(81.234, 4.912), with_error(1234.5, 120.0), with_error(0.51234, 0.00567)
+    ('81.2 ± 4.9', '1,234 ± 120', '0.5123 ± 0.0057')
+    >>> with_error(3.0, 0.0)
+    '3 ± 0'
+    """
+    if not (math.isfinite(value) and math.isfinite(error) and error > 0.0):
+        return f"{show(value)} ± {show(error)}"
+    digits = max(0, 1 - math.floor(math.log10(float(f"{error:.1e}"))))
+    if digits > 12:
+        return f"{show(value)} ± {show(error)}"
+    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
+
+
+def show(value: Any) -> str:
+    """Format a value: about four significant digits, thousands separated, None as nothing.
+
+    >>> show(12345.678), show(0.00123456), show(3), show(None)
+    ('12,346', '0.001235', '3', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        return f"{value:,.0f}" if 999.95 <= abs(value) < 1e15 else f"{value:.4g}"
+    return str(value)
+
+
+def aligned(
+    values: Sequence[float | None],
+    unit: str = "",
+    *,
+    digits: int = 3,
+    missing: str = "–",
+    pad: bool = True,
+) -> list[str]:
+    """Format a column of numbers with the same number of decimals.
+
+    Parameters
+    ----------
+    values
+        None, NaN and, unless `missing` is empty, infinite ones are missing.
+    unit
+        Follows every number.
+    digits
+        Significant digits of the middle number. Those that would be rounded to 0 are written out.
+    missing
+        What is written where there is no number.
+    pad
+        Keep decimals that no number of the column needs.
+
+    Examples
+    --------
+    >>> aligned([47.7, 9.381, 1551.2, None])
+    ['47.7', '9.4', '1,551.2', '–']
+    >>> aligned([0.5458, 5.233, 1.0], "×")
+    ['0.55×', '5.23×', '1.00×']
+    >>> aligned([0.9, 0.1, 1e-9], digits=4, pad=False)
+    ['0.9', '0.1', '1e-09']
+    """
+    sizes = sorted(abs(v) for v in values if v is not None and math.isfinite(v) and v != 0.0)
+    middle = sizes[(len(sizes) - 1) // 2] if sizes else 1.0
+    places = min(max(digits - 1 - math.floor(math.log10(middle)), 0), digits + 2)
+    if sizes and (sizes[-1] >= 1e12 or sizes[-1] < 1e-4):
+        places = -1
+    least = 0.5 * 10.0**-places
+
+    def fixed(value: float) -> bool:
+        return math.isfinite(value) and places >= 0 and (value == 0.0 or abs(value) >= least)
+
+    known = [value for value in values if value is not None and fixed(value)]
+    while not pad and places > 0:
+        if not all(math.isclose(v, round(v, places - 1), rel_tol=1e-9) for v in known):
+            break
+        places -= 1
+    return [
+        missing
+        if value is None or value != value or (missing and not math.isfinite(value))
+        else (f"{value:,.{places}f}" if fixed(value) else show(float(value))) + unit
+        for value in values
+    ]
+
+
+def percent(share: float) -> str:
+    """Format a share as a percentage; 0% and 100% only if it is exactly that.
+
+    >>> percent(0.6562), percent(0.0421), percent(1.0), percent(0.9996), percent(1 - 1e-7)
+    ('66%', '4.2%', '100%', '99.96%', '99.99999%')
+    """
+    value = 100.0 * share
+    if value in (0.0, 100.0) or 10.0 <= value < 99.5:
+        return f"{value:.0f}%"
+    if value < 99.5:
+        return f"{value:.2g}%"
+    places = max(2, -math.floor(math.log10(abs(100.0 - value)) + 1e-6))
+    return f"{value:.{places}f}".rstrip("0") + "%"

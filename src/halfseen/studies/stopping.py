@@ -1,0 +1,42 @@
+"""Where a study may declare winners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from halfseen.censorship import Delayed
+from halfseen.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from halfseen.studies.study import Study
+
+
+def check_stop(study: Study) -> None:
+    """Refuse a stopping rule where its level does not hold."""
+    if study.stop is None:
+        return
+    if study.linear:
+        raise InvalidInput(
+            "Study.stop",
+            "must be left out for linear bandits: a winner is declared among arms",
+            study.stop,
+            "Leave it out, or make the problems armed bandits.",
+        )
+    for name, censorship in study.censorships.items():
+        if censorship.depends_on_reward:
+            late = isinstance(censorship, Delayed)
+            use = 'sends="all" and one delay law per arm' if late else "PerArm"
+            raise InvalidInput(
+                f"Study.censorships[{name!r}]",
+                "must not let what is missing depend on rewards to declare a winner",
+                censorship,
+                f"Leave `stop` out, or use {use}: observed means are biased here.",
+            )
+    for name, bandit in study.bandits.items():
+        if not bandit.law.sub_gaussian:
+            raise InvalidInput(
+                f"Study.problems[{name!r}]",
+                "must have rewards of a sub-Gaussian law to declare a winner",
+                bandit.law.kind,
+                "Leave `stop` out, or use gaussian, bernoulli, uniform or rademacher rewards.",
+            )
