@@ -292,7 +292,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     rows.append(("safest", *(level.safe for level in levels)))
     rows.append(("least risked", *(level.least_regret for level in levels)))
     rows.append(("better by at most", *(f"{level.regret:.3g}" for level in levels)))
-    names = ("arm", "seen mean ± error", "1.5-fold", "2-fold", "5-fold", "worst case")
+    names = ("arm", "seen mean ± standard error", "1.5-fold", "2-fold", "5-fold", "worst case")
     return section(
         "differ",
         "If missing rewards differ from seen ones",
