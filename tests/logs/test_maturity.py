@@ -277,3 +277,9 @@ def test_a_window_longer_than_a_log_without_feedback_times_is_refused():
     roles = {"action": "arm", "reward": "reward", "time": "time"}
     with pytest.raises(InvalidInput, match="shorter than the oldest decision is old; it counts da"):
         audit(delayed(1), **roles, window=864000)
+
+
+def test_means_with_rewards_on_their_way_are_said_to_be_of_those_already_back():
+    said = "Means are those of the rewards already back"
+    assert said in str(audit(delayed(1), **NAMES, now=NOW))
+    assert said not in str(audit(delayed(1), **NAMES, now="2027-03-02"))
