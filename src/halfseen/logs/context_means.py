@@ -12,7 +12,7 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.proxy_means import ProxyMean, proxy_mean
 from halfseen.logs.source import filled
 from halfseen.logs.stratified_means import StratifiedMean, stratified_mean
-from halfseen.tables import Table, listed, table
+from halfseen.tables import Z95, Table, listed, table
 
 MOST_CONTEXTS = 1000  # per arm; beyond, groups are too small to say anything
 MOST_ARMS = 100
@@ -113,7 +113,7 @@ def _more(count: int) -> str:
 
 
 def _interval(one: StratifiedMean | ProxyMean) -> str:
-    reach = 1.96 * one.standard_error
+    reach = Z95 * one.standard_error
     return f"{one.mean:.3g} (95% interval {one.mean - reach:.3g} to {one.mean + reach:.3g})"
 
 
