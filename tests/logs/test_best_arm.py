@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from halfseen import audit
 from halfseen.logs import best_arm as best_arm_module
@@ -116,6 +117,50 @@ def test_a_designed_log_needs_fewer_rows():
     assert sum(names[1]) >= sum(names[0]) + 12
     found = read(made([0.7, 0.3], 600, 0), designed=True)
     assert "is best among what was seen (shown at 95%, if looked at only once)" in str(found)
+
+
+def few_rewards(rewards):
+    """Return the counts of arms with these rewards, none of them missing."""
+    arm = np.repeat(np.arange(len(rewards)), [len(values) for values in rewards])
+    rows = {"a": arm, "r": np.concatenate(rewards)}
+    return read(rows).counts
+
+
+@pytest.mark.parametrize("designed", [False, True])
+def test_fewer_than_10_rewards_of_an_arm_show_nothing_as_they_do_not_show_how_much_they_vary(
+    designed,
+):
+    rng = np.random.default_rng(0)
+    many = rng.normal(size=40)
+    for size, shown in ((1, False), (2, False), (9, False), (10, True)):
+        counts = few_rewards([many, 50.0 + rng.normal(size=size)])
+        assert best_arm(counts, designed=designed).shown is shown
+    found = best_arm(few_rewards([many, 50.0 + rng.normal(size=5)]), designed=designed)
+    assert found.more[0] >= 45  # as many again until the arm has 10
+
+
+def test_two_equal_arms_of_a_designed_log_are_told_apart_5_times_in_100():
+    rng = np.random.default_rng(7)
+    normal = few_rewards([rng.normal(size=12), rng.normal(size=12)])
+    told = []
+    for _ in range(1000):
+        rewards = rng.normal(size=(2, 12))
+        counts = replace(normal, mean=rewards.mean(axis=1), variance=rewards.var(axis=1, ddof=1))
+        told.append(best_arm_module._told_fixed(by_mean(counts), 0.95, 2).all())
+    assert 0.035 <= np.mean(told) <= 0.065  # 0.05, two errors of 0.007
+
+
+def by_mean(counts):
+    return counts.part(np.argsort(-counts.mean))
+
+
+def test_the_test_of_a_designed_log_is_welchs():
+    rng = np.random.default_rng(3)
+    for gap in (0.5, 1.0, 1.5):
+        rewards = [gap + rng.normal(size=40), 2.0 * rng.normal(size=35)]
+        ours = best_arm_module._told_fixed(few_rewards(rewards), 0.95, 2)[1]
+        test = stats.ttest_ind(*rewards, equal_var=False)
+        assert ours == (test.pvalue < 0.05 and test.statistic > 0)
 
 
 def test_equal_means_are_a_tie_and_both_are_named():

@@ -9,7 +9,7 @@ from cli.test_cli_theory import run
 from scipy.stats import chi2_contingency, fisher_exact
 
 from halfseen import InvalidInput, StorageError, audit
-from halfseen.logs.comparison import compare, two_rates
+from halfseen.logs.comparison import compare, read_audit, two_rates
 from halfseen.logs.fail_if import read_threshold
 
 
@@ -190,3 +190,10 @@ def test_rewards_that_never_vary_make_a_study_too():
     from halfseen.studies.spec import parse_spec
 
     assert parse_spec(study_toml(found)).horizon == 3
+
+
+def test_an_audit_of_another_version_of_the_schema_is_refused(tmp_path):
+    file = tmp_path / "audit.json"
+    file.write_text('{"schema_version": 99, "rates": []}')
+    with pytest.raises(InvalidInput, match="must be an audit with schema_version 1; got '99 in"):
+        read_audit(file)

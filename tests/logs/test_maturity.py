@@ -233,3 +233,53 @@ def test_young_rows_of_a_text_file_with_dates_are_left_out(tmp_path):
     log.drop(columns="back").to_csv(tmp_path / "log.csv", index=False)
     found = audit(tmp_path / "log.csv", action="arm", reward="reward", time="time", window=30)
     assert found.rows == (log.time <= log.time.max() - 30 * DAY).sum()
+
+
+def test_the_headline_names_a_stated_window_though_nothing_is_pending():
+    found = audit(delayed(1), **NAMES, window=0.5, now="2026-05-01")
+    assert found.maturity.pending.sum() < 0.5
+    assert "of outcomes come back within 12 hours. So far you see" in found.answers[0]
+
+
+def test_complete_feedback_that_comes_after_a_stated_window_is_not_called_free():
+    log = delayed(1).dropna()
+    assert "costs you nothing" in str(audit(log, **NAMES).answers)
+    found = audit(log, **NAMES, window=0.5)
+    assert "costs you nothing" not in str(found.answers)
+    rates = [(group.back - group.time <= DAY / 2).mean() for _, group in log.groupby("arm")]
+    assert found.observe == pytest.approx(rates, abs=1e-12)
+
+
+@pytest.mark.parametrize("window", [1e-9, 1e-4])
+def test_a_window_in_which_nothing_comes_back_is_said_to_be_too_short(window, tmp_path):
+    found = audit(delayed(1), **NAMES, window=window)
+    said = f"Nothing came back within {found.maturity.duration(window * 86400)}."
+    assert found.answers[1] == f"{said} Choose a longer window."
+    found.report(tmp_path)
+
+
+def test_an_arm_of_which_nothing_comes_back_within_the_window_is_named():
+    log = delayed(1)
+    log.loc[log.arm == 2, "back"] += 3 * DAY
+    found = audit(log, **NAMES, window=2.0)
+    assert "Nothing of “2” came back within 2 days. No number here speaks of that." in str(found)
+    assert found.never_seen == ()
+
+
+def test_rates_within_a_very_short_window_are_plain_shares():
+    log = delayed(1, scale=1e-4)
+    found = audit(log, **NAMES, window=1e-5, now="2026-05-01")
+    rates = [(g.back - g.time <= 1e-5 * DAY).mean() for _, g in log.groupby("arm")]
+    assert found.observe == pytest.approx(rates, abs=2e-3)
+
+
+def test_a_window_longer_than_a_log_without_feedback_times_is_refused():
+    roles = {"action": "arm", "reward": "reward", "time": "time"}
+    with pytest.raises(InvalidInput, match="shorter than the oldest decision is old; it counts da"):
+        audit(delayed(1), **roles, window=864000)
+
+
+def test_means_with_rewards_on_their_way_are_said_to_be_of_those_already_back():
+    said = "Means are those of the rewards already back"
+    assert said in str(audit(delayed(1), **NAMES, now=NOW))
+    assert said not in str(audit(delayed(1), **NAMES, now="2027-03-02"))

@@ -105,6 +105,17 @@ class Advice:
         """The arms of which no reward was seen."""
         return tuple(np.array(self.arms, dtype=object)[self.counts.seen == 0].tolist())
 
+    @cached_property
+    def without_rate(self) -> tuple[str, ...]:
+        """The arms of which no reward was seen, or none within the window."""
+        return tuple(np.array(self.arms, dtype=object)[self.effective_seen <= 0.0].tolist())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every reward was seen, and within the window."""
+        whole = bool((self.counts.seen == self.counts.rows).all())
+        return whole and bool((self.effective_seen >= self.effective_rows).all())
+
     def bounds(
         self, gamma: float = 2.0, *, between: tuple[float, float] | None = None
     ) -> MeanBounds:
@@ -173,8 +184,7 @@ class Advice:
         than 100 arms, or no rewards. Its "days" are blocks of 200 decisions.
         """
         known = ~np.isnan(self.counts.mean)
-        whole = bool((self.counts.seen == self.counts.rows).all())
-        if whole or not 2 <= int(known.sum()) <= FEW_ARMS:
+        if self.complete or not 2 <= int(known.sum()) <= FEW_ARMS:
             return None
         return replace(self.plan(BLOCK, days=BLOCKS, futures=OUTLOOKS), in_blocks=True)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
@@ -21,6 +22,7 @@ FURTHEST = 1e4  # a log this many times longer counts as never
 STEPS = 300
 RHO = 10.0
 CLOSEST = 2000  # arms that are compared with the leader individually
+ENOUGH = 10  # rewards of an arm that show how much they vary
 BETA_RHO = 2.0 / math.pi  # rho at which the normal mixture matches Jeffreys' beta prior
 
 
@@ -94,10 +96,10 @@ class BestArm(Shown):
         ends = f"{_about(low)} to {'never' if math.isinf(high) else _about(high)}"
         if math.isinf(middle):
             return f" More decisions like these may never tell {pair} (8 in 10: {ends})."
-        return (
-            f" About {_about(middle)} more decisions like these would tell {pair}"
-            f" (8 in 10: {ends})."
+        spread = (
+            "" if math.isfinite(high) and _about(low) == _about(high) else f" (8 in 10: {ends})"
         )
+        return f" About {_about(middle)} more decisions like these would tell {pair}{spread}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; None for what is infinite."""
@@ -125,7 +127,7 @@ def best_arm(counts: Counts, *, level: float = 0.95, designed: bool = False) -> 
         Confidence level at which the leader must be shown to be best.
     designed
         True if the arms were drawn without looking at rewards and the log is looked at once. Then
-        pairwise normal tests at :math:`(1-\text{level})/(K-1)` decide, which have more power.
+        pairwise two-sided t tests at :math:`(1-\text{level})/(K-1)` decide, which have more power.
 
     Returns
     -------
@@ -135,7 +137,9 @@ def best_arm(counts: Counts, *, level: float = 0.95, designed: bool = False) -> 
     Notes
     -----
     Unless the log was designed, the rule is `halfseen.theory.winner`'s "either": evidence or
-    confidence sequences, valid at every round at once.
+    confidence sequences, valid at every round at once. Except for evidence from rewards of 0 or 1,
+    which is exact, nothing is shown of an arm with fewer than 10 rewards: they do not show how much
+    they vary.
     """
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
     known = ~np.isnan(counts.mean)
@@ -185,19 +189,28 @@ def _told_anytime(arms: Counts, level: float, of: int) -> Any:
     totals = arms.mean * arms.seen
     totals = np.rint(totals) if arms.binary else totals
     found = winner(arms.seen.astype(float), totals, level=level, rule="either", rho=RHO, **law)
+    told = np.asarray((found.evidence >= found.threshold) | (found.high < found.low))
     if found.arm is not None:
-        return np.ones(len(arms), dtype=bool)
-    return np.asarray((found.evidence >= found.threshold) | (found.high < found.low))
+        told[:] = True
+    return told if arms.binary else _with_enough(told, arms)
+
+
+def _with_enough(told: NDArray[np.bool_], arms: Counts) -> NDArray[np.bool_]:
+    """Return which arms are told from the first one by enough rewards of both."""
+    told = told & (np.minimum(arms.seen, arms.seen[0]) >= ENOUGH)
+    told[0] = True
+    return told
 
 
 def _told_fixed(arms: Counts, level: float, of: int) -> Any:
-    from scipy.special import ndtri
+    from scipy.special import stdtrit
 
-    errors = spreads(arms) / np.sqrt(arms.seen)
-    needed = ndtri(1.0 - (1.0 - level) / (of - 1))
-    told = arms.mean[0] - arms.mean > needed * np.hypot(errors, errors[0])
-    told[0] = True
-    return told
+    squares = spreads(arms) ** 2 / arms.seen
+    both = squares + squares[0]
+    each = squares**2 / np.maximum(arms.seen - 1.0, 1.0)
+    freedom = both**2 / np.maximum(each + each[0], 1e-300)  # Welch's
+    needed = stdtrit(np.maximum(freedom, 1.0), 1.0 - (1.0 - level) / (2.0 * (of - 1)))
+    return _with_enough(arms.mean[0] - arms.mean > needed * np.sqrt(both), arms)
 
 
 def _more_decisions(
@@ -219,7 +232,7 @@ def _more_decisions(
     later = (gap + (growth - 1.0) * truth + np.sqrt(growth - 1.0) * error * luck) / growth
     if designed:
         reached = np.abs(later) * np.sqrt(growth) / error > ndtri(
-            1.0 - (1.0 - level) / (len(arms) - 1)
+            1.0 - (1.0 - level) / (2.0 * (len(arms) - 1))
         )
     else:
         size, rho = growth * n, BETA_RHO if arms.binary else RHO
@@ -227,6 +240,8 @@ def _more_decisions(
         penalty = np.log1p(size / rho).sum(axis=1, keepdims=True) / 2.0
         threshold = math.log(2.0 * (len(arms) - 1) / (1.0 - level))
         reached = later**2 / (2.0 * variance) - penalty >= threshold
+    if designed or not arms.binary:
+        reached &= growth * n.min() >= ENOUGH
     first: Vector = np.where(reached.any(axis=0), growth[np.argmax(reached, axis=0), 0], math.inf)
     low, middle, high = np.quantile((first - 1.0) * rows, [0.1, 0.5, 0.9], method="higher")
     return float(low), float(middle), float(high)

@@ -270,6 +270,8 @@ def _same_rows(found: Audit, before: list[dict[str, Any]], arms: int) -> bool:
 
 def read_audit(path: Any) -> dict[str, Any]:
     """Return the content of an audit's JSON file, or of the one in an audit's folder."""
+    from halfseen.logs.audit_export import SCHEMA_VERSION
+
     file = Path(path)
     file = file / "audit.json" if file.is_dir() else file
     try:
@@ -280,6 +282,14 @@ def read_audit(path: Any) -> dict[str, Any]:
         content = None
     if not isinstance(content, dict):
         raise InvalidInput("compare", "must be a JSON file of an audit", str(file), "Check it.")
+    version = content.get("schema_version", SCHEMA_VERSION)
+    if version != SCHEMA_VERSION:
+        raise InvalidInput(
+            "compare",
+            f"must be an audit with schema_version {SCHEMA_VERSION}",
+            f"{version!r} in {file}",
+            "Audit that log again with this version of halfseen.",
+        )
     return content
 
 

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from halfseen.checks import Vector
 from halfseen.logs.counts import Decisions
 from halfseen.logs.proxy_means import ProxyMean, proxy_mean
 from halfseen.logs.source import filled
 from halfseen.logs.stratified_means import StratifiedMean, stratified_mean
-from halfseen.tables import Table, listed, table
+from halfseen.tables import Z95, Table, listed, table
 
 MOST_CONTEXTS = 1000  # per arm; beyond, groups are too small to say anything
 MOST_ARMS = 100
+FEW = 5  # rewards of a context below which its variance is that of all contexts of the arm
+FOLLOWED = 200  # decisions per context from which a proxy's odds are nearly unbiased
 REFUSED = 0.01  # p-value below which a context is no proxy
+NO_PROXY = ProxyMean(np.nan, np.nan, np.nan, (np.nan, np.nan), False, False, np.inf, None)
 VAGUE = 0.5  # standard error, as a share of the range of rewards, of a proxy that says too little
 
 
@@ -44,13 +48,13 @@ class ContextMeans:
                 "arm": one.arm,
                 "mean of the seen": one.seen_mean,
                 "if the context explains it": one.mean,
-                "error": one.standard_error,
+                "standard error": one.standard_error,
             }
             if self.proxies:
                 usable = self._usable(i)
                 row |= {
                     "if it is a proxy": self.proxies[i].mean if usable else None,
-                    "its error": self.proxies[i].standard_error if usable else None,
+                    "its standard error": self.proxies[i].standard_error if usable else None,
                 }
             records.append(row)
         return table(records)
@@ -69,7 +73,7 @@ class ContextMeans:
             most = max(apart, key=lambda one: abs(one.mean - one.seen_mean))
             said.append(
                 f"If the context explains which rewards are missing, the mean of {most.arm} is"
-                f" {most.mean:.3g} ± {most.standard_error:.2g} and not {most.seen_mean:.3g}, the"
+                f" {_interval(most)} and not {most.seen_mean:.3g}, the"
                 f" mean of those seen{_more(len(apart) - 1)}."
             )
         usable = [
@@ -81,8 +85,8 @@ class ContextMeans:
             one, other = max(usable, key=lambda pair: abs(pair[1].mean - pair[0].seen_mean))
             said.append(
                 "If being seen depends on the reward itself and the context only tells of the"
-                f" reward, the mean of {one.arm} is {other.mean:.3g} ± {other.standard_error:.2g}"
-                f"{_more(len(usable) - 1)}. The log cannot tell the two apart."
+                f" reward, the mean of {one.arm} is {_interval(other)}{_more(len(usable) - 1)}."
+                " The log cannot tell the two apart."
             )
         refused = [
             one.arm
@@ -106,6 +110,30 @@ class ContextMeans:
 
 def _more(count: int) -> str:
     return f" ({count} more arm{'s' * (count > 1)} differ{'s' * (count == 1)})" if count else ""
+
+
+def _interval(one: StratifiedMean | ProxyMean) -> str:
+    reach = Z95 * one.standard_error
+    return f"{one.mean:.3g} (95% interval {one.mean - reach:.3g} to {one.mean + reach:.3g})"
+
+
+def _within(seen: Vector, total: Vector, squares: Vector) -> Vector:
+    """Return the variance of rewards within each context; the pooled one where few were seen.
+
+    Parameters
+    ----------
+    seen, total, squares
+        Rewards seen, their sum and the sum of their squared deviations, per context.
+    """
+    freedom = np.maximum(seen - 1.0, 0.0)
+    if freedom.sum() >= FEW:
+        pooled = squares.sum() / freedom.sum()
+    else:  # the spread of all rewards: contexts differ, so it is too large rather than too small
+        mean = total.sum() / seen.sum()
+        middle = total / np.maximum(seen, 1.0)
+        pooled = (squares + seen * (middle - mean) ** 2).sum() / max(seen.sum() - 1.0, 1.0)
+    own = squares / np.maximum(freedom, 1.0)
+    return np.where(seen < FEW, np.maximum(own, pooled), own)
 
 
 def read_context_means(decisions: Decisions) -> ContextMeans | None:
@@ -136,10 +164,16 @@ def read_context_means(decisions: Decisions) -> ContextMeans | None:
     strata, proxies = [], []
     for i in shown[counts.seen[shown] > 0].tolist():
         rows, seen, total, spread = (column[arm == i] for column in columns)
-        mean, variance, lost = stratified_mean(rows, seen, total, spread)
+        within = _within(seen, total, spread * seen)
+        mean, variance, lost = stratified_mean(rows, seen, total, within)
         error = float(np.sqrt(variance / rows[seen > 0.0].sum()))
         plain = float(total.sum() / seen.sum())
         strata.append(StratifiedMean(counts.names[i], mean, error, plain, variance, lost))
         if counts.binary:
-            proxies.append(proxy_mean(np.stack([seen - total, total], axis=1), rows - seen))
+            few = len(rows) > 2 and rows.sum() < FOLLOWED * len(rows)
+            proxies.append(
+                NO_PROXY
+                if few
+                else proxy_mean(np.stack([seen - total, total], axis=1), rows - seen)
+            )
     return ContextMeans(tuple(strata), tuple(proxies)) if strata else None

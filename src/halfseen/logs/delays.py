@@ -205,7 +205,10 @@ def count_delays(decisions: Decisions, ends: Ends, end: float, window: float | N
     elif window is not None:
         tick = window / max(1, math.floor(window / tick))
     gone = f"CASE WHEN seen THEN feedback_time ELSE '{end!r}'::DOUBLE END - time"
-    cell = f"CAST(floor(greatest({gone}, 0) * '{1.0 / tick!r}'::DOUBLE + 1e-9) AS INTEGER)"
+    ticks = f"floor(greatest({gone}, 0) * '{1.0 / tick!r}'::DOUBLE + 1e-9)"
+    if not exact:  # a short window: what takes many times longer need not be told apart
+        ticks = f"least({ticks}, {most})"
+    cell = f"CAST({ticks} AS INTEGER)"
     found = decisions.log.query(
         "SELECT CAST(action AS VARCHAR) AS name, cell, back, waiting FROM (SELECT action, cell,"
         " count(*) FILTER (seen) AS back, count(*) FILTER (NOT seen) AS waiting FROM"

@@ -240,7 +240,7 @@ def _search(
     def unit(v: Vector) -> Vector:
         w = v / spread
         length = float(np.sqrt(w @ w))
-        return w / length if length > 0.0 else np.eye(len(v))[0]
+        return np.asarray(w / length) if length > 0.0 else np.eye(len(v))[0]
 
     def loss(v: Vector) -> float:
         curve = isotonic(z @ v, k, n)

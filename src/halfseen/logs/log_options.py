@@ -118,6 +118,14 @@ def without_young(log: Log, time: str, window: float, now: Any) -> tuple[Log, in
     plain = None if log.plain is None else kept(log.plain, time_sql(_texts(log), "time", time)[0])
     asked = f"SELECT count(*) AS n FROM {log.relation} WHERE {value} > '{cut!r}'::DOUBLE"
     young = int(log.query(asked)["n"][0])
+    if young == int(log.query(f"SELECT count(*) AS n FROM {log.relation}")["n"][0]):
+        unit = "days" if dated else f"units of {time}"
+        raise InvalidInput(
+            "window",
+            f"must be shorter than the oldest decision is old; it counts {unit}",
+            window,
+            "Choose a shorter window.",
+        )
     return replace(log, relation=kept(log.relation, value), plain=plain), young
 
 

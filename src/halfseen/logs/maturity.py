@@ -184,9 +184,15 @@ class Maturity(Shown, ByValue):
     @property
     def assumption(self) -> str:
         """What the rates within a window rest on."""
-        return (
+        said = (
             "Rates within a window assume that, within an arm, rate and delays do not change over"
             " time and delay does not depend on the reward."
+        )
+        if self.pending.sum() < 0.5:
+            return said
+        return (
+            f"{said} Means are those of the rewards already back: where rewards rise or fall over"
+            " time, they speak more of early decisions than of late ones."
         )
 
     def duration(self, length: float) -> str:

@@ -25,14 +25,14 @@ def answers(found: Audit) -> list[str]:
     counted = f"({found.seen:,} of {found.rows:,}, {kinds})"
     first = f"You see {percent(so_far)} of outcomes {counted}."
     waited = found.maturity
-    if waited is not None and waited.pending.sum() >= 0.5:
+    if waited is not None and (waited.stated or waited.pending.sum() >= 0.5):
         first = (
             f"{percent(found.share)} of outcomes come back within"
             f" {waited.duration(waited.window)}. So far you see {percent(so_far)} {counted}."
         )
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
-    if found.seen == found.rows:
+    if found.complete:
         asked = any(
             check.kind == "written-values"
             and (check.state == "found" or check.detail == "see the notes")
@@ -51,15 +51,19 @@ def answers(found: Audit) -> list[str]:
 
 def _cost(found: Audit) -> list[str]:
     whole = found.dimension_of_seen
-    assert whole is not None
+    if whole is None:
+        return [f"{_nothing_within(found)} Choose a longer window."]
     low, high = whole.factor_interval
     top = f"to {high:.3g}" if math.isfinite(high) else "and no upper end"
-    never_seen = found.never_seen
-    names = listed((*map(shortened, never_seen[:3]), *never_seen[3:]), 3)
-    never = f"Nothing was ever seen of {names}: no number here speaks of that."
-    if found.never_seen and whole.factor == 1.0:
+    late = tuple(name for name in found.without_rate if name not in set(found.never_seen))
+    never = " ".join(
+        ([f"Nothing was ever seen of {_few(found.never_seen)}."] if found.never_seen else [])
+        + ([_nothing_within(found, f" of {_few(late)}")] if late else [])
+    )
+    never += " No number here speaks of that." if never else ""
+    if never and whole.factor == 1.0:
         return [f"Of the arms that were seen nothing is missing. {never}"]
-    some = " of the arms that were seen" if found.never_seen else ""
+    some = " of the arms that were seen" if never else ""
     words = (
         "In the worst case over all problems, learning as reliably as with complete feedback takes"
         f" {whole.factor:.3g} times as many decisions{some} ({found.level:.0%} interval"
@@ -69,9 +73,16 @@ def _cost(found: Audit) -> list[str]:
         words += (
             f": {whole.arms:,} arms are as hard to learn as {whole.value:,.1f} that are always seen"
         )
-    if not found.never_seen:
-        return [f"{words}."]
-    return [f"{words}. {never}"]
+    return [f"{words}. {never}".strip()]
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return listed((*map(shortened, names[:3]), *names[3:]), 3)
+
+
+def _nothing_within(found: Audit, of: str = "") -> str:
+    assert found.maturity is not None  # else an arm with a reward has a rate
+    return f"Nothing{of} came back within {found.maturity.duration(found.maturity.window)}."
 
 
 def along_features(found: Audit) -> list[str]:
@@ -137,7 +148,7 @@ def best_in_words(found: Audit) -> list[str]:
 def missing_in_words(found: Audit) -> list[str]:
     """Say what it takes until another arm may be best, and which arm is safest meanwhile."""
     rewards, tipping = found.rewards, found.tipping
-    if rewards is None or tipping is None or len(rewards) < 2 or found.seen == found.rows:
+    if rewards is None or tipping is None or len(rewards) < 2 or found.complete:
         return []
     best = shortened(tipping.best)
     first = ""

@@ -66,7 +66,7 @@ def audit_figures(found: Audit) -> dict[str, list[Figure]]:
             "differ",
             "If missing rewards differ",
             lambda: bounds_chart(found, name),
-            found.rewards is not None and found.seen < found.rows,
+            found.rewards is not None and not found.complete,
         ),
         "direction": []
         if fit is None or len(fit.rates) == 1

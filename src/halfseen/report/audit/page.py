@@ -168,8 +168,11 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
     from halfseen.logs.sentences import ASSUMPTION, along_features, best_in_words, outlook_in_words
 
     whole = found.dimension_of_seen
-    waits = found.maturity is not None and found.maturity.pending.sum() >= 0.5
+    waited = found.maturity
+    waits = waited is not None and waited.pending.sum() >= 0.5
     title = "of outcomes are seen in the end" if waits else "of outcomes are seen"
+    if waited is not None and waited.stated:
+        title = f"of outcomes are back within {waited.duration(waited.window)}"
     so_far = " so far; others are on their way" if waits else ""
     text = f"{found.seen:,} of {found.rows:,} decisions{so_far}."
     items = [_item(f"{100 * found.share:.3g}%", title, text)]
@@ -187,7 +190,7 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
         items.append(_item(_times(forecast.factor), "as long, forecast for this log", text))
     if best := best_in_words(found):
         items.append(_item("→", "The best arm", best[0]))
-    if 0 < found.seen < found.rows and not found.voided:
+    if found.seen and not found.complete and not found.voided:
         worth = [] if found.worth_most is None else [str(found.worth_most)]
         more = {
             "Where more feedback is worth most": worth,
@@ -289,7 +292,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     rows.append(("safest", *(level.safe for level in levels)))
     rows.append(("least risked", *(level.least_regret for level in levels)))
     rows.append(("better by at most", *(f"{level.regret:.3g}" for level in levels)))
-    names = ("arm", "seen mean ± error", "1.5-fold", "2-fold", "5-fold", "worst case")
+    names = ("arm", "seen mean ± standard error", "1.5-fold", "2-fold", "5-fold", "worst case")
     return section(
         "differ",
         "If missing rewards differ from seen ones",
