@@ -107,13 +107,16 @@ def test_metrics_have_the_names_that_are_documented(tmp_path):
 
     text, status = run(tmp_path, ask)
     lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    assert float(lines['halfseen_outcomes_total{loop="offers",state="observed"}']) == (
-        status["observed"]
+    assert (
+        float(lines['halfseen_outcomes_total{loop="offers",state="observed"}'])
+        == (status["observed"])
     )
-    made = sum(float(lines[f'halfseen_decisions_total{{arm="{a}",loop="offers"}}']) for a in LOOP["arms"])
+    made = sum(
+        float(lines[f'halfseen_decisions_total{{arm="{a}",loop="offers"}}']) for a in LOOP["arms"]
+    )
     assert made == 60.0
     assert float(lines['halfseen_pending{loop="offers"}']) == status["pending"]
-    assert float(lines["halfseen_effective_dimension{loop=\"offers\"}"]) >= 2.0
+    assert float(lines['halfseen_effective_dimension{loop="offers"}']) >= 2.0
     assert 'halfseen_seen_ratio{arm="red",loop="offers"}' in lines
     assert float(lines["halfseen_commit_seconds_count"]) > 0
     assert float(lines["halfseen_queue"]) == float(lines["halfseen_lag_events"]) == 0.0
