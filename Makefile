@@ -5,12 +5,17 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
 SPREAD := -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: install study docs test test-slow test-mysql test-postgres test-wheel verify verify-quick \
+.PHONY: install study serve docs test test-slow test-mysql test-postgres test-wheel verify verify-quick \
   wheel hashes licences sbom bench clean
 
 study: $(VENV)/.installed
 	$(BIN)/halfseen study arms --out study
 	$(BIN)/halfseen study linear --out study-linear
+
+# A demo loop on this machine, without keys.
+serve: $(VENV)/.installed-serve
+	mkdir -p build
+	$(BIN)/halfseen serve --loops demo --open --database build/demo.sqlite
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W -n --keep-going -q docs docs/_build/html
@@ -72,6 +77,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.installed-docs: $(VENV)/.installed
 	$(PIP) install -c constraints.txt -e ".[docs]"
+	touch $@
+
+$(VENV)/.installed-serve: $(VENV)/.installed
+	$(PIP) install -c constraints.txt -e ".[serve]"
 	touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed

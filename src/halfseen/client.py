@@ -267,7 +267,8 @@ class Client:
 
 
 def _decision(answer: Mapping[str, Any]) -> ServedDecision:
-    return ServedDecision(*(answer.get(name) for name in ServedDecision._fields))
+    found: dict[str, Any] = {name: answer.get(name) for name in ServedDecision._fields}
+    return ServedDecision(**found)
 
 
 def _about(decision: ServedDecision | str, what: str) -> str:

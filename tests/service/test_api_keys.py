@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from service.over_http import LOOP, issued, run
 
 from halfseen.errors import InvalidInput
 from halfseen.service.api_keys import digest_of, matches, new_key
+from service.over_http import LOOP, issued, run
 
 DECIDE = "/v1/loops/offers/decisions"
 

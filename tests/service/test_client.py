@@ -2,10 +2,10 @@
 
 import httpx
 import pytest
-from service.over_http import LOOP, listening
 
 import halfseen
 from halfseen import Client, InvalidInput, ServiceError
+from service.over_http import LOOP, listening
 
 ARTICLES = {
     "name": "personalizer",
@@ -101,13 +101,18 @@ def test_a_refusal_is_not_sent_again_and_silence_ends_with_a_sentence(monkeypatc
         sent.append(request)
         return httpx.Response(409, text="no problem document")
 
-    with Client(transport=httpx.MockTransport(refuse)) as client:
-        with pytest.raises(ServiceError, match="answered 409"):
-            client.outcome("x", 1.0)
+    transport = httpx.MockTransport(refuse)
+    with (
+        Client(transport=transport) as client,
+        pytest.raises(ServiceError, match="answered 409"),
+    ):
+        client.outcome("x", 1.0)
     assert len(sent) == 1
-    with Client("http://127.0.0.1:1", retries=1) as client:
-        with pytest.raises(ServiceError, match=r"http://127\.0\.0\.1:1 does not answer"):
-            client.decide("offers")
+    with (
+        Client("http://127.0.0.1:1", retries=1) as client,
+        pytest.raises(ServiceError, match=r"http://127\.0\.0\.1:1 does not answer"),
+    ):
+        client.decide("offers")
 
 
 def test_an_address_needs_its_scheme():
@@ -118,7 +123,11 @@ def test_an_address_needs_its_scheme():
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the client itself
 def test_personalizers_official_client_runs_unchanged(place):
     from azure.cognitiveservices.personalizer import PersonalizerClient
-    from azure.cognitiveservices.personalizer.models import RankableAction, RankRequest
+    from azure.cognitiveservices.personalizer.models import (
+        ErrorResponseException,
+        RankableAction,
+        RankRequest,
+    )
     from msrest.authentication import CognitiveServicesCredentials
 
     client = PersonalizerClient(place.address, CognitiveServicesCredentials(place.key))
@@ -136,9 +145,12 @@ def test_personalizers_official_client_runs_unchanged(place):
     ranked = client.rank(rank_request=request)
     assert ranked.event_id == "official-1"
     assert ranked.reward_action_id in ("sport", "news")
-    assert [action.id for action in ranked.ranking][0] == ranked.reward_action_id
+    assert next(action.id for action in ranked.ranking) == ranked.reward_action_id
     assert 0.0 < ranked.ranking[0].probability <= 1.0
     client.events.activate(event_id="official-1")
     client.events.reward(event_id="official-1", value=1.0)
     with Client(place.address, place.key) as own:
         assert own.loop("personalizer")["observed"] == 1
+    with pytest.raises(ErrorResponseException) as caught:
+        client.rank(rank_request=RankRequest(actions=[RankableAction(id="a", features=[])] * 2))
+    assert "must have different ids" in caught.value.error.error.message

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from service.over_http import LOOP, run
 
 OTHER = LOOP | {"name": "banners"}

@@ -5,9 +5,9 @@ import json
 
 import numpy as np
 import pytest
-from service.over_http import served
 
 from halfseen import KLUCB, ArmedBandit, PerArm, Study, simulate
+from service.over_http import served
 
 MEANS, SEEN, ROUNDS = (0.6, 0.5), (0.34, 0.87), 2000
 LOOP = {

@@ -3,10 +3,10 @@
 import json
 
 import duckdb
-from service.over_http import LOOP, run
 
 from halfseen import audit, value
 from halfseen.service.service_metrics import Metrics
+from service.over_http import LOOP, run
 
 
 def test_loops_are_made_read_revised_and_archived(tmp_path):

@@ -4,6 +4,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.generation import GenerationMode
+
 from service.over_http import LOOP, listening
 
 FEATURES = {
@@ -15,7 +16,10 @@ FEATURES = {
 }
 CONFIG = {
     # An arm may be unknown to the loop, an id not printable: the document cannot say so.
-    "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", 404, 409, 422]}}
+    "checks": {
+        "positive_data_acceptance": {"expected-statuses": ["2xx", 404, 409, 422]},
+        "negative_data_rejection": {"expected-statuses": ["4xx"]},
+    }
 }
 
 

@@ -1,8 +1,7 @@
 """Personalizer's requests, as its REST reference writes them."""
 
-from service.over_http import LOOP, run
-
 from halfseen.service.feature_hashing import hashed
+from service.over_http import LOOP, run
 
 ARTICLES = {
     "name": "personalizer",
@@ -42,7 +41,7 @@ def test_rank_reward_and_activate_have_personalizers_statuses_and_bodies(tmp_pat
     assert (ranked.status_code, reward.status_code, activated.status_code) == (201, 204, 204)
     assert content == again.json()
     assert content["eventId"] == "e1"
-    assert [one["id"] for one in content["ranking"]][0] == content["rewardActionId"]
+    assert next(one["id"] for one in content["ranking"]) == content["rewardActionId"]
     assert {one["id"] for one in content["ranking"]} == {"sport", "news", "weather"}
     probability = {one["id"]: one["probability"] for one in content["ranking"]}
     assert probability["weather"] == 0.0
@@ -86,6 +85,31 @@ def test_bad_rank_requests_are_refused_with_the_field(tmp_path):
         assert (answer.status_code, answer.json()["field"]) == (422, field), body
 
 
+def test_names_that_no_database_can_hold_are_refused(tmp_path):
+    body = b'{"actions": [{"id": "\\ud800"}, {"id": "b\\u0000"}]}'
+    rows = b'{"features": [[1, 0], [0, 1]], "available": ["\\ud800", "b"]}'
+
+    async def ask(place):
+        return [
+            await place.client.post("/personalizer/v1.0/rank", content=body),
+            await place.client.post("/v1/loops/personalizer/decisions", content=rows),
+        ]
+
+    for answer in run(tmp_path, ask, ARTICLES | {"dimension": 2}):
+        assert answer.status_code == 422, answer.text
+
+
+def test_a_reward_that_is_no_finite_number_is_refused(tmp_path):
+    bodies = [b"{}", b'{"value": "1"}', b'{"value": true}', b'{"value": 1' + b"0" * 400 + b"}"]
+
+    async def ask(place):
+        path = "/personalizer/v1.0/events/e/reward"
+        return [await place.client.post(path, content=body) for body in bodies]
+
+    for answer in run(tmp_path, ask, ARTICLES):
+        assert (answer.status_code, answer.json()["field"]) == (422, "value")
+
+
 def test_hashing_depends_on_features_and_not_on_their_order():
     one = hashed([{"a": 1, "b": "x"}], [{"c": True}], "n", 64)
     assert one == hashed([{"b": "x"}, {"a": 1}], [{"c": True}], "n", 64)
@@ -98,6 +122,11 @@ def test_hashing_depends_on_features_and_not_on_their_order():
 
 
 def test_hashed_vectors_have_length_one_whatever_is_sent():
-    for context in ([], [{"x": 1e300}], [{"x": -5, "y": [1, 2, "z"], "n": None}]):
+    for context in (
+        [],
+        [{"x": 1e300}],
+        [{"x": -(10**400)}],
+        [{"x": -5, "y": [1, 2, "z"], "n": None}],
+    ):
         vector = hashed(context, [], "a", 8)
         assert abs(sum(x * x for x in vector) - 1.0) < 1e-12

@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -20,7 +20,7 @@ from halfseen.service.problem_documents import (
     KeyNotSufficient,
     NoValidKey,
     TooLarge,
-    document_bytes,
+    document,
     headers_of,
     invalid,
     problem_of,
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 LONGEST_ID = 128
 JSON = b"application/json"
+BRIDGE = "Personalizer"  # the tag of operations that another service's clients call
 KEY_HEADER = b"ocp-apim-subscription-key"  # of Personalizer's clients
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
 class Reply(NamedTuple):
@@ -170,7 +171,7 @@ class Api:
                 call.body = await read_body(headers, receive, operation.limit)
             reply = await operation.handler(call)
         except Exception as error:
-            reply = self._refused(error)
+            reply = self._refused(operation, error)
         seconds = perf_counter() - began
         self.metrics.request(operation.kind, reply.status, seconds)
         self.log.note(call.loop, operation.kind, reply.status, seconds)
@@ -210,11 +211,15 @@ class Api:
             )
         call.key = key.id
 
-    def _refused(self, error: Exception) -> Reply:
+    def _refused(self, operation: Operation, error: Exception) -> Reply:
         refusal = problem_of(error)
         if refusal.status == 500:
             traceback.print_exception(error, file=sys.stderr)
-        return Reply(refusal.status, document_bytes(refusal), MEDIA_TYPE, headers_of(refusal))
+        content = document(refusal)
+        if operation.tag == BRIDGE:  # where Personalizer's clients look for it
+            content["error"] = {"code": refusal.title, "message": str(refusal)}
+        body = json.dumps(content, allow_nan=False).encode()
+        return Reply(refusal.status, body, MEDIA_TYPE, headers_of(refusal))
 
 
 async def read_body(headers: list[tuple[bytes, bytes]], receive: Receive, limit: int) -> bytes:

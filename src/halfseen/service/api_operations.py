@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from halfseen.service import decision_calls, loop_calls, personalizer_calls
-from halfseen.service.api_calls import Api, Call, Operation, Reply, json_reply
+from halfseen.service.api_calls import BRIDGE, Api, Call, Operation, Reply, json_reply
 from halfseen.service.api_page import api_page, content_policy
 from halfseen.service.api_schema import openapi_document
 from halfseen.service.problem_documents import Headers
@@ -191,7 +191,7 @@ def _loops() -> list[Operation]:
 def _bridge(prefix: str, kind: str) -> list[Operation]:
     """Return Personalizer's operations, for the loop of its name or one in the address."""
     base = f"{prefix}/personalizer/v1.0"
-    common: Any = {"role": "decide", "refusals": WRITING, "tag": "Personalizer"}
+    common: Any = {"role": "decide", "refusals": WRITING, "tag": BRIDGE}
     which = "the loop" if prefix else "the loop named personalizer"
     return [
         Operation(

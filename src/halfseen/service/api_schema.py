@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from halfseen.service.request_bodies import BATCH_ITEMS, KINDS
 PROBLEM = "Problem"
 MEANING = {
     200: "Done, or known already.",
-    201: "Decided.",
+    201: "Made.",
     202: "Kept until its decision is known.",
     204: "Done.",
     400: "The body is malformed.",
@@ -119,6 +120,20 @@ _ACTION = {
 }
 
 
+def _settings_in_words() -> dict[str, str]:
+    """Return what each setting of a loop means, from the documentation of `LoopConfig`."""
+    found: dict[str, str] = {}
+    names: list[str] = []
+    lines = (inspect.getdoc(LoopConfig) or "").partition("----------\n")[2].splitlines()
+    for line in lines:
+        if line.startswith(" "):
+            for name in names:
+                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+        else:
+            names = line.strip().split(", ")
+    return {name: said for name, said in found.items() if name in LoopConfig.model_fields}
+
+
 def _reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{name}"}
 
@@ -137,6 +152,8 @@ def schemas() -> dict[str, Any]:
     config = LoopConfig.model_json_schema()
     config.pop("title", None)
     config["description"] = "The settings of a loop."
+    for name, said in _settings_in_words().items():
+        config["properties"][name]["description"] = said
     settings = {name: part for name, part in config["properties"].items() if name != "name"}
     return {
         PROBLEM: {
@@ -280,7 +297,8 @@ def described(operation: Operation, keys: bool) -> dict[str, Any]:
         content["parameters"] = [*parameters, *operation.parameters]
     if operation.request is not None:
         body = {"application/json": {"schema": _reference(operation.request)}}
-        content["requestBody"] = {"required": True, "content": body}
+        needed = bool(schemas()[operation.request].get("required"))
+        content["requestBody"] = {"required": needed, "content": body}
     if keys and operation.role is not None:
         content["security"] = [{"key": []}]
         content["x-role"] = operation.role

@@ -10,6 +10,7 @@ from typing import Any
 from halfseen.errors import InvalidInput
 
 DEEPEST = 8  # objects inside one another
+LARGEST = 1e6  # numbers beyond are cut
 MOST = 2000  # features of one action
 
 
@@ -69,7 +70,7 @@ def _features(prefix: str, value: Any, depth: int) -> Iterator[tuple[str, float]
     elif isinstance(value, bool) or value is None:
         yield f"{prefix}={value}", 1.0
     elif isinstance(value, int | float):
-        number = float(value) if abs(value) < 1e6 else math.copysign(1e6, value)
+        number = float(min(max(value, -LARGEST), LARGEST))
         if number != 0.0:
             yield prefix, number
     else:

@@ -170,7 +170,7 @@ class FastLane:
         decision: str,
         query: bytes,
     ) -> None:
-        asked = dict(parse_qsl(query.decode("latin-1"))) if query else None
+        asked = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)) if query else None
         headers = scope["headers"]
         reply = await self.api.answer(operation, headers, receive, loop, decision, asked)
         await send(

@@ -18,7 +18,7 @@ from halfseen.service.exchange import Activate, Decide, Item, Outcome
 from halfseen.service.feature_hashing import hashed
 from halfseen.service.problem_documents import invalid
 from halfseen.service.refusals import Refusal
-from halfseen.service.request_bodies import json_object
+from halfseen.service.request_bodies import json_object, number
 
 LOOP = "personalizer"  # where the address names none
 MOST_ACTIONS = 50
@@ -64,10 +64,8 @@ async def rank(call: Call) -> Reply:
 async def reward(call: Call) -> Reply:
     """Take in the reward of an event."""
     content = json_object(call.body)
-    value = content.get("value")
-    if type(value) not in (int, float):
-        raise invalid("value", "must be a number", value, "Send the reward.")
-    return await _note(call, Outcome(decision_id(event_id(call.decision)), float(value)))
+    value = number("value", content.get("value"))
+    return await _note(call, Outcome(decision_id(event_id(call.decision)), value))
 
 
 async def activate(call: Call) -> Reply:

@@ -96,7 +96,7 @@ def served_item(decision: str, content: dict[str, Any]) -> Served:
         features = _numbers("features", features)
     chance = content.get("probability")
     if chance is not None:
-        chance = _number("probability", chance)
+        chance = number("probability", chance)
     return Served(decision, arm, chance, features, _time(content))
 
 
@@ -108,7 +108,7 @@ def outcome_item(decision: str, content: dict[str, Any]) -> Outcome:
         raise invalid("reward", "must be given", None, fix)
     reward = content["reward"]
     if type(reward) is not float and reward is not None:
-        reward = _number("reward", reward)
+        reward = number("reward", reward)
     return Outcome(decision, reward, _time(content))
 
 
@@ -195,7 +195,8 @@ def _text(content: dict[str, Any], field: str, *, needed: bool) -> str | None:
     raise invalid(field, "must be a text", value, "Write it in quotes.")
 
 
-def _number(field: str, value: Any) -> float:
+def number(field: str, value: Any) -> float:
+    """Return a number of a body as a float, or refuse it."""
     if type(value) is not float and type(value) is not int:
         raise invalid(field, "must be a number", value, "Write digits, without quotes.")
     try:
@@ -207,7 +208,7 @@ def _number(field: str, value: Any) -> float:
 def _numbers(field: str, row: Any) -> list[float]:
     if type(row) is not list:
         raise invalid(field, "must be a list of numbers", row, "Write [1, 0].")
-    return [_number(field, value) for value in row]
+    return [number(field, value) for value in row]
 
 
 def _time(content: dict[str, Any]) -> int | None:

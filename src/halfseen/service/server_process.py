@@ -162,7 +162,9 @@ async def _first_key(
 ) -> None:
     """Issue a key if there is none."""
     await keys.refresh()
-    if keys.empty and not read_only:
+    if keys.empty and read_only:
+        say("There are no keys yet: issue one with halfseen serve keys issue NAME.")
+    elif keys.empty:
         key, text = new_key("first", "admin", microseconds())
         await service.keys.add(row_of(key))
         await keys.refresh()
