@@ -10,6 +10,7 @@ import pytest
 from halfseen import (
     IMED,
     KLUCB,
+    UCB,
     ArmedBandit,
     Delayed,
     FiniteActions,
