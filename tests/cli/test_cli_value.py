@@ -73,6 +73,7 @@ def test_value_writes_a_page(log, capsys, monkeypatch, tmp_path):
     warned, answered = page.index("There are no propensities"), page.index("Always a is worth")
     assert warned < answered  # warnings stand above numbers
     assert "--always a --action arm --reward paid" in page
+    assert '</header><nav aria-label="Sections"><div><a href="#policies">' in page.replace("\n", "")
     assert json.loads((folder / "value.json").read_text(encoding="utf-8"))["rows"] == 400
     assert sorted(p.name for p in (folder / "charts").glob("*.svg")) == [
         "value-differ.svg",

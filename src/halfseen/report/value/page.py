@@ -64,10 +64,10 @@ def body(found: PolicyValue, drawn: dict[str, list[Figure]], folder: Path) -> li
         *(tag("p", said, class_="caution") for said in found.warnings),
         *(tag("p", said, class_="lead") for said in found.answers),
         *([] if found.left_out is None else [tag("p", str(found.left_out), class_="note")]),
-        tag("nav", *links, aria_label="Sections"),
     )
+    nav = tag("nav", tag("div", *links), aria_label="Sections")
     parts = [part for _, part in sections.values() if part]
-    return [header, tag("main", NO_SCRIPT, *parts)]
+    return [header, nav, tag("main", NO_SCRIPT, *parts)]
 
 
 def policies_section(found: PolicyValue, drawn: list[Figure]) -> Html:
