@@ -72,13 +72,14 @@ class LiveLoops:
 
     def _catch_up(self, log: EventLog, live: LiveLoop, events: list[Event]) -> None:
         """Fold what other processes have added; called inside the writer's transaction."""
+        new = [event for event in events if event.seq > live.state.seq]  # the tail folds, too
         try:
-            if events and events[0].seq == live.state.seq + 1:
-                live.state.fold_all(events)
+            if new and new[0].seq == live.state.seq + 1:
+                live.state.fold_all(new)
                 return
         except Refold:
             if live.state.learn_of(read_configs(log, live.id)):
-                live.state.fold_all(events)
+                live.state.fold_all(new)
                 return
         # Other rules, or events that another process has deleted after it took a snapshot.
         live.base = loop_table.base_of(log, live.id)
