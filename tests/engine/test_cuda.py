@@ -213,7 +213,8 @@ curved = {
 everything = {kind: policy() for kind, policy in GLM_POLICIES.items()}
 everything = some_of(everything, "glm-ucb")
 sizes |= {"alphas": (0.5, 1.0)}
-one_by_one(Study(curved["logistic"], Uniform(0.5), everything, horizon=25, **sizes))
+logistic = curved["logistic"]
+one_by_one(Study(logistic, Uniform(0.5), everything, horizon=25, **sizes))
 del sizes["alphas"]
 curved = some_of(curved, "poisson", str(own))
 one_by_one(Study(curved, Uniform(0.5), GLMUCB(), horizon=20, **sizes))
@@ -232,7 +233,7 @@ sent = Delayed(LogNormalDelay(3, 1.5), window=5, sends="conversions")
 one_by_one(Study(linear, late, eager, horizon=25, alphas=(0.5, 1.0), **sizes))
 one_by_one(Study(paid, {"sent": sent, "part": Uniform(0.5)}, counting, horizon=25, **sizes))
 one_by_one(Study(paid, Uniform(0.5), LinUCB(), horizon=25, **sizes))
-one_by_one(Study(curved["logistic"], late | {"sent": sent}, everything, horizon=20, **sizes))
+one_by_one(Study(logistic, late | {"sent": sent}, everything, horizon=20, **sizes))
 late["all"] = Delayed(GeometricDelay(3, arrive=0.9), window=6)
 blind = {"ucb": LinUCB(), "zero": ImputeZeroLinUCB()}
 one_by_one(Study({"drawn": drawn, "given": given}, late, blind, horizon=12, **sizes))
