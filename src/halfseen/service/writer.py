@@ -184,8 +184,8 @@ class Writer:
         wanted = [(loop, self._unknown(loop, calls)) for _, loop in sorted(loops.items())]
         try:
             opened = self._open(wanted) if not server else await self._in_thread(self._open, wanted)
-            for loop, newer, _ in opened:
-                if newer:
+            for loop, tip, newer, _ in opened:
+                if tip > loop.state.seq:
                     self._catch_up(loop, newer)
             plans = self._plan(calls, opened, sweeps)
             events = [event for plan in plans.values() for event in plan.events]
@@ -209,11 +209,15 @@ class Writer:
             self.log.rollback()
             self._fail(calls, error)
             return True
-        for number, plan in plans.items():
-            state = loops[number].state
-            if plan.events and state.seq >= plan.events[0].seq - 1:  # else the next one catches up
-                state.fold_all(plan.events)
-        self._answer(calls)
+        try:
+            for number, plan in plans.items():
+                state = loops[number].state
+                if plan.events and state.seq >= plan.events[0].seq - 1:  # else the next catches up
+                    state.fold_all(plan.events)
+        except Exception as error:
+            self._fail(calls, error)
+        else:
+            self._answer(calls)
         return True
 
     def _unknown(self, loop: LiveLoop, calls: list[Call]) -> list[str]:
@@ -234,7 +238,7 @@ class Writer:
             if tips[loop.id] > loop.state.seq:
                 newer = list(self.log.all_events(loop.id, loop.state.seq))
             stored = self.log.events_of(loop.id, names) if names else {}
-            opened.append((loop, newer, stored))
+            opened.append((loop, tips[loop.id], newer, stored))
         return opened
 
     def _plan(
@@ -243,7 +247,7 @@ class Writer:
         """Plan all requests, and note their answers in the calls."""
         now = self.clock()
         plans = {}
-        for loop, _, stored in opened:
+        for loop, _, _, stored in opened:
             plans[loop.id] = Plan(loop.state, now, stored, archived=loop.archived)
         for call in calls:
             plan = plans[call.loop.id]
