@@ -57,7 +57,7 @@ async def serve(database, pipe, seed):
     await asyncio.gather(*(client(service, say, chance) for chance in chances))
 
 
-async def compare(database, answered):
+async def compare(database, answered, thorough=True):
     """Assert that the log holds what was answered, once, and that the state is its fold."""
     service = await Service.open(database, sweep=False)
     live = service.loop("banner")
@@ -85,7 +85,8 @@ async def compare(database, answered):
         lambda log: replayed(log, live.id, live.base, read_configs(log, live.id), last)
     )
     assert fresh.to_dict() == state
-    assert await service.check() == []
+    if thorough:
+        assert await service.check() == []
     await service.close()
     return live.state.seq
 
@@ -113,8 +114,8 @@ def main(database, kills, seed):
     answered = []
     for k in range(kills):
         answered += killed(database, f"{seed}/{k}", chance.uniform(0.0, 0.3))
-        events = asyncio.run(compare(database, answered))
-    print(f"{kills} kills, {events} events")
+        events = asyncio.run(compare(database, answered, k % 20 == 0 or k == kills - 1))
+        print(f"{k + 1} kills, {events} events", flush=True)
 
 
 async def prepare(database):

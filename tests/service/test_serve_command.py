@@ -122,6 +122,18 @@ def test_bad_arguments_are_refused_in_a_sentence(tmp_path, monkeypatch, argument
         command("serve", *arguments)
 
 
+def test_the_loops_of_the_how_to_are_loops():
+    from pathlib import Path
+
+    from halfseen.service.loop_files import parse_loops
+
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "run-it-for-real.md"
+    text = re.search(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.S)[1]
+    loops = {loop.name: loop for loop in parse_loops(text, "the how-to")}
+    assert loops["offers"].window == 86400
+    assert loops["articles"].dimension == 16
+
+
 def test_a_port_that_is_taken_is_a_sentence(tmp_path):
     import socket
 
