@@ -58,7 +58,7 @@ def start_again(server):
     for _ in range(100):
         try:
             return server.start()
-        except AssertionError:
+        except (AssertionError, subprocess.SubprocessError):
             time.sleep(0.2)
     raise AssertionError("the server does not start")
 
