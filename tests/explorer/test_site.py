@@ -95,3 +95,24 @@ def test_a_log_that_cannot_be_read_gets_a_sentence(client, path, body, said):
 def test_a_log_that_is_too_large_is_refused(client, monkeypatch):
     monkeypatch.setattr("halfseen.explorer.site.LARGEST_LOG", 100)
     assert client.post("/explore/log/columns", content=LOG).status_code == 413
+
+
+def test_a_log_in_parquet_is_audited_too_and_no_message_names_a_file_of_the_server(
+    client, tmp_path
+):
+    import duckdb
+
+    (tmp_path / "log.csv").write_text(LOG)
+    duckdb.sql(f"COPY '{tmp_path}/log.csv' TO '{tmp_path}/log.parquet'")
+    body = (tmp_path / "log.parquet").read_bytes()
+    found = client.post("/explore/log/audit?action=offer&reward=sold", content=body)
+    assert "You see 75% of outcomes" in found.json()["answers"][0]
+    for content in (body[:200], b"a\n\xff\xfe\n", b""):
+        refused = client.post("/explore/log/columns", content=content)
+        assert refused.status_code == 422
+        assert "your-log" not in refused.json()["sentence"]
+
+
+def test_everything_seen_is_said_plainly(client):
+    text = client.get("/explore/arms?means=0.6,0.5&observe=1,1").text
+    assert "Every reward is seen: the effective dimension is the number of arms, 2." in text

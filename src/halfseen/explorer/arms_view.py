@@ -70,6 +70,8 @@ class ArmsView(View):
         found = [
             f"The effective dimension is {show(size)} instead of {arms}: in the worst case over all"
             f" means, learning takes {show(size / arms)} times as many rounds."
+            if size > arms
+            else f"Every reward is seen: the effective dimension is the number of arms, {arms}."
         ]
         if max(means) == min(means):
             return [*found, "All arms are equally good: nothing can be lost."]

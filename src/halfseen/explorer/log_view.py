@@ -17,6 +17,8 @@ from halfseen.logs.source import open_log
 
 COLUMNS = ("action", "reward", "observed", "time", "feedback_time", "unit", "context")
 SHOWN = 60  # arms
+NAME = "your-log"  # of the file while it is read
+PARQUET = b"PAR1"  # how such a file begins
 GUESSES = {
     "action": ("action", "arm", "offer", "variant", "treatment", "item"),
     "reward": ("reward", "outcome", "sold", "click", "conversion", "value"),
@@ -114,7 +116,8 @@ def _command(roles: dict[str, str]) -> str:
 @contextmanager
 def _written(body: bytes) -> Iterator[str]:
     """Keep a file on disk for as long as it is read."""
+    kind = "parquet" if body.startswith(PARQUET) else "csv"
     with tempfile.TemporaryDirectory(prefix="halfseen-") as folder:
-        path = Path(folder) / "your-log.csv"
+        path = Path(folder) / f"{NAME}.{kind}"
         path.write_bytes(body)
         yield str(path)

@@ -8,6 +8,8 @@ import webbrowser
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 
@@ -45,7 +47,8 @@ def serve_pages(port: int, browser: bool) -> None:
         routes=[
             Route("/", lambda request: RedirectResponse("/explore/")),
             Mount("/explore", application()),
-        ]
+        ],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])],
     )
     server = uvicorn.Server(uvicorn.Config(pages, log_level="warning", access_log=False))
     server.run(sockets=[listener])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from functools import cache
 from importlib.resources import files
@@ -22,7 +23,7 @@ from halfseen.errors import HalfseenError
 from halfseen.explorer.arms_view import ArmsView
 from halfseen.explorer.delay_view import DelayView
 from halfseen.explorer.gamma_view import GammaView
-from halfseen.explorer.log_view import audit_of, columns_of
+from halfseen.explorer.log_view import NAME, audit_of, columns_of
 from halfseen.explorer.plays import played_picture, updates
 from halfseen.explorer.threshold_view import ThresholdView
 from halfseen.explorer.tour import STEPS
@@ -213,7 +214,8 @@ async def _answered(make: Callable[..., Any], *given: Any) -> Response:
 
 
 def _refused(error: HalfseenError) -> Response:
-    return JSONResponse({"sentence": str(error)}, 422, headers=SAFE)
+    sentence = re.sub(rf"[^\s']*{NAME}\.\w+", "your log", str(error))
+    return JSONResponse({"sentence": sentence}, 422, headers=SAFE)
 
 
 def _shown(kind: type[View], query: dict[str, str]) -> dict[str, Any]:
