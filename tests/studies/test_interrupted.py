@@ -151,14 +151,14 @@ def test_control_c_in_the_command(tmp_path, played):
     (tmp_path / "study.toml").write_text(to_toml(study))
     process = run_command(tmp_path)
     cells = tmp_path / "out" / "cells"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not cells.exists() or not [p for p in cells.iterdir() if not p.name.startswith(".")]:
         assert time.monotonic() < deadline
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=0.01)
             pytest.fail(f"ended before it was stopped: {process.communicate()}")
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
     assert "What is finished is kept in out; run the same command to go on." in errors
     assert "Traceback" not in errors
