@@ -6,7 +6,7 @@ import pytest
 
 from halfseen import InvalidInput, audit
 from halfseen.logs.delays import kaplan_meier
-from halfseen.logs.maturity import duration_in_words
+from halfseen.logs.time_bins import duration_in_words
 
 DAY = pd.Timedelta(days=1)
 

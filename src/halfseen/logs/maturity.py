@@ -15,9 +15,9 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
-from halfseen.logs.time_bins import DAY, moment_in_words
+from halfseen.logs.time_bins import DAY, duration_in_words, moment_in_words
 from halfseen.logs.warnings.log_warning import LogWarning
-from halfseen.tables import Table, listed, percent, show
+from halfseen.tables import Table, listed, percent
 
 RISK, SHARE_AT_RISK, ARM_RISK = 20.0, 0.005, 10.0  # rows at risk needed to follow a distribution
 REACHED = 0.03  # rewards expected after the window, relative to those within it
@@ -215,23 +215,6 @@ class Maturity(Shown, ByValue):
             "without_feedback_time": self.undated,
             "findings": list(self.findings),
         }
-
-
-def duration_in_words(length: float, dated: bool) -> str:
-    """Write a length of time.
-
-    >>> duration_in_words(16.2 * 86400, True), duration_in_words(5400, True)
-    ('16 days', '1.5 hours')
-    >>> duration_in_words(120.0, False)
-    '120 units of time'
-    """
-    if not dated:
-        return f"{show(length)} units of time"
-    for name, size in (("day", DAY), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0)):
-        if length >= 0.9995 * size:
-            number = f"{length / size:.2g}" if length < 99.5 * size else f"{length / size:,.0f}"
-            return f"{number} {name}{'' if number == '1' else 's'}"
-    return f"{length:.2g} seconds"
 
 
 def _at(share: Vector, ends: Vector, when: float) -> float:

@@ -15,6 +15,7 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import WHOLE, Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.source import Log, filled, identifier
+from halfseen.tables import show
 
 BINS = 128  # largest number of bins
 DAY = 86_400.0
@@ -164,3 +165,20 @@ def moment_in_words(time: float, dated: bool, step: float = 0.0) -> str:
             moment = datetime(1970, 1, 1) + timedelta(seconds=time)
             return f"{moment:%Y-%m-%d}" if step >= 21_600.0 else f"{moment:%Y-%m-%d %H:%M}"
     return f"{time:,.0f}" if 1e5 <= abs(time) < 1e15 else f"{time:.6g}"
+
+
+def duration_in_words(length: float, dated: bool) -> str:
+    """Write a length of time.
+
+    >>> duration_in_words(16.2 * 86400, True), duration_in_words(5400, True)
+    ('16 days', '1.5 hours')
+    >>> duration_in_words(120.0, False)
+    '120 units of time'
+    """
+    if not dated:
+        return f"{show(length)} units of time"
+    for name, size in (("day", DAY), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0)):
+        if length >= 0.9995 * size:
+            number = f"{length / size:.2g}" if length < 99.5 * size else f"{length / size:,.0f}"
+            return f"{number} {name}{'' if number == '1' else 's'}"
+    return f"{length:.2g} seconds"
