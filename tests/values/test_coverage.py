@@ -132,8 +132,10 @@ def test_values_and_differences_cover_in_whole_evaluations(propensity):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("interval", ["normal", "bootstrap"])
-@pytest.mark.parametrize("estimator", ["IPW", "SNIPW", "DR", "SNDR"])
+@pytest.mark.parametrize(
+    ("estimator", "interval"),
+    [(name, "normal") for name in ESTIMATORS[1:]] + [("IPW", "bootstrap"), ("DR", "bootstrap")],
+)
 def test_intervals_of_300_decisions_cover_with_known_probabilities_of_being_seen(
     estimator, interval
 ):

@@ -424,7 +424,7 @@ def test_plain_values_and_html_of_a_result():
     assert plain["bounds"][-1]["gamma"] is None
     assert plain["options"]["target"] == MIX
     assert found.summary() == str(found)
-    assert "<table" in found._repr_html_()
+    assert "<p>By every estimator:</p><table" in found._repr_html_()
     with pytest.raises(InvalidInput, match="needs a policy to compare with"):
         value(half_seen(), target=MIX, compare=None, **COLUMNS).bounds(2.0, difference=True)
 

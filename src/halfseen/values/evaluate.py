@@ -155,8 +155,8 @@ def value(
     if decisions.counts.unnamed:
         notes = [*notes, f"{decisions.counts.unnamed:,} rows name no arm and are left out."]
     found = _evaluated(groups, asked, settings)
-    origin = {"log": decisions.log.name, "left_out": decisions.left_out, "asked": asked}
-    return replace(found, notes=(*notes, *found.notes), **origin)
+    left, name = decisions.left_out, decisions.log.name
+    return replace(found, notes=(*notes, *found.notes), log=name, left_out=left, asked=asked)
 
 
 def _checked_settings(asked: Mapping[str, Any]) -> dict[str, Any]:

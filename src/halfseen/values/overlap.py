@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, did_you_mean
@@ -19,6 +20,7 @@ from halfseen.values.nuisances import NuisanceModel, Nuisances
 from halfseen.values.target_policy import SLACK, PolicyOnLog, constant_table
 
 LEVEL = 0.95  # of the bound in an error
+Mask = NDArray[np.bool_]
 
 
 def check_policies(
@@ -184,7 +186,7 @@ def _still_holds(log: LogGroups, known: Vector) -> str:
     return _in_words(log, bounds, "")
 
 
-def _without_rows(log: LogGroups, policy: PolicyOnLog, fit: Nuisances, wrong: Vector) -> str:
+def _without_rows(log: LogGroups, policy: PolicyOnLog, fit: Nuisances, wrong: Mask) -> str:
     """Bound the value by the rows that have propensities: the rest pays anything seen."""
     sample = log.sample
     divisor = np.where(wrong | (policy.logged == 0.0), 1.0, fit.propensity)
