@@ -10,12 +10,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from halfseen.number_format import aligned
 from halfseen.report.audit.charts import short
 from halfseen.report.audit.command_line import log_in_command
 from halfseen.report.core.document import NO_SCRIPT, charts_of, document, figure_place, section
 from halfseen.report.core.drawing import with_images
-from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.value.value_charts import value_figures
 from halfseen.studies.storage import is_marked, write_text
