@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from example_studies import LIVE_POLICIES
 from scipy import stats
 
 from halfseen import (
@@ -72,17 +73,70 @@ def test_choices_follow_the_probabilities(kind, floor, available):
     assert stats.chisquare(counts[offered], 1_500 * chances[offered]).pvalue > 1e-4
 
 
+MANY = 1_000_000
+
+
+def follow(counts, chances):
+    """Demand that counts follow probabilities: never where they are 0, by chi-square elsewhere."""
+    likely = chances > 0.0
+    assert counts[~likely].sum() == 0
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+    if likely.sum() > 1:
+        assert stats.chisquare(counts[likely], counts.sum() * chances[likely]).pvalue > 1e-4
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["bernoulli", "gaussian", "epsilon"])
-def test_choices_follow_the_probabilities_closely(kind):
-    agent = lived(RANDOM[kind])
-    drawn = [
-        agent._select(agent._state, agent._plays, agent._everything, 13, key, 5, agent._table)
-        for key in range(1_000_000)
-    ]
-    counts = np.bincount(drawn, minlength=4)
-    chances = RANDOM[kind].probabilities(agent._state, agent._everything, 13, agent._table)
-    assert stats.chisquare(counts, 1_000_000 * chances).pvalue > 1e-4
+@pytest.mark.parametrize("kind", sorted(LIVE_POLICIES))
+def test_a_million_draws_of_every_policy_follow_its_probabilities(kind):
+    agent = lived(LIVE_POLICIES[kind])
+    agent.probabilities = True
+    turn, playable = agent._turn(), agent._everything
+
+    def select(key):
+        plays, table = agent._plays, agent._table
+        return agent._select(agent._state, plays, playable, turn.clock, key, 5, table)
+
+    counts = np.bincount([select(key) for key in range(MANY)], minlength=4)
+    own = select(0)
+    found = [chance_of(agent, own, arm, playable, True, turn) for arm in range(4)]
+    assert [error for _, error in found] == [0.0] * 4
+    follow(counts, np.array([chance for chance, _ in found]))
+
+
+LINEAR = {
+    "epsilon": (LinearAgent, LinEpsilonGreedy(0.3)),
+    "random": (LinearAgent, LinRandom()),
+    "ucb": (LinearAgent, LinUCB()),
+    "thompson": (LinearAgent, LinThompson()),
+    "information": (LinearAgent, VIDS(draws=10)),
+    "glm ucb": (GLMAgent, GLMUCB()),
+    "glm thompson": (GLMAgent, GLMThompson()),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(LINEAR))
+def test_many_draws_of_every_linear_policy_follow_its_probabilities(kind):
+    make, policy = LINEAR[kind]
+    agent = make(policy, 3)
+    rng = np.random.default_rng(2)
+    for k in range(30):
+        rows = rng.normal(size=(4, 3))
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        agent.observe(agent.choose(rows), float(k % 3 == 0))
+    turn = agent._turn()
+    estimated = kind in ("thompson", "information", "glm thompson")
+    draws = 100_000 if estimated else MANY
+    chosen = [agent._chosen(rows, turn.clock, (key, 5)) for key in range(draws)]
+    counts = np.bincount(chosen, minlength=4)
+    own = agent._chosen(rows, turn.clock, turn.key)
+    found = np.array([agent._probability(rows, own, row, turn) for row in range(4)])
+    if estimated:
+        assert np.all(found[:, 1] > 0.0)
+        assert np.all(np.abs(counts / draws - found[:, 0]) < 4 * found[:, 1])
+    else:
+        assert found[:, 1].tolist() == [0.0] * 4
+        follow(counts, found[:, 0])
 
 
 @pytest.mark.parametrize("policy", [UCB(), UCB1(), KLUCB("bernoulli", "rounds")], ids=repr)

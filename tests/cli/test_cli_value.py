@@ -18,11 +18,13 @@ def log(tmp_path):
     path = tmp_path / "log.csv"
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["arm", "group", "paid", "chance", "pi"])
+        rows.writerow(["arm", "group", "paid", "chance", "pi", "zero", "short", "cell"])
         for arm, seen, ones, pi in (("a", 40, 24, 0.7), ("b", 180, 72, 0.3)):
             for i in range(200):
                 paid = "" if i >= seen else int(i < ones)
-                rows.writerow([arm, "uv"[i % 2], paid, 0.5, pi])
+                cell = "w" if arm == "a" and i < 20 else "xy"[i >= 100]
+                bad = [0.5 if i else 0.0, round(0.9 * pi, 2), cell]
+                rows.writerow([arm, "uv"[i % 2], paid, 0.5, pi, *bad])
     return path
 
 
@@ -72,6 +74,7 @@ def test_value_writes_a_page(log, capsys, monkeypatch, tmp_path):
     page = (folder / "report.html").read_text(encoding="utf-8")
     warned, answered = page.index("There are no propensities"), page.index("Always a is worth")
     assert warned < answered  # warnings stand above numbers
+    assert "it is 0.00 errors away" in page
     assert "--always a --action arm --reward paid" in page
     assert '</header><nav aria-label="Sections"><div><a href="#policies">' in page.replace("\n", "")
     assert json.loads((folder / "value.json").read_text(encoding="utf-8"))["rows"] == 400
@@ -159,6 +162,13 @@ def test_probabilities_by_arm_may_have_blanks_and_be_those_of_being_seen(log, ca
         (["--mix", "a=0.7,b"], "must name each arm once with its probability"),
         (["--mix", "a=0.7,b=0.2"], "a sum of 0.9"),
         (["--always", "c"], "must play arms that the log has"),
+        (["--mix", "a=0.5,c=0.5"], "As it is, its value lies between 0.2"),
+        (["--always", "a", "--propensity", "zero"], "1 row where it is 0, missing or no"),
+        (["--always", "a", "--propensity", "zero"], "if the other propensities are right"),
+        (["--always", "b", "--context", "cell"], "arm b in w (never played)"),
+        (["--always", "a", "--context", "cell"], "arm a in y (no reward seen)"),
+        (["--always", "a", "--context", "cell"], "As it is, its value lies between 0."),
+        (["--target-column", "short", "--propensity", "chance"], "a sum of 0.9 over the arms"),
         (["--always", "a", "--propensity", "paid"], "where it is 0, missing or no probability"),
         (["--target-file", "nowhere.csv"], "Cannot read nowhere.csv"),
         (["--target-file", "log.csv"], "must be a CSV file of context, arm, probability"),

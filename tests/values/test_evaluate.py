@@ -383,6 +383,39 @@ def test_where_nothing_was_seen_the_bound_that_still_holds_is_given():
         value({"arm": ["a", "b"], "paid": [None, None]}, target=MIX, **COLUMNS)
 
 
+def test_an_arm_the_log_never_played_leaves_the_bound_of_the_others():
+    target = {"a": 0.5, "z": 0.5}
+    with pytest.raises(
+        InvalidInput, match=r"must play arms that the log has \(a, b\).*got 'z'"
+    ) as e:
+        value(half_seen(), target=target, **COLUMNS)
+    mean = 0.6  # of 200 seen rewards of a, each 0 or 1
+    error = 0.5 * math.sqrt(mean * (1 - mean) * 200 / 199 / 200)
+    low, high = 0.5 * mean - 1.959964 * error, 0.5 * mean + 0.5 + 1.959964 * error
+    assert f"lies between {low:.4g} and {high:.4g} at 95%" in str(e.value)
+    with pytest.raises(InvalidInput, match=r"got 'z'. Play another arm.$"):
+        value(half_seen(), target={"z": 1}, **COLUMNS)
+    with pytest.raises(InvalidInput, match=r"a sum of 0\.9"):
+        value(half_seen(), target={"a": 0.5, "z": 0.4}, **COLUMNS)
+
+
+def test_propensities_of_0_leave_the_bound_of_the_other_rows():
+    rows = half_seen() | {"c": [0.0] * 100 + [0.5] * 1900}
+    with pytest.raises(InvalidInput, match="100 rows where it is 0") as error:
+        value(rows, target={"a": 1}, propensity="c", **COLUMNS)
+    # Of a's 1,000 rows, 900 have propensities: 9/10 of what it plays; the rest pays 0 or 1.
+    arm = np.array(rows["arm"]) == "a"
+    paid = np.array(rows["paid"], dtype=float)
+    weight = np.where(arm & (np.array(rows["c"]) > 0), 2.0, 0.0)
+    seen = np.isfinite(paid)
+    phi = np.where(seen, weight / 0.2 * np.nan_to_num(paid), 0.0)
+    ends = []
+    for end, z in ((0.0, -1.959964), (1.0, 1.959964)):
+        of_end = phi + (1.0 - weight) * end
+        ends.append(of_end.mean() + z * of_end.std(ddof=1) / math.sqrt(2000))
+    assert f"between {ends[0]:.4g} and {ends[1]:.4g} at 95%, if the other prop" in str(error.value)
+
+
 def test_plain_values_and_html_of_a_result():
     found = value(half_seen(), target=MIX, **COLUMNS)
     plain = found.to_dict()
@@ -391,7 +424,7 @@ def test_plain_values_and_html_of_a_result():
     assert plain["bounds"][-1]["gamma"] is None
     assert plain["options"]["target"] == MIX
     assert found.summary() == str(found)
-    assert "<table" in found._repr_html_()
+    assert "<p>By every estimator:</p><table" in found._repr_html_()
     with pytest.raises(InvalidInput, match="needs a policy to compare with"):
         value(half_seen(), target=MIX, compare=None, **COLUMNS).bounds(2.0, difference=True)
 

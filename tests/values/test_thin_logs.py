@@ -116,3 +116,45 @@ def test_intervals_cover_with_three_or_four_rewards_in_a_cell(contexts, rare):
             held.append(found.low <= 0.5 <= found.high)
     assert np.mean(held) >= 0.93
     assert np.mean(bounded) > 0.95
+
+
+@pytest.mark.parametrize("estimator", ["DR", "IPW"])
+def test_a_bootstrap_is_not_given_where_an_arm_has_few_rewards(estimator):
+    rows = {
+        "arm": ["a"] * 100 + ["b"] * 24,
+        "paid": [1.0, 0.0] * 50 + [1.0, 0.0, None] * 8,  # 16 rewards of b
+    }
+    options = COLUMNS | {"interval": "bootstrap", "resamples": 20, "estimator": estimator}
+    few = value(rows, target={"b": 1}, **options)
+    plain = value(rows, target={"b": 1}, **options | {"interval": "normal"})
+    assert few.interval == "normal"
+    assert (few.low, few.high) == (plain.low, plain.high)
+    assert "There is no bootstrap: where arms have fewer than 20 rewards" in " ".join(few.notes)
+    many = value({name: column * 2 for name, column in rows.items()}, target={"b": 1}, **options)
+    assert many.interval == "bootstrap"
+    known = value(rows, target={"b": 1}, observe={"a": 1, "b": 2 / 3}, **options)
+    assert known.interval == ("bootstrap" if estimator == "IPW" else "normal")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", ["DR", "IPW"])
+@pytest.mark.parametrize(("contexts", "rows"), [(1, 700), (4, 2800)])
+def test_bootstrap_intervals_that_are_given_cover(estimator, contexts, rows):
+    rng = np.random.default_rng(3)
+    options = COLUMNS | {"estimator": estimator, "context": "x", "propensity": "chance"}
+    options |= {"interval": "bootstrap", "resamples": 200, "compare": None}
+    held = []
+    for _ in range(250):
+        x, b = rng.integers(contexts, size=rows), rng.random(rows) < 0.08
+        paid = (rng.random(rows) < np.where(b, 0.5, 0.3)).astype(float)
+        log = {
+            "x": x,
+            "arm": np.where(b, "b", "a"),
+            "paid": np.where(rng.random(rows) < 0.5, paid, np.nan),  # 28 rewards of b in each
+            "chance": np.where(b, 0.08, 0.92),
+        }
+        found = value(log, target={"b": 1}, **options)
+        if found.interval == "bootstrap":
+            held.append(found.low <= 0.5 <= found.high)
+    assert len(held) > 100
+    assert np.mean(held) >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / len(held))

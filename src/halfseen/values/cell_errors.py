@@ -8,6 +8,7 @@ not as often as the propensities say it should have been logged.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,14 @@ from halfseen.logs.group_sums import sum_by
 from halfseen.values.influence import Influence, Sample
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.target_policy import PolicyOnLog
+
+FEW = 20  # rewards of a cell, below which resampling them misses much of their mean's error
+
+
+def few_rewards(log: LogGroups, by_context: bool, policies: Sequence[PolicyOnLog]) -> bool:
+    """Return whether a cell that some policy plays has too few rewards for a bootstrap."""
+    means = CellMeans(log, by_context)
+    return any(means.seen[means.played(policy) > 0.0].min() < FEW for policy in policies)
 
 
 @dataclass(frozen=True, eq=False)

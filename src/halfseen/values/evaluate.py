@@ -19,7 +19,7 @@ from halfseen.logs.settled_rows import settled_rows
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.written_values import one_value
 from halfseen.tables import listed
-from halfseen.values.cell_errors import CellMeans
+from halfseen.values.cell_errors import FEW, CellMeans, few_rewards
 from halfseen.values.gamma_value import in_cells, tipping
 from halfseen.values.influence import (
     CLIPPED,
@@ -155,12 +155,8 @@ def value(
     if decisions.counts.unnamed:
         notes = [*notes, f"{decisions.counts.unnamed:,} rows name no arm and are left out."]
     found = _evaluated(groups, asked, settings)
-    origin: dict[str, Any] = {
-        "log": decisions.log.name,
-        "left_out": decisions.left_out,
-        "asked": asked,
-    }
-    return replace(found, notes=(*notes, *found.notes), **origin)
+    left, name = decisions.left_out, decisions.log.name
+    return replace(found, notes=(*notes, *found.notes), log=name, left_out=left, asked=asked)
 
 
 def _checked_settings(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,9 +193,10 @@ def _evaluated(
     options = {}
     if settings["interval"] == "bootstrap":
         options = {name: settings[name] for name in ("resamples", "seed")}
+    result = found.result(settings["estimator"], options)
     return replace(
-        found.result(settings["estimator"], options),
-        notes=tuple(found.notes(options)),
+        result,
+        notes=tuple(found.notes(bool(options), result.interval == "bootstrap")),
         warnings=(*warnings, *found.diagnostics.troubles),
     )
 
@@ -282,6 +279,14 @@ class _Evaluation:
             return bool(max(weights) > self.threshold)
         return estimator in ("DM", "DRos")
 
+    def _has_few_rewards(self, estimator: str) -> bool:
+        """Return whether means, or rates of being seen, of cells with few rewards enter."""
+        if estimator in WEIGHTED_ONLY:
+            by = "known" if self.model.known is not None else self.model.observe
+        else:
+            by = self.model.outcome
+        return by in ("cells", "arms") and few_rewards(self.log, by == "cells", self.policies)
+
     def estimate(
         self, name: str, found: Influence, estimator: str, of: Sequence[int] = (0,)
     ) -> Estimate:
@@ -313,6 +318,8 @@ class _Evaluation:
         ]
         if len(values) > 1:
             main.append(self.estimate("difference", values[0] - values[1], chosen, (0, 1)))
+        if options and self._has_few_rewards(chosen):
+            options = {}
         refitted = self.model.refits and chosen != "clipped IPW"  # no refit cures its bias
         if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
@@ -367,10 +374,15 @@ class _Evaluation:
         width = self.threshold * float(rewards.max())
         return empirical_bernstein(mean, variance, sample.size, width, 1.0 - self.level)
 
-    def notes(self, options: dict[str, int]) -> list[str]:
-        """Return what is true but changes little."""
+    def notes(self, asked: bool, bootstrapped: bool) -> list[str]:
+        """Return what is true but changes little; a bootstrap may be asked for and not given."""
         said = []
-        if options and not self.model.refits:
+        if asked and not bootstrapped:
+            said.append(
+                f"There is no bootstrap: where arms have fewer than {FEW} rewards in a context, its"
+                " intervals are too short. The normal ones are not."
+            )
+        if bootstrapped and not self.model.refits:
             said.append("The bootstrap keeps the regressions fixed: it leaves their error out.")
         if self.log.by_row:
             said.append(

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, did_you_mean
 from halfseen.logs.group_sums import sum_by
 from halfseen.tables import listed, show
 from halfseen.values.cell_errors import CellMeans
-from halfseen.values.influence import normal_interval
+from halfseen.values.influence import Influence, normal_interval
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.nuisances import NuisanceModel, Nuisances
 from halfseen.values.target_policy import SLACK, PolicyOnLog, constant_table
 
 LEVEL = 0.95  # of the bound in an error
+Mask = NDArray[np.bool_]
 
 
 def check_policies(
@@ -27,7 +29,8 @@ def check_policies(
     """Raise where the log says nothing about a policy; return what to beware of."""
     warnings: list[str] = []
     for field, policy in zip(("target", "compare"), policies, strict=False):
-        check_propensities(log, field, policy)
+        check_arms(log, field, policy)
+        check_propensities(log, field, policy, fit)
         warnings += check_overlap(log, field, policy, model)
     if log.propensity is None:
         share = "shares of the arms in each context" if len(log.contexts) > 1 else "arms' shares"
@@ -45,7 +48,21 @@ def check_policies(
     return list(dict.fromkeys(warnings))
 
 
-def check_propensities(log: LogGroups, field: str, policy: PolicyOnLog) -> None:
+def check_arms(log: LogGroups, field: str, policy: PolicyOnLog) -> None:
+    """Raise if a policy plays an arm that the log does not have."""
+    if not policy.unknown or policy.table is None:
+        return
+    seen = log.by_cell(log.sample.count * log.sample.seen)
+    known = np.where(seen > 0.0, _by_context(log, policy.table), 0.0)
+    raise InvalidInput(
+        field,
+        f"must play arms that the log has ({listed(list(log.arms))}); nothing is known of others",
+        listed(policy.unknown),
+        did_you_mean(policy.unknown[0], log.arms, "Play another arm.") + _still_holds(log, known),
+    )
+
+
+def check_propensities(log: LogGroups, field: str, policy: PolicyOnLog, fit: Nuisances) -> None:
     """Raise if a propensity that divides is no probability above 0."""
     if log.propensity is None or policy.is_logging:
         return
@@ -56,7 +73,8 @@ def check_propensities(log: LogGroups, field: str, policy: PolicyOnLog) -> None:
             "propensity",
             f"must be above 0 and at most 1 wherever `{field}` may play the logged arm",
             f"{rows:,} row{'s' * (rows != 1)} where it is 0, missing or no probability",
-            "Fill them in, or leave those rows out with `where`.",
+            "Fill them in, or leave those rows out with `where`."
+            + _without_rows(log, policy, fit, wrong),
         )
 
 
@@ -116,7 +134,7 @@ def check_overlap(
         fix = "Give the policy other arms there"
         if not lost.any():
             fix = "Give all digits if they are rounded, and other arms if it plays one never played"
-        fix += ', or observe="arms" if contexts are seen alike. ' if unseen[lost].any() else ". "
+        fix += ', or observe="arms" if contexts are seen alike.' if unseen[lost].any() else "."
         raise InvalidInput(field, "must play what the log shows the reward of", what, fix + bounds)
     borrowed = [f"{log.arms[a]}{_where(log, x)}" for x, a in np.argwhere(unseen)]
     if not borrowed or log.by_row:
@@ -158,18 +176,43 @@ def _still_holds(log: LogGroups, known: Vector) -> str:
         of_cells.reshape(known.shape) for of_cells in (means.mean, means.spread[0], means.seen)
     )
     share = sum_by(log.context, sample.count, len(log.contexts)) / sample.size
-    rewards = sample.reward[sample.seen]
-    ends = float(rewards.min()), float(rewards.max())
     within = float(share**2 @ (known**2 * variance / np.maximum(seen, 1.0)).sum(axis=1))
     bounds = []
-    for side, end in enumerate(ends):
+    for side, end in enumerate(_ends(log)):
         of_context = (known * mean).sum(axis=1) + (1.0 - known.sum(axis=1)) * end
         value = float(share @ of_context)
         between = float(share @ (of_context - value) ** 2) / sample.size
         bounds.append(normal_interval(value, math.sqrt(within + between), LEVEL)[side])
-    low, high = max(bounds[0], ends[0]), min(bounds[1], ends[1])
+    return _in_words(log, bounds, "")
+
+
+def _without_rows(log: LogGroups, policy: PolicyOnLog, fit: Nuisances, wrong: Mask) -> str:
+    """Bound the value by the rows that have propensities: the rest pays anything seen."""
+    sample = log.sample
+    divisor = np.where(wrong | (policy.logged == 0.0), 1.0, fit.propensity)
+    weight = np.where(wrong, 0.0, policy.logged / divisor)
+    slopes = np.where(sample.seen, weight / fit.observe, 0.0)
+    bounds = []
+    for side, end in enumerate(_ends(log)):
+        found = Influence(slopes * sample.reward + (1.0 - weight) * end, slopes)
+        interval = normal_interval(found.estimate(sample), found.error(sample), LEVEL)
+        bounds.append(interval[side])
+    return _in_words(log, bounds, "the other propensities are right, ")
+
+
+def _ends(log: LogGroups) -> tuple[float, float]:
+    rewards = log.sample.reward[log.sample.seen]
+    return float(rewards.min()), float(rewards.max())
+
+
+def _in_words(log: LogGroups, bounds: Sequence[float], also: str) -> str:
+    """Say between what a value lies; nothing where that is no more than the rewards seen."""
+    least, most = _ends(log)
+    low, high = max(bounds[0], least), min(bounds[1], most)
+    if (low <= least and high >= most) or low > high:
+        return ""
     return (
-        f"As it is, its value lies between {show(low)} and {show(high)} at {LEVEL:.0%}, if missing"
-        " rewards are like seen ones of their arm and context and the rest pays between"
-        f" {show(ends[0])} and {show(ends[1])}, the smallest and the largest reward seen."
+        f" As it is, its value lies between {show(low)} and {show(high)} at {LEVEL:.0%}, if {also}"
+        "missing rewards are like seen ones of their arm and context and the rest pays between"
+        f" {show(least)} and {show(most)}, the smallest and the largest reward seen."
     )

@@ -261,7 +261,7 @@ class PolicyValue(Tabular, ByValue):
         checked = self.diagnostics
         k = "not fitted" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
         parts.append(
-            f"Weights: mean {checked.mean_weight:.4g} (z {checked.z:.2f}), effective decisions"
+            f"Weights: mean {checked.mean_weight:.4g} (z {checked.z:z.2f}), effective decisions"
             f" {checked.effective_rows:,.4g} ({checked.effective_rows_actions:,.4g} if nothing were"
             f" missing), largest share {checked.largest_share:.2%}, smallest propensity"
             f" {checked.smallest_propensity:.3g}, Pareto k {k}."
@@ -275,8 +275,13 @@ class PolicyValue(Tabular, ByValue):
     def _repr_html_(self) -> str:
         said = [f"Warning: {text}" for text in self.warnings] + list(self.answers)
         words = "".join(f"<p>{escape(text)}</p>" for text in said)
-        tables = (self.policies, self.estimates, self.sensitivity)
-        return words + "".join(one._repr_html_() for one in tables if one is not None)
+        tables = {
+            "": self.policies,
+            "<p>By every estimator:</p>": self.estimates,
+            "<p>If missing rewards differ from seen ones:</p>": self.sensitivity,
+        }
+        shown = (head + one._repr_html_() for head, one in tables.items() if one is not None)
+        return words + "".join(shown)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; what is infinite or unknown becomes None."""

@@ -12,7 +12,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.equality import ByValue
-from halfseen.errors import InvalidInput, did_you_mean
+from halfseen.errors import InvalidInput
 from halfseen.tables import brief, listed
 from halfseen.values.log_groups import LogGroups, name_of
 
@@ -36,12 +36,15 @@ class PolicyOnLog(ByValue):
         known. Sums below 1 leave the rest to arms that were not logged there.
     is_logging
         Whether it is the policy that made the log: its weights are 1.
+    unknown
+        Arms it plays that the log does not have.
     """
 
     name: str
     logged: Vector
     table: Vector | None
     is_logging: bool = False
+    unknown: tuple[str, ...] = ()
 
 
 def columns_of(*targets: Any) -> tuple[str, ...]:
@@ -82,11 +85,12 @@ def policy_on(log: LogGroups, field: str, target: Any, propensity: Vector) -> Po
     if isinstance(target, Mapping) and target:
         nested = [isinstance(value, Mapping) for value in target.values()]
         if all(nested):
-            return _looked_up(log, "the policy by context", _by_context(log, field, target))
+            table, unknown = _by_context(log, field, target)
+            return _looked_up(log, "the policy by context", table, unknown)
         if not any(nested):
-            row = _by_arm(log, field, target)
+            row, unknown = _by_arm(log, field, target)
             table = np.tile(row, (len(log.place) if log.by_row else len(log.contexts), 1))
-            return _looked_up(log, mixture_name(target), table)
+            return _looked_up(log, mixture_name(target), table, unknown)
     raise InvalidInput(
         field,
         "must be a column, probabilities by arm or by context and arm, or a function",
@@ -107,34 +111,36 @@ def mixture_name(target: Mapping[str, Any]) -> str:
     return listed([f"{100.0 * p:.4g}% {brief(str(arm), 30)}" for arm, p in played.items()])
 
 
-def _looked_up(log: LogGroups, name: str, table: Vector) -> PolicyOnLog:
-    return PolicyOnLog(name, table[log.place, log.arm], table)
+def _looked_up(
+    log: LogGroups, name: str, table: Vector, unknown: tuple[str, ...] = ()
+) -> PolicyOnLog:
+    return PolicyOnLog(name, table[log.place, log.arm], table, unknown=unknown)
 
 
-def _by_arm(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector:
+def _by_arm(
+    log: LogGroups, field: str, target: Mapping[Any, Any]
+) -> tuple[Vector, tuple[str, ...]]:
+    """Return the probability of each arm of the log, and the other arms that are played."""
     row, place = np.zeros(len(log.arms)), {name: i for i, name in enumerate(log.arms)}
     met: set[str] = set()
+    others: dict[str, float] = {}
     for arm, given in target.items():
         chance = checks.number(f"{field}[{arm}]", given, at_least=0.0, at_most=1.0)
         name = name_of(arm, log.arms)
+        if name in met:
+            raise InvalidInput(field, "must name each arm once", name, "Keep one.")
+        met.add(name)
         if name in place:
-            if name in met:
-                raise InvalidInput(field, "must name each arm once", name, "Keep one.")
-            met.add(name)
             row[place[name]] = chance
         elif chance > 0.0:
-            raise InvalidInput(
-                field,
-                f"must play arms that the log has ({listed(list(log.arms))}); nothing is known of"
-                " others",
-                name,
-                did_you_mean(name, log.arms, "Play another arm."),
-            )
-    _check_sums(field, row[None], ("all rows",), "each arm")
-    return row
+            others[name] = chance
+    _check_sums(field, np.append(row, list(others.values()))[None], ("all rows",), "each arm")
+    return row, tuple(others)
 
 
-def _by_context(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector:
+def _by_context(
+    log: LogGroups, field: str, target: Mapping[Any, Any]
+) -> tuple[Vector, tuple[str, ...]]:
     given = {name_of(context, log.contexts): row for context, row in target.items()}
     lacking = [name for name in log.contexts if name not in given]
     if lacking:
@@ -144,8 +150,10 @@ def _by_context(log: LogGroups, field: str, target: Mapping[Any, Any]) -> Vector
             f"none for {listed(lacking)}",
             "Add them, or name the column of contexts that the table is about.",
         )
-    table = np.stack([_by_arm(log, f"{field}[{name}]", given[name]) for name in log.contexts])
-    return table[log.context] if log.by_row else table
+    rows = [_by_arm(log, f"{field}[{name}]", given[name]) for name in log.contexts]
+    table = np.stack([row for row, _ in rows])
+    unknown = dict.fromkeys(name for _, others in rows for name in others)
+    return (table[log.context] if log.by_row else table), tuple(unknown)
 
 
 def _from_function(log: LogGroups, field: str, rule: Callable[..., Any]) -> Vector:

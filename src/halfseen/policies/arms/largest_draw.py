@@ -19,6 +19,7 @@ CHANGE = 1e-13  # of a panel's integral, below which it is not halved again
 HALVINGS = 60
 TAIL = 1e-17  # probability left out at each end
 REACH = 8.5  # standard deviations from a normal mean within which all but TAIL lies
+SMALLEST = 1e-300
 LARGE = 16.0  # from here on Stirling's series is exact to rounding
 
 Densities = Callable[[Vector], tuple[Vector, Vector]]
@@ -48,7 +49,11 @@ def largest_normal(means: Vector, scales: Vector) -> Vector:
 
     def laws(x: Vector) -> tuple[Vector, Vector]:
         z = (x - m[:, None]) / s[:, None]
-        return np.exp(-0.5 * z * z) / (np.sqrt(2.0 * np.pi) * s[:, None]), special.ndtr(z)
+        density = z * z
+        density *= -0.5
+        np.exp(density, out=density)
+        density /= np.sqrt(2.0 * np.pi) * s[:, None]
+        return density, special.ndtr(z)
 
     high = float(np.max(m + REACH * s))
     chances[near] = _integral(laws, _panels(m, s, low, high))
@@ -103,20 +108,25 @@ def _panels(centres: Vector, scales: Vector, low: float, high: float) -> Vector:
     """Return the edges of the first panels: break points of every arm at its own scale."""
     points = (centres[:, None] + scales[:, None] * STEPS).ravel()
     widths = np.repeat(scales, len(STEPS))
-    order = np.argsort(points)
+    inside = np.flatnonzero((points > low) & (points < high))
+    order = inside[np.argsort(points[inside])]
     edges, last = [low], 0.0
-    for place in order:
-        point, width = float(points[place]), float(widths[place])
-        if low < point < high and (len(edges) == 1 or point - edges[-1] > min(width, last)):
+    for point, width in zip(points[order].tolist(), widths[order].tolist(), strict=True):
+        if len(edges) == 1 or point - edges[-1] > min(width, last):
             edges.append(point)
             last = width
-        elif low < point < high:
+        else:
             last = min(width, last)
     return np.array([*edges, high])
 
 
 def _integral(laws: Densities, edges: Vector) -> Vector:
-    """Return the integral over all panels of each density times the others' distributions."""
+    """Return the integral over all panels of each density times the others' distributions.
+
+    Over the panels below an edge the integrals sum to the probability that all draws are below it.
+    """
+    all_below = np.prod(laws(edges)[1], axis=0)
+    edges = edges[max(0, np.count_nonzero(all_below < TAIL) - 1) :]
     left, right = edges[:-1], edges[1:]
     whole = _on_panels(laws, left, right)
     total = np.zeros(len(whole))
@@ -141,9 +151,10 @@ def _on_panels(laws: Densities, left: Vector, right: Vector) -> Vector:
     half = 0.5 * (right - left)
     points = (0.5 * (left + right))[:, None] + half[:, None] * NODES
     densities, below = laws(points.ravel())
-    before, after = np.ones_like(below), np.ones_like(below)
-    np.cumprod(below[:-1], axis=0, out=before[1:])
-    after[:-1] = np.cumprod(below[:0:-1], axis=0)[::-1]
-    values = (densities * before * after).reshape(len(below), len(left), len(NODES))
+    all_below = np.prod(below, axis=0)
+    np.maximum(below, SMALLEST, out=below)  # where it is less, so are the product and the density
+    densities *= all_below
+    densities /= below
+    values = densities.reshape(len(below), len(left), len(NODES))
     found: Vector = (values @ WEIGHTS) * half
     return found

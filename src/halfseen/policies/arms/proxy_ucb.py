@@ -10,8 +10,8 @@ import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.errors import InvalidInput
 from halfseen.policies.arms.base import COUNT, PULLED, TOTAL, State
-from halfseen.policies.arms.gamma_ucb import refuse_unless_binary
 from halfseen.policies.arms.stratified_ucb import EACH, FIRST, PLAYED, SEEN, SUM, CovariatePolicy
 from halfseen.problems.setting import Setting
 
@@ -108,7 +108,13 @@ class ProxyUCB(CovariatePolicy):
 
     def check(self, setting: Setting) -> None:
         """Refuse rewards other than 0 and 1."""
-        refuse_unless_binary("ProxyUCB", setting)
+        if setting.reward != "bernoulli":
+            raise InvalidInput(
+                "ProxyUCB",
+                "must be played with rewards of 0 or 1",
+                f"{setting.reward} rewards",
+                'Use reward="bernoulli", or another policy.',
+            )
 
     def table(self, setting: Setting) -> Vector:
         """Return k log T / 2 of each arm."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -15,7 +14,7 @@ from halfseen.report.audit.charts import short
 from halfseen.report.audit.command_line import log_in_command
 from halfseen.report.core.document import NO_SCRIPT, charts_of, document, figure_place, section
 from halfseen.report.core.drawing import with_images
-from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.value.value_charts import value_figures
 from halfseen.studies.storage import is_marked, write_text
@@ -86,7 +85,7 @@ def weights_section(found: PolicyValue) -> Html:
     checked = found.diagnostics
     k = "–" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
     rows = [
-        ("mean weight", f"{checked.mean_weight:.4g}", f"1; it is {checked.z:.2f} errors away"),
+        ("mean weight", f"{checked.mean_weight:.4g}", f"1; it is {checked.z:z.2f} errors away"),
         ("effective decisions", f"{checked.effective_rows:,.0f}", "30 or more"),
         ("… if nothing were missing", f"{checked.effective_rows_actions:,.0f}", ""),
         ("largest share of one decision", f"{checked.largest_share:.2%}", "10% or less"),
@@ -189,12 +188,7 @@ def _mixture(given: Mapping[Any, Any]) -> str:
 
 
 def _table(found: Table, label: str) -> Html:
-    rows = [
-        tuple("–" if v is None else _number(v) if isinstance(v, float) else v for v in row)
-        for row in found.rows
-    ]
-    return table(found.columns, rows, label=label)
-
-
-def _number(value: float) -> str:
-    return show(value).replace("-", "−") if math.isfinite(value) else "–"
+    names, *numbers = zip(*found.rows, strict=True)
+    cells = (aligned(column, digits=4, pad=False) for column in numbers)
+    signed = ([cell.replace("-", "−") for cell in column] for column in cells)
+    return table(found.columns, list(zip(names, *signed, strict=True)), label=label)
