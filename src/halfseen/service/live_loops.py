@@ -74,7 +74,7 @@ class LiveLoops:
         """Fold what other processes have added; called inside the writer's transaction."""
         new = [event for event in events if event.seq > live.state.seq]  # the tail folds, too
         try:
-            if new and new[0].seq == live.state.seq + 1:
+            if new and not _gaps(live.state.seq, new):
                 live.state.fold_all(new)
                 return
         except Refold:
@@ -114,7 +114,7 @@ class LiveLoops:
                 return count
             new = [event for event in found if event.seq > state.seq]  # the writer folds, too
             count += len(new)
-            if new and new[0].seq > state.seq + 1:
+            if new and _gaps(state.seq, new):
                 await self._load(live)
                 continue
             if any(event.kind == loop_events.REVISED for event in new):
@@ -123,3 +123,8 @@ class LiveLoops:
                     await self._load(live)
                     continue
             state.fold_all(new)
+
+
+def _gaps(seq: int, events: list[Event]) -> bool:
+    """Tell whether events that follow one were deleted by another process."""
+    return events[-1].seq != seq + len(events)

@@ -43,7 +43,8 @@ class Event(NamedTuple):
     features
         Of the action, as 8-byte floats, least significant byte first.
     request
-        A digest of the request, by which a repeated one is recognised.
+        A digest of the request, by which a repeated one is recognised; for an outcome, of its
+        `Idempotency-Key`; for `forgotten`, the last event of an outcome without a decision.
     key
         The id of the API key.
     """
