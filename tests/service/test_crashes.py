@@ -14,7 +14,7 @@ def crashes(database, kills, seed):
         [sys.executable, PROGRAM, database, str(kills), seed],
         capture_output=True,
         text=True,
-        timeout=800,
+        timeout=3000,
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
     return ended.stdout
