@@ -52,6 +52,11 @@ def offered_arms(state: LoopState, item: Decide) -> Any:
     return agent.arms.playable(names)
 
 
+def names_offered(item: Decide) -> bytes | None:
+    """Return the arms that a request offers as they are kept with its decision."""
+    return None if item.available is None else json.dumps(list(item.available)).encode()
+
+
 def offered_actions(state: LoopState, item: Decide) -> tuple[list[str], Any]:
     """Return the names and the features of the actions on offer."""
     dimension = state.config.dimension

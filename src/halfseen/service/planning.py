@@ -28,6 +28,7 @@ from halfseen.service.offers import (
     decision_id,
     digest,
     from_log,
+    names_offered,
     offered_actions,
     offered_arms,
     repeated,
@@ -138,7 +139,7 @@ class Plan:
             features = entry.payload.astype("<f8").tobytes()
         else:
             entry = state.agent.propose(offered_arms(state, item), id=name, ahead=self._ahead)
-            arm, features = config.arms[entry.choice], None
+            arm, features = config.arms[entry.choice], names_offered(item)
         held = bool(item.hold)
         self._ahead += 1
         self._add(
