@@ -52,6 +52,14 @@ def offered_arms(state: LoopState, item: Decide) -> Any:
     return agent.arms.playable(names)
 
 
+def in_request(error: InvalidInput) -> InvalidInput:
+    """Return a refusal of the library's with the name that a request has for the field."""
+    if not error.field.startswith("actions"):
+        return error
+    field = error.field.replace("actions", "features", 1)
+    return InvalidInput(field, error.requirement, error.value, error.fix)
+
+
 def names_offered(item: Decide) -> bytes | None:
     """Return the arms that a request offers as they are kept with its decision."""
     return None if item.available is None else json.dumps(list(item.available)).encode()

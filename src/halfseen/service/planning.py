@@ -28,6 +28,7 @@ from halfseen.service.offers import (
     decision_id,
     digest,
     from_log,
+    in_request,
     names_offered,
     offered_actions,
     offered_arms,
@@ -89,7 +90,7 @@ class Plan:
             assert type(item) is Activate
             return self._activate(name, item)
         except InvalidInput as error:
-            return InvalidField.of(error)
+            return InvalidField.of(in_request(error))
         except Refusal as refusal:
             return refusal
 
