@@ -66,7 +66,7 @@ def test_a_loop_that_learns_late_rewards_agrees_with_its_own_audit(tmp_path):
     status, audited = run(tmp_path, ask, LOOP | {"late": "learn"})
     assert status["late_learned"] == 20
     assert status["effective_dimension"] == pytest.approx(2.5)
-    assert audited["effective_dimension"] == pytest.approx(status["effective_dimension"])
+    assert audited["effective_dimension"]["value"] == pytest.approx(status["effective_dimension"])
 
 
 BAD = [
@@ -189,7 +189,7 @@ def test_rows_without_a_propensity_can_be_left_out_of_a_value(tmp_path):
             client.outcome(decision, 1.0)
         log = client.export("offers", tmp_path / "log.parquet")
     names = {"action": "arm", "reward": "reward", "propensity": "propensity"}
-    found = value(log, **names, policy="blue", where="propensity IS NOT NULL")
+    found = value(log, **names, target={"blue": 1.0}, where="propensity IS NOT NULL")
     assert found.rows == 35
 
 

@@ -111,7 +111,11 @@ class LiveLoops:
             if live.state is not state:
                 continue
             if not found:
-                return count
+                base = await self.read(partial(loop_table.base_of, loop=live.id))
+                if base <= live.state.seq:
+                    return count
+                await self._load(live)  # the last events were deleted after a snapshot
+                continue
             new = [event for event in found if event.seq > state.seq]  # the writer folds, too
             count += len(new)
             if new and _gaps(state.seq, new):
