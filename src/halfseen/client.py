@@ -185,10 +185,22 @@ class Client:
         return self._post(_about(decision, "activate"), {})
 
     def served(
-        self, decision: ServedDecision | str, arm: Any, *, probability: float | None = None
+        self,
+        decision: ServedDecision | str,
+        arm: Any,
+        *,
+        probability: float | None = None,
+        features: Sequence[float] | None = None,
     ) -> dict[str, Any]:
-        """Say that another arm was shown than the one chosen, and with which probability."""
-        body = {"arm": arm} if probability is None else {"arm": arm, "probability": probability}
+        """Say that another arm was shown than the one chosen, and with which probability.
+
+        A loop with features needs those of what was shown.
+        """
+        body: dict[str, Any] = {"arm": arm}
+        if probability is not None:
+            body["probability"] = probability
+        if features is not None:
+            body["features"] = list(features)
         return self._post(_about(decision, "served"), body)
 
     def outcome(

@@ -29,10 +29,12 @@ class Model:
     def repeats(self, rewards, reward, at):
         if not rewards:
             return False
+        if at is not None and (reward, at) in rewards:
+            return True
         if self.rule in ("sum", "mean"):
-            return at is not None and (reward, at) in rewards
+            return False
         if self.rule == "last":
-            return rewards[-1][0] == reward
+            return at is None and rewards[-1][0] == reward
         return any(value == reward for value, _ in rewards)
 
     def decide(self, name, request, held, now, arm):

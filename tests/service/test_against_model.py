@@ -16,6 +16,7 @@ from service.plain_model import Model
 NAMES = st.integers(0, 12).map("d{}".format)
 ARMS = st.sampled_from("abc")
 REWARDS = st.none() | st.sampled_from([0.0, 0.25, 1.0])
+RULES = ("first", "last", "sum", "mean", "max")
 TIMES = st.none() | st.integers(1, 3)
 
 
@@ -32,11 +33,11 @@ class Machine(RuleBasedStateMachine):
     """Requests, alone or several at once, time, restarts, kills and new arms."""
 
     @initialize(
-        rewards=st.sampled_from(["first", "last", "sum", "mean", "max"]),
-        late=st.sampled_from(["keep", "learn"]),
+        rules=st.sampled_from([*((rule, "keep") for rule in RULES), ("first", "learn")]),
         policy=st.sampled_from(["ucb", "gaussian-thompson"]),
     )
-    def begin(self, rewards, late, policy):
+    def begin(self, rules, policy):
+        rewards, late = rules
         self.folder = tempfile.TemporaryDirectory()
         self.driver = Driver(Path(self.folder.name) / "log.sqlite", snapshot_every=40)
         changes = {"rewards": rewards, "late": late, "policy": {"kind": policy}}

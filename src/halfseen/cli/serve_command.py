@@ -106,7 +106,10 @@ def _check(database: str) -> None:
 def _with_service(database: str, run: Any, *, read_only: bool = False) -> Any:
     """Open the service, run something with it, and close it."""
     with with_packages():
+        from halfseen.service.database import check_exists
         from halfseen.service.decision_service import Service
+
+    check_exists(database)
 
     async def main() -> Any:
         service = await Service.open(database, read_only=read_only, sweep=False)

@@ -232,6 +232,13 @@ def _url(address: str) -> tuple[sa.URL, Path | None]:
     return sa.URL.create("sqlite", database=str(path)), path
 
 
+def check_exists(address: str) -> None:
+    """Refuse the path of a file that is not there, before it is made."""
+    _, path = _url(address)
+    if path is not None and not path.exists():
+        raise StorageError(f"There is no database {path}.")
+
+
 def _prepare(connection: Any, _: Any) -> None:
     """Let every commit reach the disk before it returns, and overwrite what is deleted."""
     for setting in SETTINGS:

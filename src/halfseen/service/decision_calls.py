@@ -53,7 +53,7 @@ async def served(call: Call) -> Reply:
 
 async def outcome(call: Call) -> Reply:
     """Answer a reward, or that there will be none."""
-    return await _note(call, outcome_item(call.decision, json_object(call.body)))
+    return await _note(call, outcome_item(call.decision, json_object(call.body), call.idempotency))
 
 
 async def _note(call: Call, item: Activate | Served | Outcome) -> Reply:

@@ -9,15 +9,25 @@ import numpy as np
 from halfseen.service import loop_events as kinds
 from halfseen.service.event_log import EventLog
 from halfseen.service.loop_events import COLUMNS, Event
+from halfseen.service.several_rewards import AGGREGATES
 from halfseen.service.writer import LiveLoop
 
 MADE = (kinds.DECIDED, kinds.HELD)
 
 
 def decision_rows(
-    log: EventLog, live: LiveLoop, after: int, most: int, before: int | None = None
+    log: EventLog, live: LiveLoop, after: int, most: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return rows of decisions made after an event, and the event to go on from, 0 at the end.
+    """Return rows of decisions made after an event, and the event to go on from, 0 at the end."""
+    made, last = decisions_made(log, live, after, most)
+    others = log.events_of(live.id, [event.decision for event in made])
+    return [decision_row(event, others[event.decision], live) for event in made], last
+
+
+def decisions_made(
+    log: EventLog, live: LiveLoop, after: int, most: int, before: int | None = None
+) -> tuple[list[Event], int]:
+    """Return what made decisions after an event, and the event to go on from, 0 at the end.
 
     Parameters
     ----------
@@ -38,17 +48,22 @@ def decision_rows(
     query = f"SELECT {names} FROM events WHERE loop = ? AND seq > ?{limit} ORDER BY seq LIMIT ?"
     found = [Event(*row) for row in log.execute(query, [*values, most])]
     made = [event for event in found if event.kind in MADE]
-    others = log.events_of(live.id, [event.decision for event in made])
-    rows = [decision_row(event, others[event.decision], live) for event in made]
-    return rows, (found[-1].seq if len(found) == most else 0)
+    return made, (found[-1].seq if len(found) == most else 0)
 
 
 def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, Any]:
-    """Return the row of one decision from its events."""
+    """Return the row of one decision from its events.
+
+    A late reward that the loop learned is the decision's reward.
+    """
     last = {event.kind: event for event in events}
     shown = last.get(kinds.ACTIVATED) if made.kind == kinds.HELD else made
     served, observed = last.get(kinds.SERVED), last.get(kinds.OBSERVED)
     censored, late = last.get(kinds.CENSORED), last.get(kinds.LATE)
+    rules = live.state.rules
+    if observed is None and censored is not None and rules.late == "learn":
+        observed = next((event for event in events if event.kind == kinds.LATE), None)
+    late_rewards = [event.reward for event in events if event.kind == kinds.LATE]
     if observed is not None:
         state = "observed"
     elif censored is not None:
@@ -67,11 +82,13 @@ def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, 
         "shown_at": None if shown is None else shown.at,
         "ended_at": None if ended is None else ended.at,
         "client_at": made.client_at,
-        "late_reward": None if late is None else late.reward,
+        "late_reward": AGGREGATES[rules.rewards](late_rewards) if late_rewards else None,
         "late_at": None if late is None else late.at,
         "version": made.version,
         "revision": made.revision,
     }
+    if live.state.config.arms is not None:
+        row["available"] = None if made.features is None else bytes(made.features).decode()
     if live.state.config.dimension is not None:
         stored = (served or made).features
         width = live.state.config.dimension
@@ -87,4 +104,6 @@ def row_types(live: LiveLoop) -> dict[str, str]:
     types |= {"chosen": text, "decided_at": whole, "shown_at": whole, "ended_at": whole}
     types |= {"client_at": whole, "late_reward": number, "late_at": whole, "version": whole}
     types["revision"] = whole
+    if live.state.config.arms is not None:
+        types["available"] = text
     return types | {f"f{k}": number for k in range(live.state.config.dimension or 0)}

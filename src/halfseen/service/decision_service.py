@@ -217,7 +217,9 @@ class Service(LiveLoops):
     async def loops_of(self, decision: str) -> list[str]:
         """Return the names of the loops that know a decision."""
         found = [loop.name for loop in self._loops.values() if loop.state.find(decision)]
-        if found or all(loop.state.complete and not loop.base for loop in self._loops.values()):
+        alone = not self.database.server and not self.read_only
+        complete = (loop.state.complete and not loop.base for loop in self._loops.values())
+        if found or (alone and all(complete)):
             return found
         stored = await self.read(lambda log: log.events_of(None, [decision]))
         known = {event.loop for event in stored.get(decision, ())}

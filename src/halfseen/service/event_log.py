@@ -74,11 +74,10 @@ class EventLog:
             raise self._failed(error) from None
 
     def _tip(self, loop: int) -> int:
-        found = self._run("SELECT max(seq) FROM events WHERE loop = ?", (loop,)).fetchone()[0]
-        if found is not None:
-            return int(found)
-        row = self._run("SELECT base FROM loops WHERE id = ?", (loop,)).fetchone()
-        return 0 if row is None else int(row[0])
+        last = "(SELECT max(seq) FROM events WHERE loop = ?)"  # the last ones may be archived
+        base = "(SELECT base FROM loops WHERE id = ?)"
+        row = self._run(f"SELECT {last}, {base}", (loop, loop)).fetchone()
+        return max(int(found or 0) for found in row)
 
     def append(self, events: Sequence[Event]) -> None:
         """Insert events, which have their places already."""

@@ -66,11 +66,22 @@ class Served:
 
 @dataclass(slots=True)
 class Outcome:
-    """Report the reward of a decision; None says that it will not come."""
+    """Report the reward of a decision; None says that it will not come.
+
+    Attributes
+    ----------
+    id, reward
+        The decision and its reward.
+    client_at
+        When, by the client's clock, in microseconds since 1970.
+    key
+        The client's `Idempotency-Key`: the same outcome again under the same key counts once.
+    """
 
     id: str
     reward: float | None
     client_at: int | None = None
+    key: str | None = None
 
 
 @dataclass(slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,20 +36,27 @@ class Known(Entry):
     expires: int | None = None  # microseconds; None while it is held
     arm: str = ""  # chosen, whatever was served
     chance: float | None = None  # of the arm chosen
-    rewards: list[list[Any]] | None = None  # reported or late: value and the client's time
+    rewards: list[list[Any]] | None = None  # reported or late: see `told`
+    shown: str = ""  # the arm served, or else the one chosen
 
     def extra(self) -> list[Any]:
         """Return what the agent's ledger does not keep."""
         more = (self.seq, self.version, self.request, self.expires, self.arm, self.chance)
-        return [*more, self.rewards]
+        return [*more, self.rewards, self.shown]
 
 
 @dataclass(slots=True)
 class Orphan:
     """Outcomes whose decision is not known yet."""
 
-    rewards: list[list[Any]]  # value, and the client's time
+    rewards: list[list[Any]]  # see `told`
     expires: int
+    seq: int = 0  # of the last of them
+
+
+def told(event: Event) -> list[Any]:
+    """Return an outcome: its reward, the client's time, and the mark of its `Idempotency-Key`."""
+    return [event.reward, event.client_at, event.request]
 
 
 @dataclass
@@ -68,7 +75,8 @@ class Tally:
     served: int = 0
     forgotten: int = 0
     last_at: int = 0
-    per_arm: dict[str, int] = field(default_factory=dict)  # decisions
+    per_arm: dict[str, int] = field(default_factory=dict)  # decisions by the arm chosen
+    shown: dict[str, int] = field(default_factory=dict)  # decisions by the arm served
 
 
 class LoopState:
@@ -166,6 +174,7 @@ class LoopState:
             expires=None if held else event.at + self.window,
             arm=arm,
             chance=chance,
+            shown=arm,
         )
         self.agent.record(entry)
         tally = self.tally
@@ -175,6 +184,7 @@ class LoopState:
         else:
             tally.pending += 1
         tally.per_arm[arm] = tally.per_arm.get(arm, 0) + 1
+        tally.shown[arm] = tally.shown.get(arm, 0) + 1
         if not held:
             self._match(event)
 
@@ -207,11 +217,17 @@ class LoopState:
         agent: Any = self.agent
         agent.served(event.decision, shown, probability=event.probability)
         self.tally.served += 1
+        entry, arm = self.find(event.decision), event.arm or ""
+        assert entry is not None
+        per_arm = self.tally.shown
+        per_arm[entry.shown] -= 1
+        per_arm[arm] = per_arm.get(arm, 0) + 1
+        entry.shown = arm
 
     def _reported(self, event: Event) -> None:
         entry = self.find(event.decision)
         assert entry is not None
-        entry.rewards = [*(entry.rewards or []), [event.reward, event.client_at]]
+        entry.rewards = [*(entry.rewards or []), told(event)]
 
     def _observed(self, event: Event) -> None:
         self.agent.observe(event.decision, event.reward)
@@ -227,11 +243,23 @@ class LoopState:
         self.tally.late += 1
         entry = self.find(event.decision)
         if entry is None:
+            if self.rules.late == "learn" and event.arm is not None:
+                self._learn_dropped(event)
             return
-        entry.rewards = [*(entry.rewards or []), [event.reward, event.client_at]]
+        entry.rewards = [*(entry.rewards or []), told(event)]
         if self.rules.late == "learn" and entry.state == CENSORED:
             self.agent.observe(event.decision, event.reward)
             self.tally.late_learned += 1
+
+    def _learn_dropped(self, event: Event) -> None:
+        """Learn the late reward of a decision that memory has dropped."""
+        payload: Any = self.places[event.arm or ""] if self.places else self.vector(event)
+        reward: Any = event.reward
+        ledger = self.agent._ledger
+        ledger.observed, ledger.censored = ledger.observed + 1, ledger.censored - 1
+        ledger.late += 1
+        self.agent._learn_from(Entry(event.decision, 0, 0, payload), reward, late=True)
+        self.tally.late_learned += 1
 
     def _orphan(self, event: Event) -> None:
         self.tally.orphans += 1
@@ -239,7 +267,8 @@ class LoopState:
         for name in old:
             del self.orphans[name]
         orphan = self.orphans.setdefault(event.decision, Orphan([], event.at + self.window))
-        orphan.rewards.append([event.reward, event.client_at])
+        orphan.rewards.append(told(event))
+        orphan.seq = event.seq
 
     def _revised(self, event: Event) -> None:
         if event.revision not in self.configs:
@@ -262,6 +291,8 @@ class LoopState:
                 self.tally.held -= 1
         for name in [name for name, entry in settled.items() if entry.seq == event.version]:
             self.agent.forget(name)
+        for name in [name for name, orphan in self.orphans.items() if orphan.seq == event.request]:
+            del self.orphans[name]
         self.tally.forgotten += 1
 
     def to_dict(self) -> dict[str, Any]:
@@ -276,8 +307,8 @@ class LoopState:
             "agent": self.agent.to_dict(),
             "open": [entry.extra() for entry in ledger.open.values()],
             "settled": [entry.extra() for entry in ledger.settled.values()],
-            "orphans": [[name, o.rewards, o.expires] for name, o in self.orphans.items()],
-            "tally": vars(self.tally) | {"per_arm": dict(self.tally.per_arm)},
+            "orphans": [[name, o.rewards, o.expires, o.seq] for name, o in self.orphans.items()],
+            "tally": asdict(self.tally),
         }
         return sealed(content)
 
@@ -301,7 +332,7 @@ class LoopState:
                 entries, extras = getattr(ledger, group), content[group]
                 for (name, entry), extra in zip(entries.items(), extras, strict=True):
                     entries[name] = _remembered(entry, extra)
-            state.orphans = {n: Orphan(rewards, at) for n, rewards, at in content["orphans"]}
+            state.orphans = {name: Orphan(*rest) for name, *rest in content["orphans"]}
             state.tally = Tally(**content["tally"])
         except (KeyError, TypeError, ValueError):
             raise refusal from None

@@ -74,7 +74,7 @@ class LiveLoops:
         """Fold what other processes have added; called inside the writer's transaction."""
         new = [event for event in events if event.seq > live.state.seq]  # the tail folds, too
         try:
-            if new and new[0].seq == live.state.seq + 1:
+            if new and not _gaps(live.state.seq, new):
                 live.state.fold_all(new)
                 return
         except Refold:
@@ -111,10 +111,14 @@ class LiveLoops:
             if live.state is not state:
                 continue
             if not found:
-                return count
+                base = await self.read(partial(loop_table.base_of, loop=live.id))
+                if base <= live.state.seq:
+                    return count
+                await self._load(live)  # the last events were deleted after a snapshot
+                continue
             new = [event for event in found if event.seq > state.seq]  # the writer folds, too
             count += len(new)
-            if new and new[0].seq > state.seq + 1:
+            if new and _gaps(state.seq, new):
                 await self._load(live)
                 continue
             if any(event.kind == loop_events.REVISED for event in new):
@@ -123,3 +127,8 @@ class LiveLoops:
                     await self._load(live)
                     continue
             state.fold_all(new)
+
+
+def _gaps(seq: int, events: list[Event]) -> bool:
+    """Tell whether events that follow one were deleted by another process."""
+    return events[-1].seq != seq + len(events)

@@ -6,11 +6,13 @@ import asyncio
 import csv
 import os
 import tempfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from halfseen.errors import InvalidInput
 from halfseen.service.decision_rows import row_types
+from halfseen.service.refusals import InvalidField
 
 if TYPE_CHECKING:
     from halfseen.service.decision_service import Service
@@ -45,14 +47,31 @@ async def export_file(service: Service, loop: str, kind: str) -> Path:
 
 async def audit_of(service: Service, loop: str) -> dict[str, Any]:
     """Return the audit of a loop's log, as `halfseen audit --json` prints it."""
+    config = service.config(loop)
+    counts = service.loop(loop).state.tally
+    if counts.decided == counts.held:
+        raise InvalidField(
+            f"Loop {loop} has shown no decision yet: there is nothing to audit.",
+            field="loop",
+            value=loop,
+            fix="Ask for decisions first.",
+        )
     file = await export_file(service, loop, "parquet")
     try:
-        return await asyncio.to_thread(_audited, file, service.config(loop).window)
+        window = config.window if config.late == "keep" else None
+        return await asyncio.to_thread(_audited, file, window)
+    except InvalidInput as error:
+        raise InvalidField(
+            f"The log of loop {loop} cannot be audited: it {error.requirement}.",
+            field="loop",
+            value=loop,
+            fix="Ask again when more decisions have ended.",
+        ) from None
     finally:
         file.unlink(missing_ok=True)
 
 
-def _audited(file: Path, window: float) -> dict[str, Any]:
+def _audited(file: Path, window: float | None) -> dict[str, Any]:
     from halfseen.logs.audit import audit
 
     found = audit(
@@ -64,7 +83,7 @@ def _audited(file: Path, window: float) -> dict[str, Any]:
         propensity="propensity",
         id="decision",
         where="state <> 'held'",
-        window=window / 86_400.0,
+        window=None if window is None else window / 86_400.0,
         now=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f"),
     )
     content = found.to_dict()
@@ -102,6 +121,6 @@ def _cell(value: Any, kind: str) -> Any:
         return ""
     if kind == "TIMESTAMP":
         seconds, rest = divmod(value, 1_000_000)
-        moment = datetime.fromtimestamp(seconds, UTC)
-        return f"{moment:%Y-%m-%d %H:%M:%S}.{rest:06d}"
+        moment = datetime(1970, 1, 1) + timedelta(seconds=seconds, microseconds=rest)
+        return moment.isoformat(sep=" ", timespec="microseconds")
     return repr(value) if isinstance(value, float) else value

@@ -22,7 +22,8 @@ async def list_loops(call: Call) -> Reply:
 async def create_loop(call: Call) -> Reply:
     """Make a loop; the same settings again change nothing."""
     known = {config.name for config in call.service.loops()}
-    config = await call.service.create_loop(loop_config(json_object(call.body)))
+    asked = await asyncio.to_thread(loop_config, json_object(call.body))
+    config = await call.service.create_loop(asked)
     return json_reply(config.to_dict(), 200 if config.name in known else 201)
 
 
@@ -38,7 +39,8 @@ async def revise_loop(call: Call) -> Reply:
         raise invalid("body", "must name a setting", "{}", 'Send for example {"window": 3600}.')
     if changed.get("name", call.loop) != call.loop:
         raise invalid("name", "cannot be changed", changed["name"], "Make another loop.")
-    config = loop_config(call.service.config(call.loop).to_dict() | changed)
+    settings = call.service.config(call.loop).to_dict() | changed
+    config = await asyncio.to_thread(loop_config, settings)
     return json_reply(await call.service.revise_loop(config))
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST_WINDOW = 10 * 366 * 86_400.0  # seconds
 LONGEST_NAME = 64
 MOST_ARMS = 10_000
+MOST_FEATURES = 1000
 NOT_CLOSED = {  # laws whose rewards have sums, or means, that are none of theirs
     "sum": ("bernoulli", "uniform", "rademacher"),
     "mean": ("bernoulli", "rademacher", "poisson"),
@@ -54,14 +55,15 @@ class LoopConfig(BaseModel):
         Which of several rewards of one decision is learned: ``"first"`` at once, the others when
         the window closes.
     late
-        ``"keep"`` counts rewards that come after the window, ``"learn"`` also learns them.
+        ``"keep"`` counts rewards that come after the window, ``"learn"`` also learns the first
+        of them if none came in time; it goes with ``rewards = "first"`` only.
     missing
         None: what is missing teaches nothing. 0: a missing reward is learned as 0, which is
         wrong unless silence really means 0.
     store_features
         False to keep no features in the log. Only loops of arms can do without.
     retention
-        Days after which events are deleted; None keeps them.
+        Days after which decisions that have ended are deleted; None keeps them.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -183,7 +185,19 @@ def loop_config(content: Any) -> LoopConfig:
             config.rewards,
             "A sum or a mean of such rewards is not one of them.",
         )
-    config.agent()
+    if config.late == "learn" and config.rewards != "first":
+        raise InvalidInput(
+            "late",
+            f'must be "keep" where rewards is "{config.rewards}": late rewards come one by one,'
+            " after the others were learned",
+            config.late,
+            'Leave it out, or use rewards = "first".',
+        )
+    try:
+        config.agent()
+    except InvalidInput as error:
+        field = error.field.removeprefix("GLM").removeprefix("Linear").removeprefix("Agent.")
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
     return config
 
 
@@ -206,6 +220,13 @@ def _check_choices(config: LoopConfig) -> None:
             "must be given, or else `dimension`, but not both",
             config.arms,
             'Give arms = ["a", "b"], or dimension = 8 if actions come with features.',
+        )
+    if config.dimension is not None and config.dimension > MOST_FEATURES:
+        raise InvalidInput(
+            "dimension",
+            f"must be at most {MOST_FEATURES:,}",
+            config.dimension,
+            "Hash or project the features to fewer.",
         )
     if config.arms is None:
         if not config.store_features:

@@ -41,9 +41,11 @@ class Event(NamedTuple):
     reward
         The reward; None if it is missing.
     features
-        Of the action, as 8-byte floats, least significant byte first.
+        Of the action, as 8-byte floats, least significant byte first. For a decision among arms,
+        the names of those on offer, in JSON; None if all were that are not retired.
     request
-        A digest of the request, by which a repeated one is recognised.
+        A digest of the request, by which a repeated one is recognised; for an outcome, of its
+        `Idempotency-Key`; for `forgotten`, the last event of an outcome without a decision.
     key
         The id of the API key.
     """

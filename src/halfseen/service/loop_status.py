@@ -33,12 +33,16 @@ def loop_counts(live: LiveLoop) -> dict[str, Any]:
             arm: (seen / known if known else None)
             for arm, seen, known in zip(arms, agent._seen, settled.tolist(), strict=True)
         }
-        found["effective_dimension"] = _dimension(agent._seen, settled.tolist())
+        retired = live.state.config.retired
+        offered = [k for k, arm in enumerate(arms) if arm not in retired]
+        found["effective_dimension"] = _dimension(
+            [agent._seen[k] for k in offered], [float(settled[k]) for k in offered]
+        )
     return found
 
 
 def _dimension(seen: list[int], settled: list[float]) -> float | None:
-    """Return the sum of decisions over rewards seen, None while an arm was never seen."""
+    """Return the sum of decisions over rewards seen, None while an arm on offer was never seen."""
     if not all(seen):
         return None
     return float(sum(known / count for known, count in zip(settled, seen, strict=True)))
@@ -49,7 +53,8 @@ def loop_status(live: LiveLoop, level: float = 0.95) -> dict[str, Any]:
     state = live.state
     config, agent = state.config, state.agent
     counts = loop_counts(live)
-    per_arm = counts.pop("decisions_per_arm")
+    counts.pop("decisions_per_arm")
+    per_arm = state.tally.shown
     seen = counts.pop("seen_ratio", None)
     found: dict[str, Any] = {
         "loop": config.name,

@@ -9,7 +9,7 @@ from halfseen.errors import InvalidInput
 from halfseen.service import loop_events
 from halfseen.service.event_log import EventLog
 from halfseen.service.fold import LoopState
-from halfseen.service.loop_config import LoopConfig
+from halfseen.service.loop_config import LoopConfig, loop_config
 from halfseen.service.loop_events import Event
 from halfseen.service.refusals import Conflict, InvalidField
 from halfseen.service.state_snapshots import read_configs
@@ -56,6 +56,13 @@ def archive(log: EventLog, loop: int, now: int) -> None:
 def check_revision(live: LiveLoop, config: LoopConfig) -> None:
     """Refuse a configuration that the log of a loop cannot be folded under."""
     old = live.state.config
+    if live.archived:
+        raise Conflict(
+            f"Loop {old.name} is archived: its settings stay as they are.",
+            field="loop",
+            value=old.name,
+            fix="Create another loop.",
+        )
     if config.dimension != old.dimension:
         raise InvalidField(
             f"The dimension of loop {old.name} cannot change from {old.dimension}.",
@@ -77,6 +84,38 @@ def check_revision(live: LiveLoop, config: LoopConfig) -> None:
             " under another policy or other rules.",
             fix="Create another loop.",
         )
+
+
+def declared(log: EventLog) -> dict[str, LoopConfig]:
+    """Return the loops as the file of loops declared them last, by their names."""
+    query = "SELECT name, value FROM meta WHERE name LIKE 'declared %'"
+    found = [LoopConfig.model_validate(json.loads(text)) for _, text in log.execute(query)]
+    return {config.name: config for config in found}
+
+
+def note_declared(log: EventLog, config: LoopConfig) -> None:
+    """Keep what the file of loops declares."""
+    name = f"declared {config.name}"
+    log.begin([])
+    log.execute("DELETE FROM meta WHERE name = ?", (name,))
+    text = json.dumps(config.to_dict())
+    log.execute("INSERT INTO meta (name, value) VALUES (?, ?)", (name, text))
+    log.commit()
+
+
+def merged(before: LoopConfig, declared: LoopConfig | None, config: LoopConfig) -> LoopConfig:
+    """Return the settings of a loop with what has changed in the file of loops.
+
+    What was revised otherwise since the file was last read stays.
+    """
+    if declared is None:
+        return config
+    old, new, now = declared.to_dict(), config.to_dict(), before.to_dict()
+    changed = {name: value for name, value in new.items() if value != old[name]}
+    if "arms" in changed and (config.arms or [])[: len(declared.arms or [])] == declared.arms:
+        known = before.arms or []
+        changed["arms"] = known + [arm for arm in config.arms or [] if arm not in known]
+    return loop_config(now | changed)
 
 
 def revise(log: EventLog, live: LiveLoop, config: LoopConfig, now: int) -> int:

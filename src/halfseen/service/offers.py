@@ -20,6 +20,16 @@ from halfseen.service.loop_events import Event
 MOST_ACTIONS = 1000
 
 
+def decision_id(value: Any) -> str:
+    """Return the id of a decision, which must also stand in an address."""
+    name = identity(value)
+    if name in (".", ".."):
+        raise InvalidInput(
+            "id", "must not be . or ..: no address can hold it", name, "Use another id."
+        )
+    return name
+
+
 def offered_arms(state: LoopState, item: Decide) -> Any:
     """Return a 1 for every arm on offer, None if all are."""
     if item.features is not None:
@@ -40,6 +50,19 @@ def offered_arms(state: LoopState, item: Decide) -> Any:
         raise InvalidInput("available", "must not name a retired arm", retired[0], "Leave it out.")
     agent: Any = state.agent
     return agent.arms.playable(names)
+
+
+def in_request(error: InvalidInput) -> InvalidInput:
+    """Return a refusal of the library's with the name that a request has for the field."""
+    if not error.field.startswith("actions"):
+        return error
+    field = error.field.replace("actions", "features", 1)
+    return InvalidInput(field, error.requirement, error.value, error.fix)
+
+
+def names_offered(item: Decide) -> bytes | None:
+    """Return the arms that a request offers as they are kept with its decision."""
+    return None if item.available is None else json.dumps(list(item.available)).encode()
 
 
 def offered_actions(state: LoopState, item: Decide) -> tuple[list[str], Any]:
@@ -94,7 +117,17 @@ def served_features(state: LoopState, item: Served) -> Any:
             )
         return None
     identity(item.arm)
-    shown = action_rows([item.features])[0]
+    if item.features is None:
+        raise InvalidInput(
+            "features",
+            f"must be given: {state.config.dimension} numbers of what was shown",
+            None,
+            "Send the features of that action.",
+        )
+    try:
+        shown = action_rows([item.features])[0]
+    except (TypeError, ValueError):
+        shown = np.zeros(0)
     if shown.shape != (state.config.dimension,) or not of_unit_length(shown):
         raise InvalidInput(
             "features",
@@ -121,28 +154,31 @@ def repeated(entry: Known) -> Decided:
     return Decided(name, entry.arm, entry.chance, state, entry.version, entry.expires, False)
 
 
-def from_log(events: list[Event], window: int) -> Known | None:
+def from_log(events: list[Event], state: LoopState) -> Known | None:
     """Return a settled decision from its events in the database, None if none made it."""
     made = next((e for e in events if e.kind in (kinds.DECIDED, kinds.HELD)), None)
     if made is None:
         return None
     found = {event.kind: event for event in events}
     shown = found.get(kinds.ACTIVATED, made)
+    served = found.get(kinds.SERVED, made)
     entry = Known(
         made.decision,
         0,
         0,
+        served.features if state.config.arms is None else state.places.get(served.arm or ""),
         probability=made.probability,
         state=CENSORED,
         seq=made.seq,
         version=made.version or 0,
         request=made.request,
-        expires=shown.at + window,
+        expires=shown.at + state.window,
         arm=made.arm or "",
         chance=made.probability,
+        shown=served.arm or "",
     )
     if kinds.OBSERVED in found:
         entry.state, entry.reward = OBSERVED, found[kinds.OBSERVED].reward
     several = [e for e in events if e.kind in (kinds.REPORTED, kinds.LATE)]
-    entry.rewards = [[e.reward, e.client_at] for e in several] or None
+    entry.rewards = [[e.reward, e.client_at, e.request] for e in several] or None
     return entry

@@ -65,7 +65,9 @@ async def reward(call: Call) -> Reply:
     """Take in the reward of an event."""
     content = json_object(call.body)
     value = number("value", content.get("value"))
-    return await _note(call, Outcome(decision_id(event_id(call.decision)), value))
+    return await _note(
+        call, Outcome(decision_id(event_id(call.decision)), value, key=call.idempotency)
+    )
 
 
 async def activate(call: Call) -> Reply:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.agents.base import reward_value
-from halfseen.agents.ledger import CENSORED, HELD, OBSERVED, PENDING, identity
+from halfseen.agents.ledger import CENSORED, HELD, OBSERVED, PENDING
 from halfseen.errors import InvalidInput, shorten
 from halfseen.service import loop_events as kinds
 from halfseen.service.exchange import (
@@ -25,22 +25,20 @@ from halfseen.service.exchange import (
 from halfseen.service.fold import Known, LoopState
 from halfseen.service.loop_events import Event
 from halfseen.service.offers import (
+    decision_id,
     digest,
     from_log,
+    in_request,
+    names_offered,
     offered_actions,
     offered_arms,
     repeated,
     served_features,
 )
 from halfseen.service.refusals import Conflict, InvalidField, Refusal, UnknownDecision
+from halfseen.service.several_rewards import AGGREGATES, is_repeated, mark_of
 
 SWEPT = 5000  # decisions closed in one transaction
-AGGREGATES: dict[str, Any] = {
-    "last": lambda values: values[-1],
-    "sum": sum,
-    "mean": lambda values: sum(values) / len(values),
-    "max": max,
-}
 
 
 class Deferred(Exception):
@@ -82,7 +80,7 @@ class Plan:
         try:
             if type(item) is Decide:
                 return self._decide(item)
-            name = identity(item.id)
+            name = decision_id(item.id)
             if name in self._touched:
                 raise Deferred
             if type(item) is Outcome:
@@ -92,7 +90,7 @@ class Plan:
             assert type(item) is Activate
             return self._activate(name, item)
         except InvalidInput as error:
-            return InvalidField.of(error)
+            return InvalidField.of(in_request(error))
         except Refusal as refusal:
             return refusal
 
@@ -118,7 +116,7 @@ class Plan:
         if item.id is None:
             name = f"{self.now:014x}{os.urandom(9).hex()}"  # in order of time, for the index
         else:
-            name = identity(item.id)
+            name = decision_id(item.id)
             if name in self._touched:
                 raise Deferred
             made = self._made(name)
@@ -142,7 +140,7 @@ class Plan:
             features = entry.payload.astype("<f8").tobytes()
         else:
             entry = state.agent.propose(offered_arms(state, item), id=name, ahead=self._ahead)
-            arm, features = config.arms[entry.choice], None
+            arm, features = config.arms[entry.choice], names_offered(item)
         held = bool(item.hold)
         self._ahead += 1
         self._add(
@@ -167,13 +165,13 @@ class Plan:
     def _match(self, name: str, rewards: list[list[Any]]) -> str:
         """Add the outcomes that came before their decision; return its state."""
         if self.state.rules.rewards == "first":
-            reward, client_at = rewards[0]
+            reward, client_at, mark = rewards[0]
             kind = kinds.CENSORED if reward is None else kinds.OBSERVED
-            self._add(name, kind, client_at, reward=reward)
+            self._add(name, kind, client_at, reward=reward, request=mark)
             return kind
-        for reward, client_at in rewards:
+        for reward, client_at, mark in rewards:
             if reward is not None:
-                self._add(name, kinds.REPORTED, client_at, reward=reward)
+                self._add(name, kinds.REPORTED, client_at, reward=reward, request=mark)
         return PENDING
 
     def _made(self, name: str) -> Known | None:
@@ -181,7 +179,7 @@ class Plan:
         entry = self.state.find(name)
         if entry is not None or name not in self.stored:
             return entry
-        return from_log(self.stored[name], self.state.window)
+        return from_log(self.stored[name], self.state)
 
     def _needed(self, name: str) -> Known:
         entry = self._made(name)
@@ -230,11 +228,11 @@ class Plan:
         return bool(entry.payload == self.state.places[item.arm])
 
     def _outcome(self, name: str, item: Outcome) -> Noted:
-        reward = reward_value(item.reward)
-        if reward is not None:
-            self.state.agent._check_reward(reward)
+        reward = self._reward(item)
         entry = self._made(name)
         several = self.state.rules.rewards != "first"
+        known = self._rewards(name, entry)
+        self._once_per_key(known, item, reward)
         if entry is None:
             return self._without_decision(name, item, reward, several)
         if entry.state == HELD:
@@ -248,8 +246,7 @@ class Plan:
             closed = self._close(entry)
             if reward is None:
                 return Noted(name, closed)
-            self._add(name, kinds.LATE, item.client_at, reward=reward)
-            return Noted(name, kinds.LATE)
+            return self._late(entry, item, reward)
         if entry.state == PENDING:
             return self._in_time(entry, item, reward, several)
         return self._settled(entry, item, reward, several)
@@ -259,17 +256,19 @@ class Plan:
         if reward is None:
             return Noted(name, self._close(entry, item.client_at))
         if not several:
-            self._add(name, kinds.OBSERVED, item.client_at, reward=reward)
+            self._add(
+                name, kinds.OBSERVED, item.client_at, reward=reward, request=mark_of(item.key)
+            )
             return Noted(name, OBSERVED)
-        if self._again(entry.rewards, reward, item.client_at):
+        if self._again(entry.rewards, item, reward):
             return Noted(name, PENDING, created=False)
-        self._add(name, kinds.REPORTED, item.client_at, reward=reward)
+        self._add(name, kinds.REPORTED, item.client_at, reward=reward, request=mark_of(item.key))
         return Noted(name, PENDING)
 
     def _settled(self, entry: Known, item: Outcome, reward: float | None, several: bool) -> Noted:
         """Answer an outcome of a decision that is observed or censored already."""
         name = str(entry.id)
-        known = [value for value, _ in entry.rewards or []]
+        known = [value for value, *_ in entry.rewards or []]
         if reward is None:
             if entry.state == OBSERVED and not several and not known:
                 raise _differs(name, entry.reward, None)
@@ -281,20 +280,57 @@ class Plan:
                     raise _differs(name, before[-1], reward)
                 state = kinds.LATE if known else OBSERVED
                 return Noted(name, state, created=False)
-        elif self._again(entry.rewards, reward, item.client_at):
+        elif self._again(entry.rewards, item, reward):
             return Noted(name, entry.state, created=False)
-        self._add(name, kinds.LATE, item.client_at, reward=reward)
+        return self._late(entry, item, reward)
+
+    def _late(self, entry: Known, item: Outcome, reward: float) -> Noted:
+        """Add a reward that came after the window.
+
+        If memory has dropped the decision, the event says what the reward is for.
+        """
+        more: dict[str, Any] = {"reward": reward, "request": mark_of(item.key)}
+        name = str(entry.id)
+        if self.state.find(name) is None and entry.state == CENSORED and not entry.rewards:
+            more["arm"] = entry.shown
+            if self.state.config.arms is None:
+                more["features"] = entry.payload
+        self._add(name, kinds.LATE, item.client_at, **more)
         return Noted(name, kinds.LATE)
 
-    def _again(self, rewards: list[list[Any]] | None, reward: float, client_at: Any) -> bool:
-        """Tell whether a reward is a repeated one: told apart by the client's time for sums."""
-        if not rewards:
-            return False
-        if self.state.rules.rewards in ("sum", "mean"):
-            return client_at is not None and [reward, client_at] in rewards
-        if self.state.rules.rewards == "last":
-            return bool(rewards[-1][0] == reward)
-        return any(value == reward for value, _ in rewards)
+    def _reward(self, item: Outcome) -> float | None:
+        """Return the reward of an outcome, or refuse it in the words of a request."""
+        try:
+            reward = reward_value(item.reward)
+            if reward is not None:
+                self.state.agent._check_reward(reward)
+        except InvalidInput as error:
+            fix = "Correct it, or send null if it is missing."
+            raise InvalidInput(error.field, error.requirement, error.value, fix) from None
+        return reward
+
+    def _rewards(self, name: str, entry: Known | None) -> list[list[Any]]:
+        """Return the rewards that came for an id and still count."""
+        if entry is not None:
+            return entry.rewards or []
+        orphan = self.state.orphans.get(name)
+        return [] if orphan is None or orphan.expires < self.now else orphan.rewards
+
+    def _once_per_key(self, known: list[list[Any]], item: Outcome, reward: float | None) -> None:
+        """Refuse a key that another reward of the same decision came with."""
+        mark = mark_of(item.key)
+        if mark is not None and any(one[2] == mark and one[0] != reward for one in known):
+            raise Conflict(
+                f"The Idempotency-Key was used for another outcome of decision"
+                f" {shorten(str(item.id))}. Nothing was changed.",
+                field="Idempotency-Key",
+                value=item.key,
+                fix="Use a key for one request only.",
+            )
+
+    def _again(self, rewards: list[list[Any]] | None, item: Outcome, reward: float | None) -> bool:
+        mark = mark_of(item.key)
+        return is_repeated(self.state.rules.rewards, rewards, reward, item.client_at, mark)
 
     def _without_decision(
         self, name: str, item: Outcome, reward: float | None, several: bool
@@ -302,19 +338,19 @@ class Plan:
         orphan = self.state.orphans.get(name)
         if orphan is not None and orphan.expires >= self.now:
             if several and reward is not None:
-                again = self._again(orphan.rewards, reward, item.client_at)
+                again = self._again(orphan.rewards, item, reward)
             else:
                 again = orphan.rewards[-1][0] == reward
             if again:
                 return Noted(name, kinds.ORPHAN, created=False)
             if not several:
                 raise _differs(name, orphan.rewards[-1][0], reward)
-        self._add(name, kinds.ORPHAN, item.client_at, reward=reward)
+        self._add(name, kinds.ORPHAN, item.client_at, reward=reward, request=mark_of(item.key))
         return Noted(name, kinds.ORPHAN)
 
     def _close(self, entry: Known, client_at: int | None = None) -> str:
         """Add the event that closes the window of a decision; return its state."""
-        values = [value for value, _ in entry.rewards or []]
+        values = [value for value, *_ in entry.rewards or []]
         if not values:
             self._add(str(entry.id), kinds.CENSORED, client_at)
             return CENSORED

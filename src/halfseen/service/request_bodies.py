@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
 
-from halfseen.errors import did_you_mean
+from halfseen.errors import did_you_mean, shorten
 from halfseen.service.exchange import Activate, Decide, Item, Outcome, Served
 from halfseen.service.problem_documents import Malformed, TooLarge, invalid
 
@@ -14,6 +14,7 @@ BODY_BYTES = 64 * 1024
 BATCH_BYTES = 2 * 1024 * 1024
 BATCH_ITEMS = 1000
 DECIDE_FIELDS = frozenset(("id", "available", "features", "hold", "count", "at"))
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KINDS = ("decide", "activate", "served", "outcome")
 _FIELDS = {
     "decide": DECIDE_FIELDS - {"count"},
@@ -27,7 +28,16 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_decoder = json.JSONDecoder(parse_constant=_no_constant)
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {shorten(twice)} stands twice in one object")
+    return found
+
+
+_decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_without_repeats)
 
 
 def json_object(body: bytes) -> dict[str, Any]:
@@ -100,7 +110,7 @@ def served_item(decision: str, content: dict[str, Any]) -> Served:
     return Served(decision, arm, chance, features, _time(content))
 
 
-def outcome_item(decision: str, content: dict[str, Any]) -> Outcome:
+def outcome_item(decision: str, content: dict[str, Any], idempotency: str | None = None) -> Outcome:
     """Return what a body of `outcome` says."""
     _known(content, "outcome")
     if "reward" not in content:
@@ -109,7 +119,7 @@ def outcome_item(decision: str, content: dict[str, Any]) -> Outcome:
     reward = content["reward"]
     if type(reward) is not float and reward is not None:
         reward = number("reward", reward)
-    return Outcome(decision, reward, _time(content))
+    return Outcome(decision, reward, _time(content), idempotency)
 
 
 def batch_entries(content: dict[str, Any]) -> list[Any]:
@@ -148,7 +158,8 @@ def batch_item(entry: Any, idempotency: str | None, place: int) -> Item:
     decision = _text(content, "id", needed=True)
     assert decision is not None
     if kind == "outcome":
-        return outcome_item(decision, content)
+        own = None if idempotency is None else f"{idempotency}.{place + 1}"
+        return outcome_item(decision, content, own)
     return (
         activate_item(decision, content) if kind == "activate" else served_item(decision, content)
     )
@@ -216,11 +227,11 @@ def _time(content: dict[str, Any]) -> int | None:
     text = content.get("at")
     if text is None:
         return None
-    fix = "Write 2026-01-31T12:00:00Z."
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             raise ValueError("no time zone")
-        return round(moment.timestamp() * 1e6)
+        return (moment.astimezone(UTC) - EPOCH) // timedelta(microseconds=1)
     except (TypeError, ValueError, OverflowError):
-        raise invalid("at", "must be a time with its zone", text, fix) from None
+        requirement = "must be a time with its zone, in the years 1 to 9999 of UTC"
+        raise invalid("at", requirement, text, "Write 2026-01-31T12:00:00Z.") from None

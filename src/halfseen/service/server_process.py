@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from types import FrameType
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import uvicorn
 
 from halfseen.errors import InvalidInput, StorageError, no_password
+from halfseen.service import loop_table
 from halfseen.service.api_calls import Api
 from halfseen.service.api_keys import KeyRing, new_key, row_of
 from halfseen.service.database import Database
@@ -140,16 +142,29 @@ def application(service: Service, keys: KeyRing | None, settings: Settings) -> F
 async def declare(
     service: Service, loops: Sequence[LoopConfig], say: Callable[[str], None]
 ) -> None:
-    """Make the loops of a file, or revise those that differ."""
+    """Make the loops of a file, and revise those whose declaration in the file has changed.
+
+    What was revised over HTTP since then stays: a restart with the same file changes nothing.
+    """
     known = {config.name: config for config in service.loops()}
+    declared = await service.read(loop_table.declared)
     for config in loops:
-        before = known.get(config.name)
+        name, before = config.name, known.get(config.name)
         if before is None:
             await service.create_loop(config)
+        elif service.loop(name).archived:
+            say(f"Loop {name} is archived: it decides nothing more, whatever the file says.")
+            continue
         elif before != config:
-            found = await service.revise_loop(config)
-            folded = " Its log was folded again." if found["refolded"] else ""
-            say(f"Loop {config.name} is now at revision {found['revision']}.{folded}")
+            wanted = loop_table.merged(before, declared.get(name), config)
+            if wanted != before:
+                found = await service.revise_loop(wanted)
+                folded = " Its log was folded again." if found["refolded"] else ""
+                say(f"Loop {name} is now at revision {found['revision']}.{folded}")
+            if wanted != config:
+                say(f"Loop {name} keeps what was revised since the file was first read.")
+        if declared.get(name) != config:
+            await service.writer.do(partial(loop_table.note_declared, config=config))
         if config.missing == 0:
             say(
                 f"Loop {config.name} learns 0 where feedback is missing (missing = 0): unless"

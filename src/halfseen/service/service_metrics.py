@@ -82,7 +82,9 @@ class LoopCollector:
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
         decisions = CounterMetricFamily(
-            "halfseen_decisions", "Decisions by arm.", labels=("loop", "arm")
+            "halfseen_decisions",
+            "Decisions by the arm chosen, whatever was served.",
+            labels=("loop", "arm"),
         )
         outcomes = CounterMetricFamily(
             "halfseen_outcomes", "Outcomes by what they are.", labels=("loop", "state")

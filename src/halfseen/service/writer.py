@@ -206,6 +206,8 @@ class Writer:
             for loop, tip, newer, _ in opened:
                 if tip > loop.state.seq:
                     self._catch_up(loop, newer)
+                if tip > loop.state.seq:  # the last events were deleted after a snapshot
+                    self._catch_up(loop, [])
             plans = self._plan(calls, opened, sweeps)
             events = [event for plan in plans.values() for event in plan.events]
             if events:
