@@ -89,7 +89,7 @@ def delays_of(found: Audit) -> Delayed | None:
     >>> options = {"action": "offer", "reward": "sold", "time": "at", "feedback_time": "back"}
     >>> late = delays_of(audit(log, **options))
     >>> late.window, [law.longest for law in late.laws]
-    (4, [3.0, 2.0])
+    (3, [3.0, 2.0])
     """
     known, keep = found.maturity, ~np.isnan(found.counts.mean)
     if known is None or known.at_once or not known.pace > 0.0:

@@ -163,12 +163,6 @@ def test_to_dict_has_no_infinities_and_str_names_the_worth():
             "`ArmedBandit.reward` must be one of gaussian, .* for a lower bound",
         ),
         (
-            ArmedBandit([0.5, 0.0], reward="exponential"),
-            Uniform(0.5),
-            {},
-            r"`ArmedBandit.means\[1\]` must be .* above 0",
-        ),
-        (
             GeneralizedLinearBandit([1, 0], actions=FiniteActions([[0.5, 0], [0, 0.3]])),
             Uniform(0.5),
             {},
