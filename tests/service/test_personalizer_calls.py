@@ -122,6 +122,11 @@ def test_hashing_depends_on_features_and_not_on_their_order():
 
 
 def test_hashed_vectors_have_length_one_whatever_is_sent():
-    for context in ([], [{"x": 1e300}], [{"x": -(10**400)}], [{"x": -5, "y": [1, 2, "z"], "n": None}]):
+    for context in (
+        [],
+        [{"x": 1e300}],
+        [{"x": -(10**400)}],
+        [{"x": -5, "y": [1, 2, "z"], "n": None}],
+    ):
         vector = hashed(context, [], "a", 8)
         assert abs(sum(x * x for x in vector) - 1.0) < 1e-12

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
+from starlette.routing import BaseRoute
 
 from halfseen.errors import InvalidInput, StorageError, no_password
 from halfseen.service.api_calls import Api
@@ -31,6 +32,7 @@ from halfseen.service.writer import microseconds
 GRACE = 3  # seconds that requests under way may take after a signal to stop
 LAST = 4.7  # seconds after which the process ends in any case: what was answered is on disk
 RETENTION_EVERY = 3600.0  # seconds
+Pages = Callable[[Api, bool], Sequence[BaseRoute]]  # told whether only this machine can ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,9 @@ def check_address(settings: Settings) -> None:
         )
 
 
-async def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
+async def serve(
+    settings: Settings, say: Callable[[str], None] = print, pages: Pages | None = None
+) -> None:
     """Serve until a signal says to stop.
 
     Parameters
@@ -108,6 +112,8 @@ async def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
         What to serve and where.
     say
         Told the address, and the first time a key.
+    pages
+        Makes the pages beside the API.
     """
     check_address(settings)
     listening = _listen(settings.host, settings.port)
@@ -119,7 +125,7 @@ async def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
             keys = None if settings.open else KeyRing(service.keys.all)
             if keys is not None:
                 await _first_key(service, keys, settings.read_only, say)
-            app = application(service, keys, settings)
+            app = application(service, keys, settings, pages)
             said = ", ".join(config.name for config in service.loops()) or "none yet"
             say(f"halfseen serves {_address(settings, listening)}")
             say(f"Database: {no_password(settings.database)}. Loops: {said}.")
@@ -131,10 +137,14 @@ async def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
             await service.close()
 
 
-def application(service: Service, keys: KeyRing | None, settings: Settings) -> FastLane:
+def application(
+    service: Service, keys: KeyRing | None, settings: Settings, pages: Pages | None = None
+) -> FastLane:
     """Return the application of a service."""
     log = RequestLog(sys.stderr if settings.request_log else None)
-    return build_app(Api(service, keys, log, Metrics()), f"http://{settings.host}:{settings.port}")
+    api = Api(service, keys, log, Metrics())
+    shown = () if pages is None else pages(api, is_loopback(settings.host))
+    return build_app(api, f"http://{settings.host}:{settings.port}", shown)
 
 
 async def declare(
@@ -216,14 +226,16 @@ def _address(settings: Settings, listening: socket.socket) -> str:
     return f"http://{host}:{listening.getsockname()[1]}"
 
 
-def run_service(settings: Settings, say: Callable[[str], None] = print) -> None:
+def run_service(
+    settings: Settings, say: Callable[[str], None] = print, pages: Pages | None = None
+) -> None:
     """Run `serve` in an event loop of its own."""
     try:
         import uvloop
     except ImportError:  # Windows
-        asyncio.run(serve(settings, say))
+        asyncio.run(serve(settings, say, pages))
     else:
-        uvloop.run(serve(settings, say))
+        uvloop.run(serve(settings, say, pages))
 
 
 @contextmanager

@@ -1,0 +1,20 @@
+"""Every page of the dashboard, listed once."""
+
+from __future__ import annotations
+
+from halfseen.dashboard.dashboard_site import Entry, Site
+from halfseen.dashboard.loop_pages import LoopPages
+
+READ = ("GET",)
+
+
+def pages(site: Site) -> list[Entry]:
+    """Return address, page, kind, least role and methods of every page."""
+    loops = LoopPages(site)
+    loop = "/loops/{loop}"
+    return [
+        ("/", loops.overview, "page_loops", "report", READ),
+        ("/live", loops.overview_live, "page_live", "report", READ),
+        (loop, loops.loop, "page_loop", "report", READ),
+        (f"{loop}/live", loops.loop_live, "page_live", "report", READ),
+    ]
