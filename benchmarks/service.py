@@ -9,6 +9,7 @@ from a snapshot, and how much memory pending decisions take (`--start`, `--pendi
 import argparse
 import asyncio
 import json
+import os
 import re
 import resource
 import socket
@@ -73,8 +74,15 @@ def started(command, port, **options):
     raise TimeoutError(command)
 
 
-def wrk(port, script, seconds):
-    """Return requests per second, p99 in milliseconds, and answers that are no success."""
+def processor_seconds(server):
+    """Return the processor time that a process has used."""
+    fields = Path(f"/proc/{server.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wrk(server, port, script, seconds):
+    """Return requests per second, p99 in ms, failures, and processor microseconds a request."""
+    before = processor_seconds(server)
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-s", str(script)]
     said = subprocess.run(
         [*command, f"http://127.0.0.1:{port}"], capture_output=True, text=True, check=True
@@ -83,7 +91,9 @@ def wrk(port, script, seconds):
     value, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", said).groups()
     failed = re.search(r"Non-2xx or 3xx responses: (\d+)", said)
     p99 = float(value) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit]
-    return rate, p99, int(failed[1]) if failed else 0
+    requests = int(re.search(r"(\d+) requests in", said)[1])
+    used = 1e6 * (processor_seconds(server) - before) / requests
+    return rate, p99, int(failed[1]) if failed else 0, used
 
 
 def compare(folder, database, policy, seconds, rounds):
@@ -117,8 +127,8 @@ def compare(folder, database, policy, seconds, rounds):
     try:
         for turn in range(rounds + 1):
             for name in scripts:
-                port = first if name == "empty" else second
-                result = wrk(port, folder / f"{name}.lua", seconds if turn else 1)
+                server, port = (servers[0], first) if name == "empty" else (servers[1], second)
+                result = wrk(server, port, folder / f"{name}.lua", seconds if turn else 1)
                 if turn:
                     found[name].append(result)
         metrics = urllib.request.urlopen(f"http://127.0.0.1:{second}/metrics").read().decode()
@@ -129,7 +139,8 @@ def compare(folder, database, policy, seconds, rounds):
     commits = dict(re.findall(r"halfseen_commit_seconds_(sum|count)\S* (\S+)", metrics))
     figures = {}
     for name, results in found.items():
-        rate, p99, failed = (statistics.median(values) for values in zip(*results, strict=True))
+        columns = zip(*results, strict=True)
+        rate, p99, failed, used = (statistics.median(values) for values in columns)
         ratios = [a[0] / b[0] for a, b in zip(results, found["empty"], strict=True)]
         tails = [a[1] / b[1] for a, b in zip(results, found["empty"], strict=True)]
         figures[name] = {
@@ -138,6 +149,7 @@ def compare(folder, database, policy, seconds, rounds):
             "ratio": round(statistics.median(ratios), 3),
             "p99 ratio": round(statistics.median(tails), 2),
             "failed": failed,
+            "processor us": round(used, 1),
         }
     figures["commits"] = commits
     print(json.dumps(figures, indent=1))
@@ -214,7 +226,7 @@ def pending_memory(folder, decisions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--database")
-    parser.add_argument("--policy", default="bernoulli-thompson")
+    parser.add_argument("--policy", default="kl-ucb")
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--start", type=int, metavar="EVENTS")

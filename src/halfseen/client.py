@@ -45,10 +45,12 @@ class ServedDecision(NamedTuple):
 
     Attributes
     ----------
-    id, loop
-        The decision's id, to report its outcome with, and its loop.
+    id
+        The decision's id, to report its outcome with.
+    loop
+        Its loop.
     arm
-        The arm to play; with features, the place of the action in the list.
+        The name of the arm to play; with features, the place of the action in the list, as "0".
     probability
         With which probability it was chosen.
     state
@@ -56,12 +58,12 @@ class ServedDecision(NamedTuple):
     version
         The last event the service had learned from.
     expires_at
-        When its window closes, as a time in UTC; None if it never does.
+        When its window closes, as a time in UTC; None while it is held.
     """
 
     id: str
     loop: str
-    arm: Any
+    arm: str
     probability: float | None
     state: str
     version: int

@@ -57,14 +57,17 @@ async def serve(database, pipe, seed):
     await asyncio.gather(*(client(service, say, chance) for chance in chances))
 
 
-async def compare(database, answered):
+async def compare(database, answered, thorough=True):
     """Assert that the log holds what was answered, once, and that the state is its fold."""
     service = await Service.open(database, sweep=False)
     live = service.loop("banner")
+    log = [None]
+    while log[-1] is None or log[-1].seq != live.state.seq:  # a server may still commit the last
+        log = [event async for events in service.events("banner") for event in events]
+    state = live.state.to_dict()
     found = {}
-    async for events in service.events("banner"):
-        for event in events:
-            found.setdefault((event.decision, event.kind), []).append(event)
+    for event in log:
+        found.setdefault((event.decision, event.kind), []).append(event)
     for line in answered:
         kind, name, *rest = line.split()
         if kind == "D":
@@ -75,14 +78,15 @@ async def compare(database, answered):
             assert event.reward == float(rest[1]), line
     learned = [event for (_, kind), rows in found.items() if kind == "observed" for event in rows]
     assert len(learned) == len({event.decision for event in learned})
-    agent = live.state.agent
-    assert agent.observations == len(learned)
-    assert sum(agent._totals) == sum(event.reward for event in learned)
+    assert sum(state["agent"]["observations"]) == len(learned)
+    assert sum(state["agent"]["totals"]) == sum(event.reward for event in learned)
+    last = log[-1].seq
     fresh = await service.read(
-        lambda log: replayed(log, live.id, live.base, read_configs(log, live.id))
+        lambda log: replayed(log, live.id, live.base, read_configs(log, live.id), last)
     )
-    assert fresh.to_dict() == live.state.to_dict()
-    assert await service.check() == []
+    assert fresh.to_dict() == state
+    if thorough:
+        assert await service.check() == []
     await service.close()
     return live.state.seq
 
@@ -110,8 +114,8 @@ def main(database, kills, seed):
     answered = []
     for k in range(kills):
         answered += killed(database, f"{seed}/{k}", chance.uniform(0.0, 0.3))
-        events = asyncio.run(compare(database, answered))
-    print(f"{kills} kills, {events} events")
+        events = asyncio.run(compare(database, answered, k % 20 == 0 or k == kills - 1))
+        print(f"{k + 1} kills, {events} events", flush=True)
 
 
 async def prepare(database):

@@ -21,15 +21,17 @@ def crashes(database, kills, seed):
 
 
 def test_nothing_answered_is_lost_or_learned_twice_by_kill_9(tmp_path):
-    assert crashes(str(tmp_path / "log.sqlite"), 4, "few").startswith("4 kills")
+    assert crashes(str(tmp_path / "log.sqlite"), 4, "few").splitlines()[-1].startswith("4 kills")
 
 
 @pytest.mark.slow
 def test_nothing_answered_is_lost_or_learned_twice_by_300_kills(tmp_path):
-    assert crashes(str(tmp_path / "log.sqlite"), 300, "many").startswith("300 kills")
+    assert (
+        crashes(str(tmp_path / "log.sqlite"), 300, "many").splitlines()[-1].startswith("300 kills")
+    )
 
 
 @pytest.mark.postgres
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_answered_is_lost_by_kill_9_on_postgresql(address):
-    assert crashes(address, 20, "server").startswith("20 kills")
+    assert crashes(address, 20, "server").splitlines()[-1].startswith("20 kills")

@@ -452,3 +452,37 @@ def test_a_bad_setting_is_named_with_its_value_and_a_fix(changes, named):
     with pytest.raises(InvalidInput, match=named) as raised:
         banner(**changes)
     assert raised.value.fix
+
+
+@pytest.mark.parametrize(
+    ("rule", "learned"), [("last", 0.5), ("sum", 1.75), ("mean", 1.75 / 3), ("max", 1.0)]
+)
+def test_several_rewards_are_learned_when_the_window_closes(tmp_path, rule, learned):
+    driver = Driver(tmp_path / "log.sqlite")
+    driver.wait(driver.service.create_loop(banner(rewards=rule)))
+    driver.submit(Decide("x"), Decide("never"))
+    for at, reward in enumerate([0.25, 1.0, 0.5]):
+        assert driver.submit(Outcome("x", reward, at)) == [Noted("x", "pending")]
+    assert driver.submit(Outcome("x", 0.5, 2)) == [Noted("x", "pending", created=False)]
+    assert driver.state().agent.observations == 0
+    driver.now += 11 * SECOND
+    driver.sweep()
+    assert sum(driver.state().agent._totals) == learned
+    assert driver.state().find("x").reward == learned
+    assert driver.state().find("never").state == "censored"
+    assert driver.submit(Outcome("x", 9.0, 9)) == [Noted("x", "late")]
+    assert driver.state().agent.observations == 1
+    driver.close()
+
+
+@pytest.mark.parametrize(("late", "observations"), [("keep", 0), ("learn", 1)])
+def test_late_rewards_are_counted_and_learned_if_the_loop_says_so(tmp_path, late, observations):
+    driver = Driver(tmp_path / "log.sqlite")
+    driver.wait(driver.service.create_loop(banner(late=late)))
+    driver.submit(Decide("x"))
+    driver.now += 11 * SECOND
+    assert driver.submit(Outcome("x", 1.0)) == [Noted("x", "late")]
+    assert driver.state().agent.observations == observations
+    status = driver.wait(driver.service.status("banner"))
+    assert (status["late"], status["late_learned"], status["censored"]) == (1, observations, 1)
+    driver.close()

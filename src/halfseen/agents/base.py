@@ -25,7 +25,6 @@ from halfseen.agents.ledger import (
     moment,
 )
 from halfseen.display import Shown
-from halfseen.draws import uniform
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
 from halfseen.problems.arms import LARGEST
@@ -46,7 +45,6 @@ class LiveAgent(Shared, Shown, ABC):
 
     policy: Any
     setting: Any
-    floor: float
     _imputes: bool  # the policy learns something where feedback is missing
 
     def __getstate__(self) -> dict[str, Any]:
@@ -66,7 +64,7 @@ class LiveAgent(Shared, Shown, ABC):
         if not self.floor > 0.0:
             return None, 0.0, 1.0
         floor = min(self.floor, 1.0 / count)
-        coin = uniform(turn.floor_stream, turn.clock, 0)
+        coin = turn.coin
         taken = min(int(coin / floor), count - 1) if coin < floor * count else None
         return taken, floor, max(0.0, 1.0 - floor * count)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from hashlib import sha256
+from struct import unpack
 from threading import RLock
 from typing import Any, NamedTuple
 
 from halfseen.agents.ledger import HELD, Entry, Ledger
-from halfseen.draws import POLICY, Stream, stream_key
+from halfseen.draws import Stream, uniform
 from halfseen.errors import DecisionError, shorten
 
 
@@ -16,7 +18,7 @@ class Turn(NamedTuple):
 
     clock: int
     key: tuple[int, int]
-    floor_stream: Stream
+    coin: float  # uniform; decides whether the floor chooses
 
 
 class Shared:
@@ -28,6 +30,7 @@ class Shared:
     """
 
     seed: int
+    floor: float
     _key: tuple[int, int]
     _floor_stream: Stream
     _ledger: Ledger
@@ -35,7 +38,9 @@ class Shared:
 
     def _turn(self) -> Turn:
         """Return the agent's own next turn."""
-        return Turn(self._ledger.made + 1, self._key, self._floor_stream)
+        clock = self._ledger.made + 1
+        coin = uniform(self._floor_stream, clock, 0) if self.floor > 0.0 else 1.0
+        return Turn(clock, self._key, coin)
 
     @abstractmethod
     def _decide(self, offer: Any, turn: Turn) -> Entry:
@@ -60,8 +65,10 @@ class Shared:
         ahead
             How many decisions were proposed that are not recorded yet.
         """
-        key = stream_key(self.seed, f"decision/{id}")
-        turn = Turn(self._ledger.made + 1 + ahead, key, (*key, 1, POLICY))
+        digest = sha256(f"{self.seed}/decision/{id}".encode()).digest()
+        first, second, third = unpack("<IIQ", digest[:16])
+        coin = (third >> 11) * 2.0**-53
+        turn = Turn(self._ledger.made + 1 + ahead, (first, second), coin)
         with self._lock:
             arrays = self._arrays()
             kept = [array.copy() for array in arrays]

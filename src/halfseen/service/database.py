@@ -15,6 +15,12 @@ from halfseen.service.loop_events import OFTEN, ONCE, kinds_in
 SCHEMA = 1
 BUSY_SECONDS = 5.0
 CONNECT_SECONDS = 5
+SETTINGS = (  # of a SQLite connection
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "secure_delete = ON",
+    "wal_autocheckpoint = 4000",  # pages
+)
 
 tables = sa.MetaData()
 loops = sa.Table(
@@ -228,7 +234,7 @@ def _url(address: str) -> tuple[sa.URL, Path | None]:
 
 def _prepare(connection: Any, _: Any) -> None:
     """Let every commit reach the disk before it returns, and overwrite what is deleted."""
-    for setting in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
+    for setting in SETTINGS:
         connection.execute(f"PRAGMA {setting}").close()
 
 

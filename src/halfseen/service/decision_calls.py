@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from halfseen.service.request_bodies import (
     outcome_item,
     served_item,
 )
+from halfseen.service.request_log import utc_second
 
 if TYPE_CHECKING:
     from halfseen.service.decision_service import Service
@@ -139,8 +139,7 @@ def _moment(microseconds: int | None) -> str:
     if microseconds is None:
         return "null"
     seconds, rest = divmod(microseconds, 1_000_000)
-    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f'"{text}.{rest:06d}Z"'
+    return f'"{utc_second(seconds)}.{rest:06d}Z"'
 
 
 def all_decided(answers: Sequence[Any]) -> list[Decided]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from halfseen.service import loop_events, loop_table
 from halfseen.service.database import Database
 from halfseen.service.event_log import EventLog
-from halfseen.service.fold import Refold
+from halfseen.service.fold import LoopState, Refold
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
 from halfseen.service.refusals import UnknownLoop
@@ -72,35 +72,54 @@ class LiveLoops:
 
     def _catch_up(self, log: EventLog, live: LiveLoop, events: list[Event]) -> None:
         """Fold what other processes have added; called inside the writer's transaction."""
+        new = [event for event in events if event.seq > live.state.seq]  # the tail folds, too
         try:
-            live.state.fold_all(events)
+            if new and new[0].seq == live.state.seq + 1:
+                live.state.fold_all(new)
+                return
         except Refold:
-            configs = read_configs(log, live.id)
-            if not live.state.learn_of(configs):
-                live.state, _ = load_state(log, live.id, live.base, configs)
-            live.state.fold_all(event for event in events if event.seq > live.state.seq)
+            if live.state.learn_of(read_configs(log, live.id)):
+                live.state.fold_all(new)
+                return
+        # Other rules, or events that another process has deleted after it took a snapshot.
+        live.base = loop_table.base_of(log, live.id)
+        configs = read_configs(log, live.id)
+        live.state, live.snapshot = load_state(log, live.id, live.base, configs)
 
     async def _reload(self, live: LiveLoop) -> None:
         """Take in newer events of one loop, and a new configuration."""
-        configs = await self.read(lambda log: read_configs(log, live.id))
+        configs = await self.read(partial(read_configs, loop=live.id))
         if max(configs) != max(live.state.configs) and not live.state.learn_of(configs):
-            state, live.snapshot = await self.read(
-                lambda log: load_state(log, live.id, live.base, configs)
-            )
-            live.state = state
+            await self._load(live)
         await self.follow(live)
+
+    async def _load(self, live: LiveLoop) -> None:
+        """Load the state of a loop anew."""
+
+        def load(log: EventLog) -> tuple[int, LoopState, int]:
+            base = loop_table.base_of(log, live.id)
+            return base, *load_state(log, live.id, base, read_configs(log, live.id))
+
+        live.base, live.state, live.snapshot = await self.read(load)
 
     async def follow(self, live: LiveLoop) -> int:
         """Fold the events of a loop that this process has not seen; return how many."""
-        state, count = live.state, 0
-        while found := await self.read(lambda log: log.read(live.id, state.seq)):
+        count = 0
+        while True:
+            state = live.state
+            found = await self.read(partial(EventLog.read, loop=live.id, after=state.seq))
             if live.state is not state:
+                continue
+            if not found:
                 return count
-            if any(event.kind == loop_events.REVISED for event in found):
-                configs = await self.read(lambda log: read_configs(log, live.id))
+            new = [event for event in found if event.seq > state.seq]  # the writer folds, too
+            count += len(new)
+            if new and new[0].seq > state.seq + 1:
+                await self._load(live)
+                continue
+            if any(event.kind == loop_events.REVISED for event in new):
+                configs = await self.read(partial(read_configs, loop=live.id))
                 if not state.learn_of(configs):
-                    await self._reload(live)
-                    return count + len(found)
-            state.fold_all(found)
-            count += len(found)
-        return count
+                    await self._load(live)
+                    continue
+            state.fold_all(new)

@@ -158,9 +158,9 @@ def loop_config(content: Any) -> LoopConfig:
     >>> given = {"name": "banner", "arms": ["a", "b"], "policy": {"kind": "ucb"}, "window": 60}
     >>> loop_config(given).rewards
     'first'
-    >>> loop_config(given | {"window": -1})
+    >>> loop_config(given | {"window": -1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    halfseen.errors.InvalidInput: `window` must be a finite number greater than 0 ...
+    halfseen.errors.InvalidInput: `window` must be a finite number above 0 ...
     """
     if not isinstance(content, dict):
         raise InvalidInput("loop", "must be a table of settings", content, "Give name, arms, ...")

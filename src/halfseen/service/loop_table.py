@@ -23,6 +23,11 @@ def listed(log: EventLog) -> list[tuple[Any, ...]]:
     return log.execute("SELECT id, name, archived, base FROM loops ORDER BY id")
 
 
+def base_of(log: EventLog, loop: int) -> int:
+    """Return the event after which a replay of a loop begins."""
+    return int(log.execute("SELECT base FROM loops WHERE id = ?", (loop,))[0][0])
+
+
 def create(log: EventLog, config: LoopConfig, now: int) -> bool:
     """Insert a loop; return False if another process was first."""
     log.begin([])

@@ -116,7 +116,7 @@ class Plan:
     def _decide(self, item: Decide) -> Decided:
         request = digest(item)
         if item.id is None:
-            name = os.urandom(16).hex()
+            name = f"{self.now:014x}{os.urandom(9).hex()}"  # in order of time, for the index
         else:
             name = identity(item.id)
             if name in self._touched:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii as quoted
 from time import time
 from typing import TextIO
 
@@ -21,7 +22,7 @@ class RequestLog:
 
     Examples
     --------
-    >>> import io
+    >>> import io, json
     >>> log = RequestLog(io.StringIO())
     >>> log.note("offers", "decide", 201, 0.0015)
     >>> log.flush()
@@ -52,12 +53,19 @@ class RequestLog:
 
 def _line(noted: tuple[float, str, str, int, float]) -> str:
     at, loop, kind, status, seconds = noted
-    moment = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
-    content = {
-        "at": moment.replace("+00:00", "Z"),
-        "loop": loop[:LONGEST_NAME],
-        "kind": kind,
-        "status": status,
-        "ms": round(seconds * 1000.0, 3),
-    }
-    return json.dumps(content) + "\n"
+    whole, rest = divmod(at, 1.0)
+    return (
+        f'{{"at": "{utc_second(int(whole))}.{int(rest * 1000):03d}Z", "loop":'
+        f' {quoted(loop[:LONGEST_NAME])}, "kind": "{kind}", "status": {status},'
+        f' "ms": {seconds * 1000.0:.3f}}}\n'
+    )
+
+
+@lru_cache(maxsize=16)
+def utc_second(seconds: int) -> str:
+    """Return a time in whole seconds since 1970 as a text in UTC, without the zone.
+
+    >>> utc_second(0)
+    '1970-01-01T00:00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from halfseen.errors import HalfseenError
 from halfseen.service.database import Database
 from halfseen.service.event_log import CHANNEL, EventLog, driver_errors
 from halfseen.service.refusals import StorageUnavailable
@@ -45,7 +46,7 @@ class Tail:
                 await self._service.refresh_loops()
                 await self._follow()
                 self.failing = False
-            except StorageUnavailable:
+            except HalfseenError:
                 self.failing = True
                 await asyncio.sleep(POLL_SECONDS)
 

@@ -18,6 +18,8 @@ from halfseen.service.planning import Deferred, Plan
 from halfseen.service.refusals import QueueFull, Refusal, StorageUnavailable
 
 MOST_ITEMS = 2000  # in one transaction
+SLOW_COMMIT = 0.002  # seconds; a disk this slow makes it worth waiting for fuller transactions
+LONGEST_PAUSE = 0.005  # seconds
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds between tries while the database fails
 Answers = list[Answer | Refusal]
 
@@ -90,6 +92,9 @@ class Writer:
         self.failing = False
         self.failures = 0
         self.commit_seconds: deque[float] = deque(maxlen=10_000)
+        self._usual = 0.0  # seconds that a commit takes of late
+        self._expected = 1  # calls that were under way when the last transaction ended
+        self._enough: asyncio.Future[None] | None = None
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def submit(
@@ -108,6 +113,8 @@ class Writer:
         self._calls.append(Call(loop, items, key, future))
         self.queued += len(items)
         self._wake.set()
+        if self._enough is not None and len(self._calls) >= self._expected:
+            _finish(self._enough)
         return future
 
     def sweep(self, loop: LiveLoop) -> None:
@@ -141,6 +148,8 @@ class Writer:
                 continue
             while self._jobs:
                 await self._run_job(*self._jobs.popleft())
+            if self._usual >= SLOW_COMMIT and len(self._calls) < self._expected:
+                await self._gather()
             if await self._transaction():
                 wait, self.failing = FIRST_WAIT, False
                 continue
@@ -148,6 +157,16 @@ class Writer:
             self.failures += 1
             await asyncio.sleep(0.0 if self._closing else wait)
             wait = min(2.0 * wait, LONGEST_WAIT)
+
+    async def _gather(self) -> None:
+        """Wait for the clients that were just answered, at most half as long as a commit takes."""
+        loop = asyncio.get_running_loop()
+        self._enough = loop.create_future()
+        pause = min(0.5 * self._usual, LONGEST_PAUSE)
+        timer = loop.call_later(pause, _finish, self._enough)
+        await self._enough
+        timer.cancel()
+        self._enough = None
 
     async def _run_job(self, job: Callable[[EventLog], Any], future: asyncio.Future[Any]) -> None:
         try:
@@ -184,8 +203,8 @@ class Writer:
         wanted = [(loop, self._unknown(loop, calls)) for _, loop in sorted(loops.items())]
         try:
             opened = self._open(wanted) if not server else await self._in_thread(self._open, wanted)
-            for loop, newer, _ in opened:
-                if newer:
+            for loop, tip, newer, _ in opened:
+                if tip > loop.state.seq:
                     self._catch_up(loop, newer)
             plans = self._plan(calls, opened, sweeps)
             events = [event for plan in plans.values() for event in plan.events]
@@ -197,7 +216,7 @@ class Writer:
                 else:
                     self.log.append(events)
                     await self._in_thread(self.log.commit)
-                self.commit_seconds.append(time.perf_counter() - began)
+                self._took(time.perf_counter() - began)
             elif server:
                 await self._in_thread(self.log.rollback)
             else:
@@ -209,12 +228,20 @@ class Writer:
             self.log.rollback()
             self._fail(calls, error)
             return True
-        for number, plan in plans.items():
-            state = loops[number].state
-            if plan.events and state.seq >= plan.events[0].seq - 1:  # else the next one catches up
-                state.fold_all(plan.events)
-        self._answer(calls)
+        try:
+            for number, plan in plans.items():
+                state = loops[number].state
+                if plan.events and state.seq >= plan.events[0].seq - 1:  # else the next catches up
+                    state.fold_all(plan.events)
+        except Exception as error:
+            self._fail(calls, error)
+        else:
+            self._answer(calls)
         return True
+
+    def _took(self, seconds: float) -> None:
+        self.commit_seconds.append(seconds)
+        self._usual += 0.1 * (seconds - self._usual)
 
     def _unknown(self, loop: LiveLoop, calls: list[Call]) -> list[str]:
         """Return the ids that must be looked up because the state may have dropped them."""
@@ -234,7 +261,7 @@ class Writer:
             if tips[loop.id] > loop.state.seq:
                 newer = list(self.log.all_events(loop.id, loop.state.seq))
             stored = self.log.events_of(loop.id, names) if names else {}
-            opened.append((loop, newer, stored))
+            opened.append((loop, tips[loop.id], newer, stored))
         return opened
 
     def _plan(
@@ -243,7 +270,7 @@ class Writer:
         """Plan all requests, and note their answers in the calls."""
         now = self.clock()
         plans = {}
-        for loop, _, stored in opened:
+        for loop, _, _, stored in opened:
             plans[loop.id] = Plan(loop.state, now, stored, archived=loop.archived)
         for call in calls:
             plan = plans[call.loop.id]
@@ -265,6 +292,7 @@ class Writer:
         self.log.commit(grown)
 
     def _answer(self, calls: list[Call]) -> None:
+        self._expected = len(calls) + len(self._calls)
         for call in calls:
             if not call.left:
                 self.queued -= len(call.items)
@@ -278,3 +306,8 @@ class Writer:
             self.queued -= len(call.items)
             if not call.future.done():
                 call.future.set_exception(error)
+
+
+def _finish(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
