@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from halfseen.dashboard.dashboard_site import Entry, Site
+from halfseen.dashboard.decision_pages import DecisionPages
 from halfseen.dashboard.loop_pages import LoopPages
+from halfseen.dashboard.value_page import ValuePage
 
 READ = ("GET",)
 
 
 def pages(site: Site) -> list[Entry]:
     """Return address, page, kind, least role and methods of every page."""
-    loops = LoopPages(site)
+    loops, decisions, value = LoopPages(site), DecisionPages(site), ValuePage(site)
     loop = "/loops/{loop}"
     return [
         ("/", loops.overview, "page_loops", "report", READ),
         ("/live", loops.overview_live, "page_live", "report", READ),
         (loop, loops.loop, "page_loop", "report", READ),
         (f"{loop}/live", loops.loop_live, "page_live", "report", READ),
+        (f"{loop}/decisions", decisions.listed, "page_decisions", "report", READ),
+        (f"{loop}/decisions/{{id:path}}", decisions.life, "page_decision", "report", READ),
+        (f"{loop}/value", value.show, "page_value", "report", READ),
     ]
