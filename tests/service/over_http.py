@@ -3,6 +3,7 @@
 import asyncio
 import io
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from types import SimpleNamespace
 
@@ -54,7 +55,8 @@ def run(folder, ask, *loops, **options):
         async with served(folder, *(loops or (LOOP,)), **options) as place:
             return await ask(place)
 
-    return asyncio.run(main())
+    with ThreadPoolExecutor(1) as apart:  # a browser of other tests may have a loop in this thread
+        return apart.submit(lambda: asyncio.run(main())).result()
 
 
 async def issued(place, role):

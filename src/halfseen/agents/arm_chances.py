@@ -11,7 +11,6 @@ from halfseen.agents.base import DRAWS, estimated
 from halfseen.agents.elsewhere import Turn
 from halfseen.agents.ledger import Entry
 from halfseen.agents.named_arms import Playable
-from halfseen.draws import POLICY, stream_key
 
 if TYPE_CHECKING:
     from halfseen.agents.arms import Agent
@@ -61,8 +60,7 @@ def chances_of_arms(agent: Agent, offered: Sequence[int]) -> dict[int, float | N
     None where a policy that draws cannot say. Where its probabilities are simulated, this takes
     so many draws for each arm.
     """
-    key = stream_key(agent.seed, "chances")
-    turn = Turn(agent._ledger.made + 1, key, (*key, 1, POLICY))
+    turn = agent._turn()
     playable = np.zeros(agent.arms.count, dtype=agent._everything.dtype)
     playable[list(offered)] = 1
     everything = len(offered) == agent.arms.count

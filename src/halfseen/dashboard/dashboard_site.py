@@ -30,6 +30,7 @@ from halfseen.explorer.page_files import SAFE, island, page_file
 from halfseen.explorer.site import application as explorer
 from halfseen.service.api_calls import Api
 from halfseen.service.problem_documents import problem_of
+from halfseen.service.refusals import ReadOnly
 
 PACKAGE = "halfseen.dashboard"
 Page = Callable[[Request, Visitor], Awaitable[Response]]
@@ -104,6 +105,8 @@ class Site:
                 check_role(visitor, role)
                 if request.method == "POST":
                     request.state.form = await read_form(request)
+                    if role == "admin" and self.service.read_only:
+                        raise ReadOnly("The service was opened to read only.")
                 response = await page(request, visitor)
             except Exception as error:
                 response = self.refused(request, error, visitor)
@@ -126,7 +129,10 @@ class Site:
         """Return a page."""
         links = []
         if visitor is not None:
-            links = [("/", "Loops"), ("/api", "API")]
+            links = [("/", "Loops")]
+            if visitor.edits:
+                links += [("/keys", "Keys"), ("/trail", "Changes")]
+            links.append(("/api", "API"))
             if self.local:
                 links.append(("/explore/", "Explore"))
         data = content.pop("data", None)
