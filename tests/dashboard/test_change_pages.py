@@ -4,7 +4,6 @@ import asyncio
 import html
 import re
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from service.over_http import run, served
@@ -143,8 +142,7 @@ def test_a_service_that_only_reads_changes_nothing(tmp_path):
             return await place.client.post("/keys", data=given)
 
     run(tmp_path, nothing)
-    with ThreadPoolExecutor(1) as apart:
-        answer = apart.submit(lambda: asyncio.run(ask())).result()
+    answer = asyncio.run(ask())
     assert answer.status_code == 403
     assert "read only" in answer.text
 

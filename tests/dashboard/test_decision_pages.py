@@ -80,7 +80,7 @@ def test_the_value_of_another_policy_is_that_of_the_library(opened, tmp_path):
         action="arm",
         reward="reward",
         propensity="propensity",
-        where="state IN ('observed', 'censored')",
+        where="state <> 'held'",
     )
     assert found.answers[0] in page
     assert text(found.value) in page

@@ -131,7 +131,7 @@ def test_the_delay_curve_is_kaplan_meier_on_the_log(tmp_path):
     ]
     assert found.share_back(2.0) == pytest.approx(0.4)
     assert found.expected([2.0, 0.0], 10.0) == pytest.approx(0.2 / 0.6 + 0.6)
-    assert found.course[0]["settled"] == 5
+    assert found.course[0]["decisions"] == 5
     assert found.course[0]["share"] == pytest.approx(3 / 5)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from types import SimpleNamespace
 
@@ -55,8 +54,7 @@ def run(folder, ask, *loops, **options):
         async with served(folder, *(loops or (LOOP,)), **options) as place:
             return await ask(place)
 
-    with ThreadPoolExecutor(1) as apart:  # a browser of other tests may have a loop in this thread
-        return apart.submit(lambda: asyncio.run(main())).result()
+    return asyncio.run(main())
 
 
 async def issued(place, role):

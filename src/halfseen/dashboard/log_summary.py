@@ -176,26 +176,26 @@ def _course(file: Path) -> list[dict[str, Any]]:
     import duckdb
 
     query = f"""
-        WITH ended AS (
+        WITH shown AS (
             SELECT arm, epoch_us(shown_at) AS us, state = 'observed' AS seen
-            FROM read_parquet(?) WHERE state IN ('observed', 'censored')
-        ), span AS (SELECT min(us) AS first, max(us) AS last FROM ended),
-        many AS (SELECT arm FROM ended GROUP BY arm ORDER BY count(*) DESC, arm LIMIT {LINES})
+            FROM read_parquet(?) WHERE state <> 'held'
+        ), span AS (SELECT min(us) AS first, max(us) AS last FROM shown),
+        many AS (SELECT arm FROM shown GROUP BY arm ORDER BY count(*) DESC, arm LIMIT {LINES})
         SELECT arm,
             least({BINS - 1}, floor({BINS} * (us - first)::DOUBLE / greatest(1, last - first))),
             count(*), count(*) FILTER (seen), any_value(first), any_value(last)
-        FROM ended, span WHERE arm IN (SELECT arm FROM many) GROUP BY 1, 2 ORDER BY 1, 2"""
+        FROM shown, span WHERE arm IN (SELECT arm FROM many) GROUP BY 1, 2 ORDER BY 1, 2"""
     with duckdb.connect() as connection:
         rows = connection.execute(query, [str(file)]).fetchall()
     return [
         {
             "arm": arm,
             "at": (first + (place + 0.5) * (last - first) / BINS) / 1000.0,  # milliseconds
-            "settled": settled,
+            "decisions": count,
             "seen": seen,
-            "share": seen / settled,
+            "share": seen / count,
         }
-        for arm, place, settled, seen, first, last in rows
+        for arm, place, count, seen, first, last in rows
     ]
 
 

@@ -140,11 +140,11 @@ def _course(rows: list[dict[str, Any]]) -> Picture:
             "color": parts.colours("arm", list(labels.values())),
             "tooltip": [
                 {"field": "arm", "type": "nominal", "title": "arm"},
-                *parts.told(("share", "seen"), ("settled", "decisions that ended")),
+                *parts.told(("share", "seen"), ("decisions", "decisions")),
             ],
         },
     }
-    note = "Of the decisions shown in each interval of time that ended, those whose reward came."
+    note = "Of the decisions shown in each interval of time, those whose reward has come so far."
     if len(names) == 8:
         note += " The eight arms with most decisions."
     return Picture(

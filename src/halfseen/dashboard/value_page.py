@@ -83,6 +83,9 @@ def target_of(arms: list[str], query: Mapping[str, str]) -> dict[str, float]:
 
 
 def value_of(file: Path, target: dict[str, float]) -> PolicyValue:
-    """Return the value of a policy from the decisions of a log that have ended."""
+    """Return the value of a policy from the decisions of a log; what is pending is missing.
+
+    Leaving it out would change which arms the log holds: silence ends a decision later.
+    """
     options: Any = {"action": "arm", "reward": "reward", "propensity": "propensity"}
-    return value(file, target=target, where="state IN ('observed', 'censored')", **options)
+    return value(file, target=target, where="state <> 'held'", **options)
