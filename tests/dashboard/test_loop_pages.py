@@ -178,3 +178,14 @@ def test_numbers_stream_as_they_change(opened):
     before, after = (int(one["cells"]["decided"]) for one in (first, later))
     assert after == before + 10
     assert {p["name"] for p in first["pictures"]} >= {"seen", "estimates", "pending"}
+
+
+def test_streams_end_when_the_process_is_told_to_stop(opened):
+    with opened.client() as client, client.stream("GET", "/live") as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        opened.inside.api.stopping = True
+        try:
+            assert sum(line.startswith("data") for line in lines) <= 2
+        finally:
+            opened.inside.api.stopping = False

@@ -75,7 +75,7 @@ def listening(folder, *loops, keys=False, role="admin", pages=None):
         async with served(folder, *loops, keys=keys, pages=pages) as inside:
             if keys:
                 place.key = (await issued(inside, role))["Authorization"].removeprefix("Bearer ")
-            place.service, place.ring = inside.service, inside.ring
+            place.service, place.ring, place.api = inside.service, inside.ring, inside.api
             place.loop = asyncio.get_running_loop()
             config = uvicorn.Config(inside.app, port=0, log_level="error", ws="none")
             server = uvicorn.Server(config)

@@ -150,7 +150,7 @@ class LoopPages:
     async def _events(self, request: Request, look: Look) -> AsyncIterator[str]:
         """Send what is new, as long as someone listens whose key is valid."""
         last, quiet = "", 0
-        while not await request.is_disconnected():
+        while not self.site.api.stopping and not await request.is_disconnected():
             if await visitor_of(self.site.api, request) is None:
                 yield "event: end\ndata: {}\n\n"
                 return

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from types import FrameType
-from typing import Any
 
 import uvicorn
 from starlette.routing import BaseRoute
@@ -67,13 +66,17 @@ class Settings:
 class DrainingServer(uvicorn.Server):
     """A server that a signal stops once: it drains, and the process ends with code 0."""
 
+    def __init__(self, config: uvicorn.Config, api: Api) -> None:
+        super().__init__(config)
+        self.api = api
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop accepting; requests under way are answered."""
         if not self.should_exit:
             last = threading.Timer(LAST, os._exit, (0,))
             last.daemon = True
             last.start()
-        self.should_exit = True
+        self.should_exit = self.api.stopping = True
 
 
 def is_loopback(host: str) -> bool:
@@ -191,7 +194,7 @@ async def _keep(service: Service) -> None:
         await asyncio.sleep(RETENTION_EVERY)
 
 
-async def _run(app: Any, listening: socket.socket) -> None:
+async def _run(app: FastLane, listening: socket.socket) -> None:
     config = uvicorn.Config(
         app,
         http="httptools",
@@ -203,7 +206,7 @@ async def _run(app: Any, listening: socket.socket) -> None:
         timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=64 * 1024,
     )
-    await DrainingServer(config).serve(sockets=[listening])
+    await DrainingServer(config, app.api).serve(sockets=[listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
