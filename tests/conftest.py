@@ -1,5 +1,6 @@
 """Settings of every test, and what is said at the end of a run."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -77,6 +78,18 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=program, args=flags)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(autouse=True)
+def own_event_loop(request):
+    """Let a test run an event loop while the browser of other tests keeps one in this thread."""
+    if "browser" in request.fixturenames:
+        yield
+        return
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(running)
 
 
 def pytest_collection_modifyitems(items):

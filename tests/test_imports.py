@@ -55,8 +55,10 @@ MAY_IMPORT = {
     "explorer": READ | {"logs", "report", "theory"},
     "client": {"errors"},
     "service": STUDIED | {"agents", "explorer", "logs", "theory"},
+    "dashboard": STUDIED | {"agents", "explorer", "logs", "report", "service", "theory", "values"},
     "cli": READ
-    | {"claims", "explorer", "interrupts", "logs", "report", "service", "theory", "values"},
+    | {"claims", "dashboard", "explorer", "interrupts", "logs", "report", "service", "theory"}
+    | {"values"},
     "__main__": {"cli", "interrupts"},
     "__init__": {"errors"},
 }
@@ -87,9 +89,9 @@ ONLY_IN = {
     "altair": {"report"},
     "vl_convert": {"report"},
     "fastapi": {"service"},
-    "starlette": {"explorer", "service"},
+    "starlette": {"dashboard", "explorer", "service"},
     "uvicorn": {"explorer", "service"},
-    "jinja2": {"explorer", "service"},
+    "jinja2": {"dashboard", "explorer"},
 }
 
 

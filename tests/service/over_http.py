@@ -28,7 +28,7 @@ LOOP = {
 
 
 @asynccontextmanager
-async def served(folder, *loops, keys=False, **options):
+async def served(folder, *loops, keys=False, pages=None, **options):
     """Open a service with loops; give what is needed to ask it and to look inside."""
     service = await Service.open(folder / "log.sqlite", **options)
     try:
@@ -37,7 +37,7 @@ async def served(folder, *loops, keys=False, **options):
         ring = KeyRing(service.keys.all) if keys else None
         lines, metrics = io.StringIO(), Metrics()
         api = Api(service, ring, RequestLog(lines), metrics)
-        app = build_app(api, "http://test")
+        app = build_app(api, "http://test", () if pages is None else pages(api, True))
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             yield SimpleNamespace(
@@ -66,16 +66,17 @@ async def issued(place, role):
 
 
 @contextmanager
-def listening(folder, *loops, keys=False, role="admin"):
+def listening(folder, *loops, keys=False, role="admin", pages=None):
     """Serve loops on a port of this machine from a thread; give the address and a key."""
     ready, ended = threading.Event(), threading.Event()
     place = SimpleNamespace(address=None, key=None, error=None)
 
     async def main():
-        async with served(folder, *loops, keys=keys) as inside:
+        async with served(folder, *loops, keys=keys, pages=pages) as inside:
             if keys:
                 place.key = (await issued(inside, role))["Authorization"].removeprefix("Bearer ")
-            place.service = inside.service
+            place.service, place.ring, place.api = inside.service, inside.ring, inside.api
+            place.loop = asyncio.get_running_loop()
             config = uvicorn.Config(inside.app, port=0, log_level="error", ws="none")
             server = uvicorn.Server(config)
             serving = asyncio.create_task(server.serve())

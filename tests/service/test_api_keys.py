@@ -67,7 +67,7 @@ def test_nothing_but_health_and_the_api_page_is_answered_without_a_key(tmp_path)
 
     found, bad = run(tmp_path, ask, keys=True)
     free = {path for (_, path), status in found.items() if status != 401}
-    assert free == {"/healthz", "/readyz", "/openapi.json", "/"}
+    assert free == {"/healthz", "/readyz", "/openapi.json", "/api"}
     assert [answer.status_code for answer in bad] == [401, 401]
     assert bad[0].headers["www-authenticate"].startswith("Bearer")
 

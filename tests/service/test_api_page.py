@@ -9,7 +9,7 @@ from service.over_http import run
 
 def test_the_page_of_the_api_needs_no_network_and_no_script(tmp_path):
     async def ask(place):
-        return await place.client.get("/"), await place.client.get("/openapi.json")
+        return await place.client.get("/api"), await place.client.get("/openapi.json")
 
     page, document = run(tmp_path, ask)
     text = page.text
@@ -48,4 +48,4 @@ def test_with_keys_every_operation_says_which_role_it_needs(tmp_path):
         for operation in methods.values()
         if "security" not in operation
     }
-    assert free == {"/healthz", "/readyz", "/openapi.json", "/"}
+    assert free == {"/healthz", "/readyz", "/openapi.json", "/api"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,3 +52,28 @@ def chance_of(
         key = (turn.key[0] ^ (draw + 1), turn.key[1])
         hits += arm == agent._select(agent._state, plays, playable, turn.clock, *key, agent._table)
     return estimated(hits, DRAWS)
+
+
+def chances_of_arms(agent: Agent, offered: Sequence[int]) -> dict[int, float | None]:
+    """Return with which probability each arm on offer would be played next; change nothing.
+
+    None where a policy that draws cannot say. Where its probabilities are simulated, this takes
+    so many draws for each arm.
+    """
+    turn = agent._turn()
+    playable = np.zeros(agent.arms.count, dtype=agent._everything.dtype)
+    playable[list(offered)] = 1
+    everything = len(offered) == agent.arms.count
+    with agent._lock:
+        kept = [array.copy() for array in agent._arrays()]
+        own = agent._select(
+            agent._state, agent._plays, playable, turn.clock, *turn.key, agent._table
+        )
+        found = [chance_of(agent, own, arm, playable, everything, turn)[0] for arm in offered]
+        for array, before in zip(agent._arrays(), kept, strict=True):
+            array[...] = before
+        _, floor, left = agent._floored(len(offered), turn)
+    return {
+        arm: None if chance is None else left * chance + floor
+        for arm, chance in zip(offered, found, strict=True)
+    }

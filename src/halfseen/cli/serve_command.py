@@ -24,6 +24,7 @@ Store = Annotated[
     str, typer.Option("--database", help="A SQLite file, or postgresql://user:password@host/base.")
 ]
 PACKAGES = {"fastapi", "httptools", "httpx", "prometheus_client", "psycopg", "sqlalchemy"} | {
+    "jinja2",
     "starlette",
     "uvicorn",
     "uvloop",
@@ -70,6 +71,7 @@ def serve(
     if context.invoked_subcommand is not None:
         return
     with with_packages():
+        from halfseen.dashboard.dashboard_site import pages_of
         from halfseen.service.loop_files import read_loops
         from halfseen.service.server_process import Settings, check_address, run_service
     if not 0 <= port <= 65535:
@@ -88,7 +90,7 @@ def serve(
     if check:
         _check(database)
         return
-    run_service(settings, lambda text: print(text, flush=True))
+    run_service(settings, lambda text: print(text, flush=True), pages_of)
 
 
 def _check(database: str) -> None:

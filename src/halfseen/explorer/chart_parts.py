@@ -93,3 +93,40 @@ def upright(text: str) -> Spec:
             },
         ],
     }
+
+
+def intervals(names: list[str], field: str, channel: Any, **more: Any) -> Spec:
+    """Return a chart of one number per name with its interval, from ``low`` to ``high``.
+
+    Parameters
+    ----------
+    names
+        Written beside the rows, by their field ``place``.
+    field
+        The number.
+    channel
+        Makes the channel of a field.
+    more
+        Titles of the tooltip by field.
+    """
+    y = {
+        "field": "place",
+        "type": "ordinal",
+        "title": None,
+        "axis": {"labelExpr": "names[datum.value]", "labelLimit": 160, "grid": False},
+    }
+    bars = {
+        "mark": {"type": "rule", "strokeWidth": 2, "color": MUTED},
+        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+        "encoding": {"y": y, "x": channel("low"), "x2": {"field": "high"}},
+    }
+    dots = {
+        "mark": {"type": "point", "filled": True, "size": 60, "color": PALETTE[0]},
+        "transform": [{"filter": f"isValid(datum.{field})"}],
+        "encoding": {"y": y, "x": channel(field), "tooltip": told(*more.items())},
+    }
+    return chart(
+        [bars, dots],
+        height=max(120, 22 * len(names)),
+        params=[{"name": "names", "value": names}],
+    )

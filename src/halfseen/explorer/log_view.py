@@ -66,33 +66,14 @@ def _rates(found: Audit) -> Picture:
         {"place": i, "rate": r["rate"], "low": r["low"], "high": r["high"], "arm": r["arm"][:40]}
         for i, r in enumerate(records[j] for j in shown)
     ]
-    y = {
-        "field": "place",
-        "type": "ordinal",
-        "title": None,
-        "axis": {"labelExpr": "names[datum.value]", "labelLimit": 160, "grid": False},
-    }
-    bars = {
-        "mark": {"type": "rule", "strokeWidth": 2, "color": parts.MUTED},
-        "encoding": {
-            "y": y,
-            "x": parts.share("low", "share of feedback seen"),
-            "x2": {"field": "high"},
-        },
-    }
-    dots = {
-        "mark": {"type": "point", "filled": True, "size": 60, "color": parts.PALETTE[0]},
-        "encoding": {
-            "y": y,
-            "x": parts.share("rate", "share of feedback seen"),
-            "tooltip": parts.told(("rate", "seen"), ("low", "at least"), ("high", "at most")),
-        },
-    }
     names = [row.pop("arm") for row in rows]
-    spec = parts.chart(
-        [bars, dots],
-        height=max(120, 22 * len(rows)),
-        params=[{"name": "names", "value": names}],
+    spec = parts.intervals(
+        names,
+        "rate",
+        lambda field: parts.share(field, "share of feedback seen"),
+        rate="seen",
+        low="at least",
+        high="at most",
     )
     title = "How often each arm is seen"
     note = "With 95% intervals, costliest first."

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import re
 from collections.abc import AsyncIterator, Callable
-from functools import cache
-from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
@@ -24,6 +21,7 @@ from halfseen.explorer.arms_view import ArmsView
 from halfseen.explorer.delay_view import DelayView
 from halfseen.explorer.gamma_view import GammaView
 from halfseen.explorer.log_view import NAME, audit_of, columns_of
+from halfseen.explorer.page_files import SAFE, drawing_code, island, page_file
 from halfseen.explorer.plays import played_picture, updates
 from halfseen.explorer.threshold_view import ThresholdView
 from halfseen.explorer.tour import STEPS
@@ -33,17 +31,6 @@ VIEWS: dict[str, type[View]] = {
     view.name: view for view in (ArmsView, ThresholdView, DelayView, GammaView)
 }
 LARGEST_LOG = 20_000_000  # bytes of a log that is dropped on the page
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline';"
-    " img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'"
-)
-SAFE = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
-STATIC = {"explorer.js": "text/javascript", "explorer.css": "text/css"}
 
 
 def application(prefix: str = "/explore") -> Starlette:
@@ -99,14 +86,7 @@ class _Pages:
     async def static(self, request: Request) -> Response:
         """Serve the script, the style sheet and the code that draws."""
         name = request.path_params["name"]
-        if name == "vega.js":
-            body, kind = await run_in_threadpool(_drawing_code), "text/javascript"
-        elif name in STATIC:
-            body, kind = _static(name), STATIC[name]
-        else:
-            return self._missing(name)
-        headers = SAFE | {"Cache-Control": "max-age=3600", "Content-Encoding": "gzip"}
-        return Response(body, media_type=f"{kind}; charset=utf-8", headers=headers)
+        return await page_file(name) or self._missing(name)
 
     def _missing(self, name: str) -> Response:
         sentence = f"There is no page {name[:60]!r} here."
@@ -132,7 +112,7 @@ class _Pages:
             shown=shown,
             trouble=trouble,
             tour=None if step is None else self._tour(step),
-            data=_island(shown),
+            data=island("start", shown),
             here=f"{self.prefix}/{kind.name}",
         )
 
@@ -233,30 +213,9 @@ def _step(text: str) -> int | None:
     return None
 
 
-def _island(content: Any) -> Any:
-    from markupsafe import Markup
-
-    from halfseen.report.core.markup import data_island
-
-    return Markup(data_island("start", content))
-
-
-@cache
-def _drawing_code() -> bytes:
-    from halfseen.report.core.drawing import drawing_code
-
-    return gzip.compress(drawing_code().encode(), 6)
-
-
-@cache
-def _static(name: str) -> bytes:
-    folder = files("halfseen.explorer").joinpath("static")
-    return gzip.compress(folder.joinpath(name).read_bytes(), 6)
-
-
 def warm() -> None:
     """Make ready what the first visitor would wait for: the code that draws and that plays."""
-    _drawing_code()
+    drawing_code()
     for kind in VIEWS.values():
         for _ in updates(kind.read({})):
             break

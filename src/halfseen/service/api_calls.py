@@ -152,6 +152,7 @@ class Api:
         self.keys = keys
         self.log = log
         self.metrics = metrics
+        self.stopping = False  # streams end when the process is told to stop
 
     async def answer(
         self,

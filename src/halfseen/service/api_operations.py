@@ -300,7 +300,7 @@ def _about_itself(api: Api, known: list[Operation], address: str) -> list[Operat
         ),
         Operation(
             "GET",
-            "/",
+            "/api",
             "page",
             page,
             None,

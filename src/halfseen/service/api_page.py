@@ -68,7 +68,8 @@ def api_page(document: Mapping[str, Any], address: str) -> str:
         f"<title>halfseen: API</title><style>{STYLE}</style></head><body><main>"
         f"<h1>halfseen <span class=soft>API {escape(info['version'])}</span></h1>"
         f"<p>{_marked(info['description'])}</p>"
-        '<p>For machines: <a href="openapi.json">openapi.json</a>.</p>'
+        '<p>For machines: <a href="openapi.json">openapi.json</a>. To look at: '
+        '<a href="./">the loops</a>.</p>'
         f"<pre>{escape(example)}</pre>{body}</main></body></html>"
     )
 

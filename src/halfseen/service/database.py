@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from halfseen.errors import InvalidInput, StorageError, no_password
 from halfseen.service.loop_events import OFTEN, ONCE, kinds_in
 
-SCHEMA = 1
+SCHEMA = 2
 BUSY_SECONDS = 5.0
 CONNECT_SECONDS = 5
 SETTINGS = (  # of a SQLite connection
@@ -95,13 +95,30 @@ keys = sa.Table(
     sa.Column("created", sa.BigInteger, nullable=False),
     sa.Column("revoked", sa.BigInteger),
 )
+changes = sa.Table(  # of loops and keys, by whom
+    "changes",
+    tables,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("key", sa.Text),
+    sa.Column("who", sa.Text, nullable=False),
+    sa.Column("what", sa.Text, nullable=False),
+    sa.Column("loop", sa.Text, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+)
 meta = sa.Table(
     "meta",
     tables,
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
-UPGRADES: dict[int, list[str]] = {}  # statements that lead from a schema to the next one
+UPGRADES = {  # statements that lead from a schema to the next one
+    1: [
+        'CREATE TABLE IF NOT EXISTS changes (id TEXT NOT NULL PRIMARY KEY, "at" BIGINT NOT NULL,'
+        ' "key" TEXT, who TEXT NOT NULL, what TEXT NOT NULL, "loop" TEXT NOT NULL,'
+        " detail TEXT NOT NULL)"
+    ]
+}
 
 
 class Database:

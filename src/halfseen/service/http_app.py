@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match
 
 from halfseen.service.api_calls import Api, Operation, Receive, Reply
 from halfseen.service.api_operations import operations
@@ -43,8 +43,8 @@ class WholeRoute(APIRoute):
         return self.endpoint
 
 
-def build_app(api: Api, address: str = "") -> FastLane:
-    """Return the application of a service."""
+def build_app(api: Api, address: str = "", pages: Sequence[BaseRoute] = ()) -> FastLane:
+    """Return the application of a service, with pages beside its API."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -70,6 +70,7 @@ def build_app(api: Api, address: str = "") -> FastLane:
             name=operation.kind,
             include_in_schema=False,
         )
+    app.router.routes.extend(pages)
     app.add_exception_handler(HTTPException, _not_here)
     described = openapi_document(known, api.keys is not None)
     app.openapi = lambda: described  # type: ignore[method-assign]
@@ -114,7 +115,9 @@ def _response(reply: Reply) -> Response:
 async def _not_here(request: Request, error: Exception) -> Response:
     """Answer a request that no operation takes."""
     found = [r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE]
-    methods = sorted({method for route in found for method in route.methods or ()})
+    methods = sorted(
+        {method for route in found for method in getattr(route, "methods", None) or ()}
+    )
     refusal: Refusal
     if methods:
         allowed = ", ".join(methods)
@@ -122,7 +125,7 @@ async def _not_here(request: Request, error: Exception) -> Response:
             f"{request.method} is not possible here.", allowed=allowed, fix=f"Use {allowed}."
         )
     else:
-        refusal = NotFound("There is nothing at this address.", fix="Read the API page: /.")
+        refusal = NotFound("There is nothing at this address.", fix="Read the API page: /api.")
     return _response(
         Reply(refusal.status, document_bytes(refusal), MEDIA_TYPE, headers_of(refusal))
     )

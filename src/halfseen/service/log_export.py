@@ -15,6 +15,7 @@ from halfseen.service.decision_rows import row_types
 from halfseen.service.refusals import InvalidField
 
 if TYPE_CHECKING:
+    from halfseen.logs.audit import Audit
     from halfseen.service.decision_service import Service
 
 MEDIA = {"csv": b"text/csv; charset=utf-8", "parquet": b"application/vnd.apache.parquet"}
@@ -72,9 +73,16 @@ async def audit_of(service: Service, loop: str) -> dict[str, Any]:
 
 
 def _audited(file: Path, window: float | None) -> dict[str, Any]:
+    content = audit_file(file, window).to_dict()
+    content["log"] = "this loop"
+    return content
+
+
+def audit_file(file: Path, window: float | None) -> Audit:
+    """Return the audit of an exported log of a loop with a window of so many seconds."""
     from halfseen.logs.audit import audit
 
-    found = audit(
+    return audit(
         file,
         action="arm",
         reward="reward",
@@ -86,9 +94,6 @@ def _audited(file: Path, window: float | None) -> dict[str, Any]:
         window=None if window is None else window / 86_400.0,
         now=datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f"),
     )
-    content = found.to_dict()
-    content["log"] = "this loop"
-    return content
 
 
 def columns_of(service: Service, loop: str) -> dict[str, str]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from types import FrameType
-from typing import Any
 
 import uvicorn
+from starlette.routing import BaseRoute
 
 from halfseen.errors import InvalidInput, StorageError, no_password
 from halfseen.service import loop_table
@@ -33,6 +33,7 @@ from halfseen.service.writer import microseconds
 GRACE = 3  # seconds that requests under way may take after a signal to stop
 LAST = 4.7  # seconds after which the process ends in any case: what was answered is on disk
 RETENTION_EVERY = 3600.0  # seconds
+Pages = Callable[[Api, bool], Sequence[BaseRoute]]  # told whether only this machine can ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,17 @@ class Settings:
 class DrainingServer(uvicorn.Server):
     """A server that a signal stops once: it drains, and the process ends with code 0."""
 
+    def __init__(self, config: uvicorn.Config, api: Api) -> None:
+        super().__init__(config)
+        self.api = api
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop accepting; requests under way are answered."""
         if not self.should_exit:
             last = threading.Timer(LAST, os._exit, (0,))
             last.daemon = True
             last.start()
-        self.should_exit = True
+        self.should_exit = self.api.stopping = True
 
 
 def is_loopback(host: str) -> bool:
@@ -101,7 +106,9 @@ def check_address(settings: Settings) -> None:
         )
 
 
-async def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
+async def serve(
+    settings: Settings, say: Callable[[str], None] = print, pages: Pages | None = None
+) -> None:
     """Serve until a signal says to stop.
 
     Parameters
@@ -110,6 +117,8 @@ async def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
         What to serve and where.
     say
         Told the address, and the first time a key.
+    pages
+        Makes the pages beside the API.
     """
     check_address(settings)
     listening = _listen(settings.host, settings.port)
@@ -121,7 +130,7 @@ async def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
             keys = None if settings.open else KeyRing(service.keys.all)
             if keys is not None:
                 await _first_key(service, keys, settings.read_only, say)
-            app = application(service, keys, settings)
+            app = application(service, keys, settings, pages)
             said = ", ".join(config.name for config in service.loops()) or "none yet"
             say(f"halfseen serves {_address(settings, listening)}")
             say(f"Database: {no_password(settings.database)}. Loops: {said}.")
@@ -133,10 +142,14 @@ async def serve(settings: Settings, say: Callable[[str], None] = print) -> None:
             await service.close()
 
 
-def application(service: Service, keys: KeyRing | None, settings: Settings) -> FastLane:
+def application(
+    service: Service, keys: KeyRing | None, settings: Settings, pages: Pages | None = None
+) -> FastLane:
     """Return the application of a service."""
     log = RequestLog(sys.stderr if settings.request_log else None)
-    return build_app(Api(service, keys, log, Metrics()), f"http://{settings.host}:{settings.port}")
+    api = Api(service, keys, log, Metrics())
+    shown = () if pages is None else pages(api, is_loopback(settings.host))
+    return build_app(api, f"http://{settings.host}:{settings.port}", shown)
 
 
 async def declare(
@@ -196,7 +209,7 @@ async def _keep(service: Service) -> None:
         await asyncio.sleep(RETENTION_EVERY)
 
 
-async def _run(app: Any, listening: socket.socket) -> None:
+async def _run(app: FastLane, listening: socket.socket) -> None:
     config = uvicorn.Config(
         app,
         http="httptools",
@@ -208,7 +221,7 @@ async def _run(app: Any, listening: socket.socket) -> None:
         timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=64 * 1024,
     )
-    await DrainingServer(config).serve(sockets=[listening])
+    await DrainingServer(config, app.api).serve(sockets=[listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -231,14 +244,16 @@ def _address(settings: Settings, listening: socket.socket) -> str:
     return f"http://{host}:{listening.getsockname()[1]}"
 
 
-def run_service(settings: Settings, say: Callable[[str], None] = print) -> None:
+def run_service(
+    settings: Settings, say: Callable[[str], None] = print, pages: Pages | None = None
+) -> None:
     """Run `serve` in an event loop of its own."""
     try:
         import uvloop
     except ImportError:  # Windows
-        asyncio.run(serve(settings, say))
+        asyncio.run(serve(settings, say, pages))
     else:
-        uvloop.run(serve(settings, say))
+        uvloop.run(serve(settings, say, pages))
 
 
 @contextmanager

@@ -1,50 +1,8 @@
 "use strict";
 (() => {
   const prefix = document.body.dataset.prefix;
-  const byId = (name) => document.getElementById(name);
-  const make = (tag, attributes = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key in element && key !== "list") element[key] = value;
-      else element.setAttribute(key, value);
-    }
-    element.append(...children);
-    return element;
-  };
+  const { byId, make, charts, drawAll } = window.halfseen;
 
-  // --- charts: redrawn only if more than the data changed -----------------------------------
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const charts = new Map();
-  const narrow = (key, value) => (key === "columns" ? 1 : value);
-  const draw = async (figure, picture) => {
-    const place = figure.querySelector(".chart");
-    const spec = JSON.stringify(picture.spec, place.clientWidth < 480 ? narrow : undefined);
-    const known = charts.get(picture.name);
-    if (known?.spec === spec) {
-      known.view.data("rows", structuredClone(picture.rows));
-      await known.view.runAsync();
-      return known;
-    }
-    const shown = await vegaEmbed(
-      place,
-      { ...JSON.parse(spec), datasets: { rows: structuredClone(picture.rows) } },
-      {
-        mode: "vega-lite",
-        renderer: "svg",
-        ast: true,
-        actions: { export: true, source: false, compiled: false, editor: false },
-        downloadFileName: `halfseen-${picture.name}`,
-        tooltip: { theme: dark.matches ? "dark" : "light" },
-      },
-    );
-    known?.finalize();
-    place.querySelector("svg.marks").setAttribute("role", "img");
-    place.querySelector("svg.marks").setAttribute("aria-label", picture.title);
-    place.querySelector("summary")?.setAttribute("aria-label", `Save the chart: ${picture.title}`);
-    const entry = { spec, view: shown.view, finalize: shown.finalize };
-    charts.set(picture.name, entry);
-    return entry;
-  };
   const frames = (figure, picture, entry) => {
     const bar = figure.querySelector(".frames");
     if (!bar) return;
@@ -80,23 +38,6 @@
     bar.hidden = false;
     show();
   };
-  const drawAll = async (pictures) => {
-    for (const picture of pictures) {
-      const figure = byId(picture.name);
-      if (!figure) continue;
-      try {
-        const entry = await draw(figure, picture);
-        frames(figure, picture, entry);
-      } catch (error) {
-        figure.querySelector(".chart").textContent =
-          `This chart could not be drawn: ${error.message ?? error}.`;
-      }
-    }
-    document.documentElement.dataset.drawn = String(
-      Number(document.documentElement.dataset.drawn ?? 0) + 1,
-    );
-  };
-
   const tell = (sentence) => {
     const place = byId("trouble");
     place.textContent = sentence;
@@ -260,11 +201,11 @@
       for (const name of ["python", "toml"]) {
         if (byId(name)) byId(name).textContent = content[name];
       }
-      await drawAll(content.pictures.filter((picture) => picture.name !== "played"));
+      await drawAll(content.pictures.filter((picture) => picture.name !== "played"), frames);
       const played = content.pictures.find((picture) => picture.name === "played");
       if (played && played.title + JSON.stringify(played.spec) !== drawnPlayed) {
         drawnPlayed = played.title + JSON.stringify(played.spec);
-        await drawAll([played]);
+        await drawAll([played], frames);
       }
       document.documentElement.dataset.took = (performance.now() - begun).toFixed(0);
       play(content.address);
@@ -286,7 +227,7 @@
     share.hidden = false;
     share.addEventListener("click", () => copy(window.location.href, share));
     build();
-    drawAll(state.pictures).then(() => play(state.address));
+    drawAll(state.pictures, frames).then(() => play(state.address));
   }
 
   // --- your log --------------------------------------------------------------------------------
@@ -351,7 +292,7 @@
           );
         }),
       );
-      await drawAll(content.pictures);
+      await drawAll(content.pictures, frames);
       for (const name of ["python", "command"]) {
         byId(name).textContent = content[name];
         byId(name).closest("details").hidden = false;

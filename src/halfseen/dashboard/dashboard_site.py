@@ -1,0 +1,215 @@
+"""The dashboard over HTTP: its addresses, who may open them, and how pages are written."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from halfseen.dashboard.sign_in import (
+    FORM,
+    KEY,
+    Visitor,
+    check_role,
+    form_token,
+    keep,
+    need_key,
+    read_form,
+    visitor_of,
+    visitor_with,
+)
+from halfseen.explorer.page_files import SAFE, island, page_file
+from halfseen.explorer.site import application as explorer
+from halfseen.service.api_calls import Api
+from halfseen.service.problem_documents import problem_of
+from halfseen.service.refusals import ReadOnly
+
+PACKAGE = "halfseen.dashboard"
+Page = Callable[[Request, Visitor], Awaitable[Response]]
+
+
+def pages_of(api: Api, local: bool) -> list[BaseRoute]:
+    """Return the pages of a service: the dashboard and, where only this machine asks, the explorer.
+
+    Parameters
+    ----------
+    api
+        The service and its keys.
+    local
+        Whether only this machine can ask; the explorer computes for whoever does.
+    """
+    from halfseen.dashboard.page_list import pages
+
+    site = Site(api, local)
+    routes: list[BaseRoute] = [
+        Route("/static/{name}", _static),
+        Route("/sign-in", site.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", site.sign_out, methods=["POST"]),
+    ]
+    routes += [
+        Route(path, site.page(page, kind, role), methods=list(methods))
+        for path, page, kind, role, methods in pages(site)
+    ]
+    if local:
+        routes += [
+            Route("/explore", lambda request: RedirectResponse("/explore/")),
+            Mount("/explore", explorer()),
+        ]
+    return routes
+
+
+async def _static(request: Request) -> Response:
+    found = await page_file(request.path_params["name"], PACKAGE)
+    return found or Response("There is no such file.", 404, headers=SAFE)
+
+
+class Site:
+    """Writes pages, and lets in who may see them.
+
+    Parameters
+    ----------
+    api
+        The service and its keys.
+    local
+        Whether the explorer is there.
+    """
+
+    def __init__(self, api: Api, local: bool) -> None:
+        self.api, self.local = api, local
+        self.service = api.service
+        self.templates = Environment(
+            loader=ChoiceLoader([PackageLoader(PACKAGE), PackageLoader("halfseen.explorer")]),
+            autoescape=True,
+            undefined=StrictUndefined,
+        )
+        self.templates.filters["part"] = lambda text: quote(str(text), safe="")
+
+    def page(self, page: Page, kind: str, role: str) -> Callable[[Request], Awaitable[Response]]:
+        """Return a page as Starlette calls it: let in, answered whatever happens, and noted."""
+
+        async def answer(request: Request) -> Response:
+            began = perf_counter()
+            visitor = None
+            try:
+                visitor = await visitor_of(self.api, request)
+                if visitor is None:
+                    return self._ask_for_key(request)
+                check_role(visitor, role)
+                if request.method == "POST":
+                    request.state.form = await read_form(request)
+                    if role == "admin" and self.service.read_only:
+                        raise ReadOnly("The service was opened to read only.")
+                response = await page(request, visitor)
+            except Exception as error:
+                response = self.refused(request, error, visitor)
+            seconds = perf_counter() - began
+            self.api.metrics.request(kind, response.status_code, seconds)
+            loop = request.path_params.get("loop", "")
+            self.api.log.note(loop, kind, response.status_code, seconds)
+            return response
+
+        return answer
+
+    def html(
+        self,
+        request: Request,
+        visitor: Visitor | None,
+        template: str,
+        code: int = 200,
+        **content: Any,
+    ) -> Response:
+        """Return a page."""
+        links = []
+        if visitor is not None:
+            links = [("/", "Loops")]
+            if visitor.edits:
+                links += [("/keys", "Keys"), ("/trail", "Changes")]
+            links.append(("/api", "API"))
+            if self.local:
+                links.append(("/explore/", "Explore"))
+        data = content.pop("data", None)
+        text = self.templates.get_template(template).render(
+            prefix="",
+            links=links,
+            here=content.pop("here", "-"),
+            visitor=visitor,
+            signs_out=visitor is not None and visitor.key is not None,
+            token=form_token(request),
+            island="" if data is None else island("start", data),
+            **content,
+        )
+        response = HTMLResponse(text, code, headers=SAFE | {"Cache-Control": "no-store"})
+        if FORM not in request.cookies:
+            keep(response, request, FORM, form_token(request))
+        return response
+
+    def refused(self, request: Request, error: Exception, visitor: Visitor | None) -> Response:
+        """Return the page of a refusal."""
+        refusal = problem_of(error)
+        if refusal.status == 500:
+            traceback.print_exception(error, file=sys.stderr)
+        sentence = str(refusal)
+        if refusal.fix and refusal.fix not in sentence:
+            sentence += f" {refusal.fix}"
+        return self.html(
+            request,
+            visitor,
+            "refused.html",
+            refusal.status,
+            title=refusal.title,
+            sentence=sentence,
+        )
+
+    def _ask_for_key(self, request: Request) -> Response:
+        if request.method != "GET" or request.url.path.endswith("/live"):
+            return Response("Sign in again.", 401, headers=SAFE)
+        target = request.url.path
+        if request.url.query:
+            target += f"?{request.url.query}"
+        where = "" if target == "/" else f"?next={quote(target, safe='')}"
+        return RedirectResponse(f"/sign-in{where}", 303)
+
+    async def sign_in(self, request: Request) -> Response:
+        """Take a key once and keep it in a cookie."""
+        target = request.query_params.get("next", "/")
+        if not target.startswith("/") or target.startswith(("//", "/\\")):
+            target = "/"
+        if self.api.keys is None:
+            return RedirectResponse("/", 303)
+        trouble = ""
+        if request.method == "POST":
+            try:
+                given = (await read_form(request)).get("key", "").strip()
+                visitor = await visitor_with(self.api, given)
+                if visitor is None:
+                    raise need_key()
+                check_role(visitor, "report")
+            except Exception as error:
+                trouble = str(problem_of(error))
+            else:
+                response: Response = RedirectResponse(target, 303)
+                keep(response, request, KEY, given)
+                return response
+        content = {"title": "Sign in", "trouble": trouble, "target": target}
+        return self.html(request, None, "sign_in.html", 401 if trouble else 200, **content)
+
+    async def sign_out(self, request: Request) -> Response:
+        """Forget the key."""
+        try:
+            await read_form(request)
+        except Exception as error:
+            return self.refused(request, error, None)
+        response = RedirectResponse("/sign-in", 303)
+        response.delete_cookie(KEY, path="/", httponly=True, samesite="strict")
+        return response
+
+
+Entry = tuple[str, Page, str, str, Sequence[str]]  # address, page, its kind, role, methods

@@ -1,0 +1,188 @@
+"""The decisions of a loop: a list to search, and the life of one from choice to outcome."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from halfseen.dashboard.dashboard_site import Site
+from halfseen.dashboard.loop_figures import NOTHING, duration, share_text, text
+from halfseen.dashboard.sign_in import Visitor
+from halfseen.service import loop_events as kinds
+from halfseen.service.decision_rows import MADE, decision_row
+from halfseen.service.event_log import EventLog
+from halfseen.service.loop_events import COLUMNS, Event, kinds_in
+from halfseen.service.refusals import UnknownDecision
+from halfseen.service.writer import LiveLoop
+
+MOST = 50  # decisions on a page
+STATES = ("observed", "censored", "pending", "held")
+IN_WORDS = {
+    kinds.DECIDED: "Chosen and shown",
+    kinds.HELD: "Chosen, and held back",
+    kinds.ACTIVATED: "Shown",
+    kinds.SERVED: "Something else was shown",
+    kinds.REPORTED: "A reward was reported; it is learned when the window closes",
+    kinds.OBSERVED: "The reward came",
+    kinds.CENSORED: "No reward: the window closed, or the client said that none will come",
+    kinds.LATE: "A reward came late",
+    kinds.ORPHAN: "An outcome came before the decision was known",
+}
+
+
+class DecisionPages:
+    """The pages on decisions."""
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.service = site, site.service
+
+    async def listed(self, request: Request, visitor: Visitor) -> Response:
+        """Show the newest decisions, or those that are searched for."""
+        name, query = request.path_params["loop"], request.query_params
+        live = self.service.loop(name)
+        state = query.get("state", "")
+        asked = {
+            "find": query.get("find", "").strip()[:128],
+            "arm": query.get("arm", "")[:128],
+            "state": state if state in STATES else "",
+        }
+        before = query.get("before", "")
+        last = int(before) if before.isdecimal() and len(before) < 18 else None
+        rows = await self.service.read(lambda log: found_decisions(log, live, last, **asked))
+        return self.site.html(
+            request,
+            visitor,
+            "decisions.html",
+            title=f"Decisions of {name}",
+            name=name,
+            rows=[_shown(row) for row in rows[:MOST]],
+            asked=asked,
+            states=STATES,
+            arms=(live.state.config.arms or [])[:200],
+            older=rows[MOST - 1]["seq"] if len(rows) > MOST else None,
+        )
+
+    async def life(self, request: Request, visitor: Visitor) -> Response:
+        """Show one decision from choice to outcome."""
+        name, decision = request.path_params["loop"], request.path_params["id"]
+        live = self.service.loop(name)
+        found = await self.service.read(lambda log: log.events_of(live.id, [decision]))
+        events = found.get(decision, [])
+        if not events:
+            raise UnknownDecision(
+                "There is no such decision in this loop.", field="id", fix="Check the id."
+            )
+        named = {key["id"]: key["name"] for key in await self.service.keys.all()}
+        first = events[0].at
+        steps = [
+            {
+                "at": moment(event.at),
+                "after": ""
+                if event is events[0]
+                else f"{duration((event.at - first) / 1e6)} later",
+                "what": IN_WORDS.get(event.kind, event.kind),
+                "more": _details(event),
+                "key": named.get(event.key or "", event.key),
+            }
+            for event in events
+        ]
+        known = live.state.find(decision)
+        pending = known is not None and known.state == "pending" and known.expires is not None
+        closes = moment(known.expires) if known is not None and known.expires and pending else ""
+        return self.site.html(
+            request,
+            visitor,
+            "decision.html",
+            title=f"Decision of {name}",
+            name=name,
+            decision=decision,
+            steps=steps,
+            closes=closes,
+        )
+
+
+def found_decisions(
+    log: EventLog, live: LiveLoop, before: int | None, *, find: str, arm: str, state: str
+) -> list[dict[str, Any]]:
+    """Return the newest decisions as rows with the event that made them, one more than a page has.
+
+    Parameters
+    ----------
+    log, live
+        Where the events are, and of which loop.
+    before
+        Only decisions made before this event.
+    find
+        How the id begins.
+    arm, state
+        Which arm was chosen, and how the decision ended; empty for all.
+    """
+    where, values = [f"e.loop = ? AND e.{kinds_in(MADE)}"], [live.id]
+    ended = (
+        "EXISTS (SELECT 1 FROM events AS x WHERE x.decision = e.decision AND x.loop = e.loop"
+        " AND x.{})"
+    )
+    conditions: list[tuple[bool, str, list[Any]]] = [
+        (before is not None, "e.seq < ?", [before]),
+        (find != "", "substr(e.decision, 1, ?) = ?", [len(find), find]),
+        (arm != "", "e.arm = ?", [arm]),
+        (state == "observed", ended.format(kinds_in([kinds.OBSERVED])), []),
+        (state == "censored", ended.format(kinds_in([kinds.CENSORED])), []),
+        (
+            state in ("pending", "held"),
+            "NOT " + ended.format(kinds_in([kinds.OBSERVED, kinds.CENSORED])),
+            [],
+        ),
+    ]
+    shown = f"(e.kind = '{kinds.DECIDED}' OR {ended.format(kinds_in([kinds.ACTIVATED]))})"
+    conditions.append((state == "pending", shown, []))
+    conditions.append((state == "held", f"NOT {shown}", []))
+    for asked, condition, given in conditions:
+        if asked:
+            where.append(condition)
+            values += given
+    names = ", ".join(f'e."{name}"' for name in COLUMNS)
+    query = f"SELECT {names} FROM events AS e WHERE {' AND '.join(where)} ORDER BY e.seq DESC"
+    made = [Event(*row) for row in log.execute(f"{query} LIMIT {MOST + 1}", values)]
+    events = log.events_of(live.id, [event.decision for event in made])
+    return [
+        decision_row(one, events.get(one.decision, [one]), live) | {"seq": one.seq} for one in made
+    ]
+
+
+def moment(at: int) -> str:
+    """Return a time as pages show it.
+
+    >>> moment(0)
+    '1970-01-01 00:00:00 UTC'
+    """
+    return f"{datetime.fromtimestamp(at / 1e6, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": row["decision"],
+        "arm": row["arm"],
+        "probability": share_text(row["propensity"]),
+        "state": "missing" if row["state"] == "censored" else row["state"],
+        "reward": text(row["reward"]),
+        "at": moment(row["decided_at"]),
+    }
+
+
+def _details(event: Event) -> str:
+    """Return what is known of an event besides its kind, in words."""
+    parts = []
+    if event.arm is not None:
+        chance = (
+            "" if event.probability is None else f", with probability {text(event.probability)}"
+        )
+        parts.append(f"Arm {event.arm}{chance}.")
+    if event.reward is not None:
+        parts.append(f"Reward {text(event.reward)}.")
+    if event.version is not None and event.kind in MADE:
+        parts.append(f"On what the loop knew after event {event.version:,}.")
+    return " ".join(parts) or ("" if event.kind != kinds.LATE else NOTHING)

@@ -1,0 +1,225 @@
+"""The numbers of a loop as its pages show them, from the state that decides."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfseen.agents.arm_chances import chances_of_arms
+from halfseen.agents.arms import Agent
+from halfseen.dashboard.log_summary import LogSummary
+from halfseen.logs.invest import Investment, invest
+from halfseen.service import loop_events as kinds
+from halfseen.service.decision_service import Service
+from halfseen.service.event_log import EventLog
+from halfseen.service.loop_status import loop_status
+from halfseen.service.writer import LiveLoop
+from halfseen.tables import percent, show
+
+MINUTE = 60_000_000  # microseconds
+RECENT = 20_000  # events looked through for the decisions of the last minute
+SHOWN = 100  # arms of a table
+SIMULATED = 20  # arms for which probabilities may be simulated
+NOTHING = "–"
+
+
+class Zeros(NamedTuple):
+    """What calling missing rewards 0 would do.
+
+    Attributes
+    ----------
+    means
+        Of each arm on offer.
+    best, seeming
+        The places of the best arm by what is seen, and if missing were 0.
+    loss
+        How much less the second is worth in a decision, by what is seen.
+    """
+
+    means: list[float]
+    best: int
+    seeming: int
+    loss: float
+
+
+def text(value: Any) -> str:
+    """Return a number as pages show it."""
+    return NOTHING if value is None else show(value)
+
+
+def share_text(value: float | None) -> str:
+    """Return a share as pages show it."""
+    return NOTHING if value is None else percent(value)
+
+
+async def decisions_a_minute(service: Service, live: LiveLoop, now: int) -> float:
+    """Return how many decisions were made in the last minute, or the rate of the last events."""
+
+    def count(log: EventLog) -> list[tuple[Any, ...]]:
+        made = f"{kinds.DECIDED}', '{kinds.HELD}"
+        query = f"SELECT at FROM events WHERE loop = ? AND seq > ? AND kind IN ('{made}')"
+        return log.execute(query, (live.id, live.state.seq - RECENT))
+
+    times = [row[0] for row in await service.read(count)]
+    recent = [at for at in times if at > now - MINUTE]
+    if len(recent) == len(times) and live.state.seq > RECENT and recent:
+        return len(recent) * MINUTE / max(1, now - min(recent))
+    return float(len(recent))
+
+
+def winner_in_words(status: dict[str, Any]) -> str:
+    """Return the state of the winner."""
+    if status["winner"] is not None:
+        return f"{status['winner']}, at {status['level']:.0%}"
+    return "none yet" if status["arms"] else NOTHING
+
+
+def played_next(live: LiveLoop) -> dict[str, float | None]:
+    """Return with which probability each arm on offer is played next; empty if that takes long."""
+    agent, config = live.state.agent, live.state.config
+    if not isinstance(agent, Agent):
+        return {}
+    offered = [agent.arms.place("arm", arm) for arm in config.offered()]
+    if len(offered) > SIMULATED and agent._random:
+        return {}
+    found = chances_of_arms(agent, offered)
+    return {str(agent.arms.name(place)): chance for place, chance in found.items()}
+
+
+def zeros(status: dict[str, Any], summary: LogSummary | None) -> Zeros | None:
+    """Return what calling missing rewards 0 would do, None while an arm was never seen."""
+    arms = _comparable(status, summary)
+    if not arms or summary is None:
+        return None
+    seen = [arm["mean"] for arm in arms]
+    means = [arm["mean"] * summary.rates[str(arm["arm"])][0] for arm in arms]
+    best, seeming = int(np.argmax(seen)), int(np.argmax(means))
+    return Zeros(means, best, seeming, seen[best] - seen[seeming])
+
+
+def _comparable(status: dict[str, Any], summary: LogSummary | None) -> list[dict[str, Any]]:
+    """Return the arms on offer if every one of them was seen, else none."""
+    arms = [arm for arm in status["arms"] if not arm["retired"]]
+    rates = {} if summary is None else summary.rates
+    seen = all(arm["observed"] and rates.get(str(arm["arm"]), (0.0,))[0] > 0.0 for arm in arms)
+    return arms if seen else []
+
+
+def zeros_in_words(status: dict[str, Any], summary: LogSummary | None) -> str:
+    """Return a sentence on what calling missing rewards 0 would do."""
+    found, arms = zeros(status, summary), _comparable(status, summary)
+    if found is None:
+        return ""
+    best, seeming = arms[found.best], arms[found.seeming]
+    if found.best == found.seeming:
+        return (
+            f"If missing rewards counted as 0, {best['arm']} would still seem best, but worth"
+            f" {text(found.means[found.best])} a decision instead of {text(best['mean'])}."
+        )
+    return (
+        f"If missing rewards counted as 0, {seeming['arm']} would seem best"
+        f" ({text(found.means[found.seeming])} against {text(found.means[found.best])} for"
+        f" {best['arm']}). By what is seen it is worth {text(seeming['mean'])} and {best['arm']}"
+        f" {text(best['mean'])}: {text(found.loss)} lost in every decision."
+    )
+
+
+def investment(
+    status: dict[str, Any], summary: LogSummary | None, budget: float = 0.1
+) -> Investment | None:
+    """Return where more feedback is worth most if it costs the same on every arm."""
+    arms = _comparable(status, summary)
+    if not arms or summary is None:
+        return None
+    names = [str(arm["arm"]) for arm in arms]
+    return invest([summary.rates[name][0] for name in names], 1.0, budget, names=names)
+
+
+def pending_ages(live: LiveLoop, now: int) -> list[float]:
+    """Return how long the pending decisions have waited, in seconds."""
+    state = live.state
+    open_ones: Any = list(state.agent._ledger.open.values())
+    shown = [entry.expires - state.window for entry in open_ones if entry.expires is not None]
+    return [max(0.0, (now - at) / 1e6) for at in shown]
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in words.
+
+    >>> duration(45), duration(5400), duration(86400)
+    ('45 s', '1.5 h', '1 d')
+    """
+    for size, unit in ((86_400.0, "d"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+async def overview_row(
+    service: Service, live: LiveLoop, summary: LogSummary | None, now: int
+) -> dict[str, Any]:
+    """Return what the list of loops shows of one, as texts."""
+    status = loop_status(live)
+    return {
+        "name": live.name,
+        "archived": live.archived,
+        "rate": text(await decisions_a_minute(service, live, now)),
+        "decided": text(status["decided"]),
+        "pending": text(status["pending"]),
+        "winner": winner_in_words(status),
+        **audited(summary),
+    }
+
+
+def audited(summary: LogSummary | None) -> dict[str, str]:
+    """Return the numbers of the audit that stand first on a page, as texts.
+
+    What has ended tells too much of what is seen: a reward ends a decision at once, silence only
+    when the window closes. The audit corrects for what is pending.
+    """
+    if summary is None:
+        return dict.fromkeys(("seen", "dimension", "factor"), NOTHING)
+    return {
+        "seen": share_text(summary.share),
+        "dimension": text(summary.dimension),
+        "factor": text(summary.factor),
+    }
+
+
+def loop_cells(
+    status: dict[str, Any],
+    rate: float,
+    chances: dict[str, float | None],
+    summary: LogSummary | None,
+) -> dict[str, str]:
+    """Return the texts of a loop's page that change while one looks, by their names."""
+    found = {
+        "rate": text(rate),
+        "winner": winner_in_words(status),
+        "zeros": zeros_in_words(status, summary),
+        **audited(summary),
+    }
+    counted = ("decided", "held", "pending", "observed", "censored", "late", "late_learned")
+    for name in (*counted, "unmatched", "served"):
+        found[name] = text(status[name])
+    rates = {} if summary is None else summary.rates
+    for place, arm in enumerate(status["arms"][:SHOWN]):
+        seen, low, high = rates.get(str(arm["arm"]), (None, None, None))
+        row = {
+            "decisions": text(arm["decisions"]),
+            "share": share_text(seen),
+            "between": _between(low, high, share_text),
+            "mean": text(arm["mean"]),
+            "interval": _between(arm["low"], arm["high"], text),
+            "chance": share_text(chances.get(str(arm["arm"]))),
+        }
+        found |= {f"{name}-{place}": value for name, value in row.items()}
+    return found
+
+
+def _between(low: float | None, high: float | None, write: Any) -> str:
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return NOTHING
+    return f"{write(low)} to {write(high)}"

@@ -1,0 +1,88 @@
+"""The dashboard in a browser: it draws, follows the loops, pauses, and runs nothing of others."""
+
+import pytest
+
+from dashboard.conftest import EVIL, fed
+
+PATHS = ["/", "/new-loop", "/keys", "/trail", "/loops/articles", "/loops/offers"]
+PATHS += [f"/loops/offers/{one}" for one in ("decisions", "value?p0=100", "edit", "expire")]
+
+
+@pytest.fixture
+def visit(browser, opened):
+    contexts = []
+
+    def look(path, width=1200, scheme="light", **options):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.said, page.asked = [], []
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        page.on("dialog", lambda dialog: page.said.append(dialog.message))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.goto(f"{opened.address}{path}")
+        return page
+
+    yield look
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_fits_says_nothing_and_asks_nobody_else(visit, opened, path, width, scheme):
+    page = visit(path, width, scheme)
+    if page.locator("#pictures").count():
+        page.wait_for_selector("html[data-drawn]")
+        assert page.locator("svg.marks").count() == page.locator("figure").count() > 0
+    assert page.locator("h1").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.said == []
+    assert all(url.startswith((opened.address, "data:")) for url in page.asked)
+
+
+def test_names_of_arms_and_decisions_are_text_and_nothing_else(visit, opened):
+    opened.do(fed(opened.service, count=5, name=EVIL))
+    page = visit("/loops/offers")
+    page.wait_for_selector("html[data-drawn]")
+    assert EVIL in page.locator("table").first.inner_text()
+    for path in ("/decisions", "/value", "/edit"):
+        page.goto(f"{opened.address}/loops/offers{path}")
+        assert page.locator("main img, main script:not([type='application/json'])").count() == 0
+    page.goto(f"{opened.address}/loops/offers/decisions")
+    page.get_by_role("link", name=f"{EVIL}-0", exact=True).click()
+    assert EVIL in page.locator("h1").inner_text()
+    assert page.said == []
+
+
+def test_numbers_follow_the_loop_until_paused_and_charts_are_not_drawn_anew(visit, opened):
+    page = visit("/loops/offers")
+    page.wait_for_selector("html[data-updates]")
+    cell = page.locator("[data-cell=decided]")
+    before = int(cell.inner_text())
+    page.evaluate("document.querySelector('#estimates svg').dataset.mine = 'yes'")
+    opened.do(fed(opened.service, count=20, name="live"))
+    page.wait_for_selector(f"[data-cell=decided]:text-is('{before + 20}')")
+    assert page.locator("#estimates svg[data-mine]").count() == 1
+    page.get_by_role("button", name="Pause").click()
+    assert page.locator("#live-state").inner_text() == "Paused"
+    opened.do(fed(opened.service, count=5, name="paused"))
+    page.wait_for_timeout(1500)
+    assert int(cell.inner_text()) == before + 20
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_selector(f"[data-cell=decided]:text-is('{before + 25}')")
+    assert page.said == []
+
+
+def test_pages_can_be_read_and_used_without_a_script(visit):
+    page = visit("/loops/offers", java_script_enabled=False)
+    assert page.locator("[data-cell=mean-0]").inner_text() != "–"
+    assert not page.locator("#pause").is_visible()
+    page.get_by_role("link", name="Decisions", exact=True).click()
+    page.get_by_label("Id begins with").fill("visit-17")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("link", name="visit-17", exact=True).click()
+    assert "Chosen and shown" in page.locator(".life").inner_text()
