@@ -1,18 +1,8 @@
-"""An event loop for every test; a PostgreSQL server with a database for those that need one."""
+"""A PostgreSQL server for the tests that need one, each with a database of its own."""
 
-import asyncio
 import os
 
 import pytest
-
-
-@pytest.fixture(autouse=True)
-def own_event_loop():
-    """Run coroutines even where a browser is open: it leaves its loop marked as running."""
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(running)
 
 
 @pytest.fixture(scope="session")
