@@ -101,11 +101,17 @@ def test_where_more_feedback_is_worth_most_is_what_invest_says(opened, tmp_path)
     assert f"to {found.dimension_after:.4g}, and worst-case regret by" in page
 
 
+def undated(said):
+    """Leave out how long a loop was followed, which grows while one looks."""
+    return re.sub(r"within [\d.,]+ \w+", "within", said)
+
+
 def test_warnings_and_answers_are_those_of_the_audit(opened, tmp_path):
     with opened.client() as client:
-        page = html.unescape(client.get("/loops/offers").text)
+        page = undated(html.unescape(client.get("/loops/offers").text))
     found = audited(opened, tmp_path)
-    assert all(said in page for said in found.answers)
+    for said in found.answers:
+        assert undated(said) in page
     assert all(str(warning) in page for warning in found.warnings)
 
 

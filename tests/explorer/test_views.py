@@ -84,7 +84,10 @@ def test_gamma_page_agrees_with_the_censorship_and_holds_the_truth():
             assert row["low"] <= view.values["means"][int(row["which"][-1]) - 1] <= row["high"]
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] if n == "delays" else []) for n in VIEWS],
+)
 def test_python_of_a_page_prints_what_the_page_says(name):
     view = VIEWS[name].read({"horizon": "200"} if "horizon" in view_names(name) else {})
     text = view.python().replace("horizon=200,", "horizon=200, replications=2,")
