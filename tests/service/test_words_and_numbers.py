@@ -228,3 +228,11 @@ def test_a_database_that_is_not_there_is_not_made(tmp_path, what):
     with pytest.raises(StorageError, match="There is no database"):
         app(arguments, standalone_mode=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_action_with_an_empty_id_is_refused_also_if_it_is_excluded(tmp_path):
+    async def ask(place):
+        body = {"actions": [{"id": ""}, {"id": "a"}], "excludedActions": [""]}
+        return await place.client.post("/personalizer/v1.0/rank", json=body)
+
+    assert run(tmp_path, ask, ACTIONS | {"name": "personalizer"}).status_code == 422

@@ -130,7 +130,7 @@ def decision_id(event: str) -> str:
 
 def _action(entry: Any) -> tuple[str, list[Any]]:
     name = entry.get("id") if type(entry) is dict else None
-    if type(name) is not str:
+    if type(name) is not str or not name:
         raise invalid("actions", "must be objects with an id", entry, 'Write [{"id": "a"}].')
     return name, _list(entry, "features")
 
