@@ -101,8 +101,9 @@ def test_every_censorship_of_a_study_that_has_a_direction(run, tmp_path):
 
 
 def test_a_path_is_drawn_where_asked(run, tmp_path):
-    code, out, _ = run("path", "--out", tmp_path / "deep" / "folder", "--json")
+    code, out, told = run("path", "--out", tmp_path / "deep" / "folder", "--json")
     assert code == 0
+    assert told == ""
     names = {path.name for path in (tmp_path / "deep" / "folder").iterdir()}
     assert names == {"path.html", "path.svg", "path.png"}
     assert {path.rpartition("/")[2] for path in json.loads(out)["files"]} == names

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from halfseen.censorship import MultiThreshold
+from halfseen.report.core import drawing
 from halfseen.report.core.document import document, main, top
-from halfseen.report.core.drawing import write_images
 from halfseen.report.core.markup import Html, chart_place, tag
 from halfseen.report.theory.paper_figures import censorship_chart, dimension_chart
 from halfseen.report.theory.reach_figures import (
@@ -117,7 +117,7 @@ def write_page(
     named = {spec["usermeta"]["name"]: spec for spec in specs}
     if progress is not None:
         progress(len(named), 2 * len(named), "drawing")
-    failures = write_images(named, page.parent)
+    failures = drawing.write_images(named, page.parent)
     body = [
         top("Theory, computed with halfseen", title, intro, links),
         main(tag("section", *_places(named, failures)), *extra),
