@@ -177,7 +177,10 @@ print(Agent(UCB(), arms=2).choose().arm)
 def run(script, cache, before=(), env=None, **options):
     return subprocess.run(
         [*before, sys.executable, "-c", script.format(here=str(Path(__file__).parents[1]))],
-        env=os.environ | {"HALFSEEN_CACHE_DIR": str(cache)} | (env or {}),
+        # A process whose files are cut short would leave a module cut short behind it.
+        env=os.environ
+        | {"HALFSEEN_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+        | (env or {}),
         capture_output=True,
         text=True,
         **options,

@@ -127,6 +127,7 @@ def run_command(folder, limit=None, **options):
             *options.pop("extra", ()),
         ],
         cwd=folder,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # nor would a module be whole
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
