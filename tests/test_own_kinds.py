@@ -30,7 +30,8 @@ from halfseen import (
     theory,
 )
 from halfseen.censorship import Profile
-from halfseen.studies.spec import parse_spec, study_from, to_toml
+from halfseen.studies.spec import parse_spec, study_from
+from halfseen.studies.toml_text import to_toml
 
 ROWS = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8], [-0.8, 0.6]])
 

@@ -21,7 +21,8 @@ from halfseen import (
     RandomActions,
     Study,
 )
-from halfseen.studies.spec import parse_spec, to_toml
+from halfseen.studies.spec import parse_spec
+from halfseen.studies.toml_text import to_toml
 
 SLOW, QUICK = ParetoDelay(0.7, 20, arrive=0.6), GeometricDelay(5, arrive=0.9)
 

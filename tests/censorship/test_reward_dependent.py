@@ -24,7 +24,8 @@ from halfseen import (
 from halfseen.draws import ENVIRONMENT, uniform
 from halfseen.engine.cells.late_cell import arm_cell
 from halfseen.report.study.answers import assumption
-from halfseen.studies.spec import parse_spec, to_toml
+from halfseen.studies.spec import parse_spec
+from halfseen.studies.toml_text import to_toml
 from halfseen.theory import lower_bounds, regret_bounds
 
 BINARY = ArmedBandit([0.6, 0.5], reward="bernoulli")

@@ -17,7 +17,8 @@ from halfseen import cli, report
 from halfseen.cli import console
 from halfseen.studies import storage
 from halfseen.studies.folder import reserve_folder
-from halfseen.studies.spec import parse_spec, to_toml
+from halfseen.studies.spec import parse_spec
+from halfseen.studies.toml_text import to_toml
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ from halfseen.draws import ENVIRONMENT, uniform
 from halfseen.engine.loops.feedback import feedback
 from halfseen.problems import REWARD_LAWS
 from halfseen.problems.rewards import law_named
-from halfseen.studies.spec import parse_spec, study_from, to_toml
+from halfseen.studies.spec import parse_spec, study_from
+from halfseen.studies.toml_text import to_toml
 
 DRAWS = 20_000
 STREAM = (3, 5, 0, 3)

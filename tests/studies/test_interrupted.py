@@ -16,7 +16,7 @@ from example_studies import small_study
 from halfseen import Result, StorageError, simulate
 from halfseen.studies import storage
 from halfseen.studies.simulate import ENGINES
-from halfseen.studies.spec import to_toml
+from halfseen.studies.toml_text import to_toml
 
 CELLS = 6
 

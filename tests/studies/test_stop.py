@@ -34,7 +34,8 @@ from halfseen.draws import ENVIRONMENT
 from halfseen.engine.loops.feedback import feedback
 from halfseen.policies import Policy
 from halfseen.problems import FixedArms
-from halfseen.studies.spec import parse_spec, to_toml
+from halfseen.studies.spec import parse_spec
+from halfseen.studies.toml_text import to_toml
 from halfseen.theory import winner
 
 PROBLEMS = {

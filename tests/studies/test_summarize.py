@@ -29,7 +29,7 @@ from halfseen.cli import app
 from halfseen.engine import reduce as fold
 from halfseen.studies import summarize as module
 from halfseen.studies.partial_summary import draft_of
-from halfseen.studies.spec import to_toml
+from halfseen.studies.toml_text import to_toml
 
 SHARES = (0.0, 0.05, 0.5, 0.95, 1.0)
 

@@ -113,7 +113,7 @@ def delays_of(found: Audit) -> Delayed | None:
 
 def study_toml(found: Audit) -> str:
     """Return a study of a log as TOML, with the names of its arms as comments."""
-    from halfseen.studies.spec import to_toml
+    from halfseen.studies.toml_text import to_toml
 
     names = [one_line(name) for name in found.arms]
     known = [name for name, mean in zip(names, found.counts.mean, strict=True) if mean == mean]

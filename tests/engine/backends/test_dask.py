@@ -38,7 +38,7 @@ from halfseen import (
     summarize,
 )
 from halfseen.engine.backends import dask as cluster
-from halfseen.studies.spec import to_toml
+from halfseen.studies.toml_text import to_toml
 
 
 @pytest.fixture(scope="module")

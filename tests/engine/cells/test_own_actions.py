@@ -33,7 +33,7 @@ from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.player import player
 from halfseen.engine.specialise import fitted
 from halfseen.report import write_report
-from halfseen.studies.spec import to_toml
+from halfseen.studies.toml_text import to_toml
 from halfseen.testing.linear import check_linear_cell
 from halfseen.theory import regret_bounds
 

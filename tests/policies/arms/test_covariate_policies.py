@@ -26,7 +26,8 @@ from halfseen.policies.arms.base import COUNT, PULLED, TOTAL
 from halfseen.policies.arms.proxy_ucb import missing_odds, proxied
 from halfseen.policies.arms.stratified_ucb import FIRST, stratified
 from halfseen.problems import Setting
-from halfseen.studies.spec import parse_spec, to_toml
+from halfseen.studies.spec import parse_spec
+from halfseen.studies.toml_text import to_toml
 
 NO_STREAM = (0, 0, 0, 0)
 BINARY = ArmedBandit([0.6, 0.5], reward="bernoulli")

@@ -21,7 +21,8 @@ from halfseen import (
     simulate,
 )
 from halfseen.report.study.page import write_report
-from halfseen.studies.spec import parse_spec, to_toml
+from halfseen.studies.spec import parse_spec
+from halfseen.studies.toml_text import to_toml
 
 ROWS = [[0.9, 0.0], [0.0, 0.8], [-0.5, -0.5]]
 

@@ -15,8 +15,8 @@ from halfseen.report.study.charts import figures
 from halfseen.report.study.measures import left_out, shown
 from halfseen.report.study.page_folder import INCOMPLETE, check_study_page
 from halfseen.studies.result import Result
-from halfseen.studies.spec import to_toml
 from halfseen.studies.storage import write_text
+from halfseen.studies.toml_text import to_toml
 
 
 def write_report(result: Result, folder: Path | str) -> Path:

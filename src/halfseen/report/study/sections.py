@@ -26,8 +26,8 @@ from halfseen.report.study.kinds_in_words import parameters_in_words, policy_in_
 from halfseen.report.study.leaders import in_a_sentence
 from halfseen.studies.named_kinds import own_modules
 from halfseen.studies.result import Result
-from halfseen.studies.spec import to_toml
 from halfseen.studies.study import Study
+from halfseen.studies.toml_text import to_toml
 from halfseen.tables import listed, percent, show
 
 SPEC_SHOWN = 40_000  # characters

@@ -25,8 +25,8 @@ from halfseen.report.study.page_folder import INCOMPLETE, PAGE, check_sweep_page
 from halfseen.report.study.plots import names_at
 from halfseen.report.study.sections import imports
 from halfseen.studies.policy_comparison import AXES
-from halfseen.studies.spec import to_toml
 from halfseen.studies.storage import write_text
+from halfseen.studies.toml_text import to_toml
 from halfseen.tables import Table, show, with_error
 
 if TYPE_CHECKING:
