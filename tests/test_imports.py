@@ -125,13 +125,43 @@ def imports(path, types=True):
 
 
 def parts(path):
-    """Return the other parts of the package that a file imports."""
-    named = {n.split(".")[1] for n in imports(path) if n.startswith("halfseen.")}
-    return named & set(MAY_IMPORT) - {part(path)}
+    """Return the other parts of the package that a file imports, public names traced home."""
+    named = {n for n in imports(path) if n.startswith("halfseen.")}
+    named |= set(loaded_by_name(path))
+    homes = {halfseen._MODULE_OF.get(n.removeprefix("halfseen."), n) for n in named}
+    return {n.split(".")[1] for n in homes | named if "." in n} & set(MAY_IMPORT) - {part(path)}
+
+
+def loaded_by_name(path):
+    """Yield the modules of the package that a file loads by a name in quotes."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if called.endswith(("import_module", "__import__")):
+            for given in node.args:
+                value = given.value if isinstance(given, ast.Constant) else None
+                if isinstance(value, str) and value.startswith("halfseen."):
+                    yield value
 
 
 def outside(path):
     return {name.split(".")[0] for name in imports(path, types=False)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from halfseen import simulate",
+        "from halfseen.studies.simulate import simulate",
+        "import halfseen.studies.simulate",
+        "from halfseen import studies",
+        "import_module('halfseen.studies.simulate')",
+    ],
+)
+def test_every_way_to_import_is_seen(line, tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "new.py").write_text(line)
+    assert parts(tmp_path / "kernels" / "new.py") == {"studies"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -10,7 +10,7 @@ from halfseen.censorship import CENSORSHIPS
 from halfseen.kinds import import_kinds, load_installed, registries
 from halfseen.policies import POLICIES
 from halfseen.problems import REWARD_LAWS
-from halfseen.studies.spec import parse_spec
+from halfseen.studies.spec import parse_spec, policy_from
 
 MODULE = """
 from dataclasses import dataclass
@@ -143,6 +143,14 @@ def test_kinds_of_installed_packages_are_known_to_specs(place, target):
     study = parse_spec(SPEC)
     assert study.censorships["ours"].probabilities(2).tolist() == [1.0, 0.5]
     assert CENSORSHIPS["halving"] is type(study.censorships["ours"])
+
+
+def test_agents_and_loops_know_policies_of_installed_packages(place):
+    text = "from dataclasses import dataclass\nfrom halfseen import UCB\n\n"
+    text += '@dataclass(frozen=True)\nclass Eager(UCB):\n    kind = "eager"\n'
+    (place / "installed_policy.py").write_text(text)
+    install(place, "installed_policy:Eager")
+    assert type(policy_from({"kind": "eager"})).__name__ == "Eager"
 
 
 def test_an_installed_package_that_cannot_be_imported_is_named(place):

@@ -85,6 +85,37 @@ class Optimist(Odds):
         return np.full(actions, 0.5)
 
 
+@dataclass(frozen=True)
+class Complete(Odds):
+    sees_everything = True
+
+    def probabilities(self, actions):
+        return np.full(actions, 0.5)
+
+
+@dataclass(frozen=True)
+class Misspelt(Odds):
+    def probabilities(self, actions):
+        return np.full(actions, 0.5) if isinstance(actions, int) else probabilty  # noqa: F821
+
+
+@dataclass(frozen=True)
+class ByReward(Odds):
+    by_reward = True
+
+    def probabilities(self, actions):
+        return np.full(actions, 0.5)
+
+
+@dataclass(frozen=True)
+class Steep(Odds):
+    def probabilities(self, actions):
+        return np.full(actions, 0.5)
+
+    def along_direction(self, points):
+        return np.linspace(-1.0, 1.0, points), np.linspace(-1.0, 2.0, points)
+
+
 def steep(projection, table):
     return 0.5 + table[0] * projection
 
@@ -130,6 +161,10 @@ class Careless(Censorship):
         (Optimist(), "observe_range must hold every probability"),
         (Askew(), "profile must agree with probabilities"),
         (Beyond(), "for every projection from -1 to 1"),
+        (Complete(), "sees_everything must be True only where every probability is 1"),
+        (Misspelt(), "probabilities must run: NameError"),
+        (ByReward(), "seen_draws must say how seen rewards are drawn"),
+        (Steep(), "probabilities must be above 0 and at most 1: they go from -1 to 2"),
         (Careless(), "must be a dataclass"),
         ("uniform", "must be derived from Censorship"),
     ],

@@ -32,7 +32,7 @@ from halfseen.problems.arms import LARGEST
 from halfseen.studies.storage import read_json, sealed, write_text
 
 EARLIER, FORMAT = 2, 3
-DRAWS = 400  # by which a probability is estimated where no formula gives it
+DRAWS = 400  # Monte Carlo draws per estimated probability
 
 
 class LiveAgent(Shared, Shown, ABC):

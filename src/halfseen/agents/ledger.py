@@ -18,7 +18,7 @@ HELD, PENDING, OBSERVED, CENSORED = "held", "pending", "observed", "censored"
 WITHDRAWN = "withdrawn"  # held, and never shown
 STATES = (HELD, PENDING, OBSERVED, CENSORED, WITHDRAWN)
 LONGEST = 128  # characters of a caller's id
-MOST = 2**48  # decisions
+MOST = 2**48  # decisions that an agent can make
 REMEMBER = 10_000  # settled decisions, unless the agent is told otherwise
 Identity = int | str
 

@@ -245,14 +245,22 @@ def _registries() -> dict[str, dict[str, Any]]:
 
 def policy_from(content: Any) -> Policy:
     """Build a policy from what `describe` returned."""
+    _load_if_unknown(content, POLICIES)
     policy: Policy = _build("policy", content, POLICIES)
     return policy
 
 
 def linear_policy_from(content: Any) -> LinearPolicy:
     """Build a linear policy from what `describe` returned."""
+    _load_if_unknown(content, LINEAR_POLICIES | GLM_POLICIES)
     policy: LinearPolicy = _build("policy", content, LINEAR_POLICIES | GLM_POLICIES)
     return policy
+
+
+def _load_if_unknown(content: Any, registry: dict[str, Any]) -> None:
+    """Load the kinds of installed packages if a policy has one that is not known."""
+    if any(_unknown_in("policy", content, registry)):
+        load_installed()
 
 
 def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:

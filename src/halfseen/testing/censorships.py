@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.censorship import Censorship, Profile
+from halfseen.censorship import Censorship, Delayed, Profile, WithCovariate
 from halfseen.censorship.directions import projections
 from halfseen.checks import Vector
 from halfseen.engine.cells.arms import Cell
@@ -33,6 +33,7 @@ def check_censorship(
 
     - it is a frozen dataclass with a name, made of code and values;
     - probabilities are above 0 and at most 1, one for each action, and within `observe_range`;
+    - they are all 1 if it `sees_everything`, and it has `seen_draws` if it goes `by_reward`;
     - the same action has the same probability whenever it is asked for and whatever else is on
       offer (unless `by_place` is set), and the actions given are left as they are;
     - the kernel of its profile, if there is one, agrees with `probabilities`, plain and compiled;
@@ -53,6 +54,8 @@ def check_censorship(
     >>> check_censorship(PerArm([0.9, 0.5, 0.1]), horizon=20)
     """
     check_kind(censorship, Censorship)
+    _check_seen_draws(censorship)
+    _check_curve(censorship)
     refusals = []
     try:
         seen = _probabilities(censorship, arms)
@@ -84,6 +87,8 @@ def _probabilities(censorship: Censorship, actions: Any) -> Vector:
         values = np.asarray(censorship.probabilities(actions))
     except InvalidInput:
         raise
+    except (NameError, AttributeError) as error:
+        raise AssertionError(f"{name} must run: {type(error).__name__}, {error}") from error
     except Exception as error:
         what = "vectors" if isinstance(actions, np.ndarray) else "arms"
         requirement = f"must work on {what} ({type(error).__name__}: {error})"
@@ -106,7 +111,37 @@ def _probabilities(censorship: Censorship, actions: Any) -> Vector:
     return values.astype(float)
 
 
+def _check_seen_draws(censorship: Censorship) -> None:
+    """Check that rewards decide what is seen only where it is said how seen ones are drawn."""
+    own = type(censorship).seen_draws is not Censorship.seen_draws
+    name = type(censorship).__name__
+    assert own or not censorship.by_reward or isinstance(censorship, Delayed | WithCovariate), (
+        f"{name}.seen_draws must say how seen rewards are drawn, since {name}.by_reward is set"
+    )
+
+
+def _check_curve(censorship: Censorship) -> None:
+    """Check the curve that reports draw, if there is one."""
+    curve = censorship.along_direction(11)
+    if curve is None:
+        return
+    along, chances = (np.asarray(values, dtype=float) for values in curve)
+    name = f"{type(censorship).__name__}.along_direction"
+    assert along.shape == chances.shape == (along.size,), (
+        f"{name} must return as many probabilities as projections"
+    )
+    assert ((along >= -1.0) & (along <= 1.0)).all(), f"{name}: projections must be from -1 to 1"
+    assert ((chances > 0.0) & (chances <= 1.0)).all(), (
+        f"{name}: probabilities must be above 0 and at most 1: they go from {chances.min():g} to"
+        f" {chances.max():g}"
+    )
+
+
 def _in_range(censorship: Censorship, seen: Vector) -> None:
+    assert not censorship.sees_everything or (seen == 1.0).all(), (
+        f"{type(censorship).__name__}.sees_everything must be True only where every probability is"
+        f" 1: one is {seen.min():g}"
+    )
     low, high = censorship.observe_range
     inside = not (seen.min() < low - _ROUNDING or seen.max() > high + _ROUNDING)
     assert inside, (

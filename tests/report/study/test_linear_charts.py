@@ -1,10 +1,24 @@
 import json
 import math
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from halfseen import LinearBandit, LinUCB, RandomActions, Study, Uniform, simulate, theory
+from halfseen import (
+    Censorship,
+    FiniteActions,
+    LinearBandit,
+    LinUCB,
+    RandomActions,
+    Study,
+    Uniform,
+    simulate,
+    theory,
+)
+from halfseen.censorship import Profile
 from halfseen.report.study.bounds import PAPER, SMALLEST, bounds_along, bounds_at_horizon
 from halfseen.report.study.charts import arm_rows, figures, regret_rows
 from halfseen.report.study.linear_charts import direction_rows, eigenvalue_rows, potential_rows
@@ -114,6 +128,31 @@ def test_censorship_along_its_direction(linear_result):
     band = where(direction_rows(linear_result, RANDOM), kind="band")
     assert len(band) == 2
     assert all(-1 < row["along"] < row["until"] < 1 for row in band)
+
+
+@dataclass(frozen=True)
+class Ramp(Censorship):
+    """Draws its own curve, along a direction that only its profile names."""
+
+    kind: ClassVar[str] = "ramp"
+
+    def profile(self, dimension):
+        return Profile(lambda projection, table: 0.5 + 0.2 * projection, np.eye(2)[0], np.zeros(1))
+
+    def probabilities(self, actions):
+        return 0.5 + 0.2 * np.asarray(actions)[:, 0]
+
+    def along_direction(self, points):
+        along = np.linspace(-1.0, 1.0, points)
+        return along, 0.5 + 0.2 * along
+
+
+def test_actions_lie_along_the_direction_of_an_own_censorship():
+    problem = LinearBandit([0.5, 0.2], 0.3, FiniteActions([[1.0, 0.0], [0.6, 0.8]]))
+    study = Study(problem, Ramp(), LinUCB(), horizon=10, replications=2)
+    rows = direction_rows(SimpleNamespace(study=study), 0)
+    actions = [row for row in rows if row["kind"] in ("action", "best")]
+    assert [(row["along"], row["chance"]) for row in actions] == [(1.0, 0.7), (0.6, 0.62)]
 
 
 def test_shares_are_by_action_or_by_region(linear_result):

@@ -31,7 +31,7 @@ from halfseen.theory import (
 def _searched(
     arms: tuple[Vector, Vector, Vector], caps: Vector, budget: float, alpha: float
 ) -> float:
-    """Return the largest value a general optimiser finds, which knows nothing of water.
+    """Return the largest value that a general optimiser finds, independently of water-filling.
 
     Parameters
     ----------

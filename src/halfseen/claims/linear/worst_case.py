@@ -209,7 +209,7 @@ def largest_potential(lab: Laboratory) -> Evidence:
     ),
 )
 def largest_expected_potential(lab: Laboratory) -> Evidence:
-    """Let an adversary who knows p collect as much potential as it can, and others."""
+    """Compare the potential of an adversary who knows p with that of other policies."""
     rows, horizon, runs = [], lab.size(2000, 20_000), lab.size(100, 1000)
     for model in (thresholds([70], [1.0, 0.5]), thresholds([40, 75], [1.0, 0.5, 0.2])):
         actions = region_actions(model)

@@ -63,7 +63,7 @@ class Cell(ByValue):
 
     @property
     def open_names(self) -> dict[str, Any]:
-        """What the loop's open names stand for, beside the policy's kernels."""
+        """What is substituted into the loop, in addition to the policy's kernels."""
         names = {"JUMPS": self.jumps, "DECLARES": self.level is not None}
         return names | self.own_feedback
 

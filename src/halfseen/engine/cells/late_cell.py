@@ -87,7 +87,7 @@ class LateCell(Cell):
 
     @property
     def open_names(self) -> dict[str, Any]:
-        """What the loop's open names stand for, beside the policy's kernels."""
+        """What is substituted into the loop, in addition to the policy's kernels."""
         told = self.covariate is not None
         names = {"LATE": self.delayed is not None or told, "COVARIATE": told} | self.own_feedback
         names["DECLARES"] = self.level is not None

@@ -106,7 +106,7 @@ class LinearCell(ByValue):
 
     @property
     def open_names(self) -> dict[str, Any]:
-        """What the loop's open names stand for, beside the policy's kernels."""
+        """What is substituted into the loop, in addition to the policy's kernels."""
         return self.names(self.jumps)
 
     def names(self, jumps: bool) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def begin(
         work.arm_state[arm, REWARD] = reward
         work.plays[arm] = 0.0
     write_playable(world, 1, availability_stream, work.playable)
-    for node in range(leaves + arms, work.values.size):  # no arm sits there
+    for node in range(leaves + arms, work.values.size):  # leaves without an arm
         work.values[node] = -np.inf
     for arm in range(arms):
         work.winners[leaves + arm] = arm

@@ -262,7 +262,7 @@ def begin(
     for slot in range(work.slots.shape[0]):
         work.slots[slot, HEAD] = NONE
     write_playable(world, 1, availability_stream, work.playable)
-    for node in range(leaves + arms, work.values.size):  # no arm sits there
+    for node in range(leaves + arms, work.values.size):  # leaves without an arm
         work.values[node] = -np.inf
     for arm in range(arms):
         work.winners[leaves + arm] = arm

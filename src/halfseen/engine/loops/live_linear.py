@@ -112,7 +112,7 @@ def select_action(
 def knowledge(
     state: tuple[Vector, Vector, Vector], count: int, plays: int, seen: int
 ) -> LinearKnowledge:
-    """Return what a policy that chooses by itself is told; actions are not told apart."""
+    """Return what the kernel `choose` is given; actions have no identity here."""
     matrices, vectors, numbers = state
     counts = np.full(count, float(plays)), np.full(count, float(seen)), np.ones(count)
     return LinearKnowledge(vectors[ESTIMATE], matrices[SCRATCH], numbers[LEARNED], *counts, 0)

@@ -14,7 +14,7 @@ from typing import Any
 from halfseen.report.core.panels import Rows
 from halfseen.tables import brief
 
-FIELDS = ("policy", "censorship", "arm")  # whose values people name
+FIELDS = ("policy", "censorship", "arm")  # fields whose values are names given by users
 LONGEST = 60  # letters of a label
 LISTS = {"": ("sort",), "scale": ("domain",), "legend": ("values",)}  # lists of names in a channel
 

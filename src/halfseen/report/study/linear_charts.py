@@ -273,7 +273,11 @@ def direction_rows(result: Result, problem: int) -> Rows:
 
 
 def _where_actions_lie(place: Place) -> Rows:
-    problem, direction = place.problem, place.censorship.direction
+    problem = place.problem
+    profile = place.censorship.profile(problem.dimension)
+    if profile is None:
+        return []
+    direction = profile.direction.tolist()
     if isinstance(problem.actions, RandomActions):
         along = projections("actions", best_of_random(problem), direction)
         low, high = np.quantile(along, [0.05, 0.95])

@@ -20,7 +20,7 @@ from halfseen.theory import effective_dimension
 
 Position = tuple[int, int, int]
 ROWS = 8_000  # rows of data in all charts together, to keep the page small
-ARMS = 30  # drawn per problem
+ARMS = 30  # drawn at most per problem
 PROBLEMS, CENSORSHIPS, POLICIES, ORDERS = 6, 9, 14, 2  # drawn at most
 PANELS = 18  # panels of curves over all problems, at most
 

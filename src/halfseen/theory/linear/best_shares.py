@@ -104,7 +104,7 @@ def largest(function: Concave, count: int, accuracy: float = 1e-15) -> Optimum:
             best, least = shares, gap
         if least <= accuracy * float(slopes.max()) or stalled > PATIENCE:
             break
-    clean = np.where(shares > spare, shares, 0.0)  # the others are only on their way to 0
+    clean = np.where(shares > spare, shares, 0.0)  # shares below the tolerance converge to 0
     tidy = certified(function, clean / clean.sum())
     wanted = max(least, accuracy * float(tidy.slopes.max()))
     return tidy if tidy.gap <= wanted else certified(function, best / best.sum())

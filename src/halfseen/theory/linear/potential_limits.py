@@ -19,7 +19,7 @@ from halfseen.theory.linear.stepped import as_steps
 from halfseen.theory.linear.worst_case import worst_case_dimension, worst_case_potential
 from halfseen.theory.linear.worst_case_finite import ceilings, seen_actions
 
-STEPS = 16  # a smooth model is replaced with, from below
+STEPS = 16  # of the staircase below a smooth model that stands in for it
 MANY_ACTIONS, MANY_COORDINATES = 60, 10  # up to here a curve takes at most a second or so
 
 
