@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
-SPREAD := -n auto --dist loadfile --no-loadscope-reorder
+SPREAD := -n auto --dist loadfile --no-loadscope-reorder $(if $(CI),--durations=100 --durations-min=1)
 
 .PHONY: install study serve docs test test-slow test-mysql test-postgres test-wheel verify verify-quick \
   wheel hashes licences sbom bench clean
