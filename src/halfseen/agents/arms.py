@@ -9,6 +9,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.agents.arm_chances import decision_by_chance
+from halfseen.agents.arm_setting import arm_setting
 from halfseen.agents.base import LiveAgent
 from halfseen.agents.decisions import Decision
 from halfseen.agents.elsewhere import Turn
@@ -22,8 +23,7 @@ from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
 from halfseen.policies import Policy
-from halfseen.problems import REWARD_LAWS, RewardLaw, Setting
-from halfseen.problems.arms import LARGEST
+from halfseen.problems import REWARD_LAWS, RewardLaw
 from halfseen.studies.spec import describe, policy_from
 
 if TYPE_CHECKING:
@@ -46,14 +46,16 @@ class Agent(LiveAgent):
     arms
         How many arms there are, or their names.
     noise
-        Sub-Gaussian scale of the rewards, one number or one per arm; 1/2 for rewards in [0, 1].
+        Sub-Gaussian scale of the rewards, one number or one per arm; 1/2 covers rewards in [0, 1].
+        Left out, what a study with means up to `bound` tells of the law: 1/2 for Bernoulli, the
+        root of `bound` for Poisson, `bound` for exponential rewards, 1 for Gaussian ones.
     bound
         A number no mean reward exceeds in absolute value.
     horizon
         The approximate number of decisions that will be made, for policies that use it.
     reward
         The law of the rewards, for policies that depend on it: its name, or a law that is
-        registered, of which the kind matters and not its parameters: the scale is `noise`.
+        registered, whose parameters matter only where `noise` is left out.
     seed
         Seed of the draws of randomised policies, and of those of the floor.
     floor
@@ -86,7 +88,7 @@ class Agent(LiveAgent):
         policy: Policy,
         arms: int | Sequence[str],
         *,
-        noise: float | Sequence[float] = 1.0,
+        noise: float | Sequence[float] | None = None,
         bound: float = 1.0,
         horizon: int = 100_000,
         reward: str | RewardLaw = "gaussian",
@@ -108,26 +110,13 @@ class Agent(LiveAgent):
             )
         self.arms = Arms.checked(arms)
         count = self.arms.count
-        limits: Any = {"at_least": 0.0, "at_most": LARGEST}
-        if isinstance(noise, Iterable) and not isinstance(noise, str | bytes):
-            scales = checks.vector("Agent.noise", noise, length=count, **limits)
-        else:
-            scales = (checks.number("Agent.noise", noise, **limits),) * count
-        named = reward.kind if isinstance(reward, RewardLaw) else reward
-        law = REWARD_LAWS[checks.one_of("Agent.reward", named, REWARD_LAWS)]
         self.policy = policy
-        self.setting = Setting(
-            noise=np.array(scales),
-            bound=checks.number("Agent.bound", bound, **limits),
-            horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
-            reward=named,
-            sub_gaussian=law.sub_gaussian,
-        )
+        self.setting = arm_setting(count, noise, bound, horizon, reward)
         self.seed = checks.seed("Agent.seed", seed)
         self.floor = checks.number("Agent.floor", floor, at_least=0.0, at_most=1.0 / count)
         self.probabilities = checks.yes_or_no("Agent.probabilities", probabilities)
         policy.check(self.setting)
-        self._law = law
+        self._law = REWARD_LAWS[self.setting.reward]
         self._compile()
         self._state = np.zeros((count, kernels.statistics))
         self._seen = [0] * count

@@ -109,8 +109,7 @@ class LoopConfig(BaseModel):
             policy = policy_from(self.policy)
             if self.missing == 0:
                 policy = ImputeZero(policy)
-            arms: Any = {"noise": self.scale, "reward": self.reward}
-            return Agent(policy, self.arms, **arms, **common)
+            return Agent(policy, self.arms, noise=self.noise, reward=self.reward, **common)
         assert self.dimension is not None
         linear = linear_policy_from(self.policy)
         if self.missing == 0:
@@ -118,13 +117,8 @@ class LoopConfig(BaseModel):
         if isinstance(linear, GLMPolicy):
             more: Any = {"link": self.link, "noise": self.noise}
             return GLMAgent(linear, self.dimension, **more, **common)
-        return LinearAgent(linear, self.dimension, noise=self.scale, **common)
-
-    @property
-    def scale(self) -> float:
-        """The sub-Gaussian scale of the rewards: 1/2 for rewards 0 or 1 if nothing is given."""
-        usual = 0.5 if self.reward == "bernoulli" and self.arms is not None else 1.0
-        return usual if self.noise is None else self.noise
+        noise = 1.0 if self.noise is None else self.noise
+        return LinearAgent(linear, self.dimension, noise=noise, **common)
 
     def offered(self) -> list[str]:
         """Return the arms that are not retired."""
