@@ -22,7 +22,8 @@ from halfseen.engine.loops.live import absorb, pass_over, played, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
-from halfseen.policies import Policy
+from halfseen.policies import ImputeZero, Policy
+from halfseen.policies.arms.base import COUNT
 from halfseen.problems import REWARD_LAWS, RewardLaw
 from halfseen.studies.spec import describe, policy_from
 
@@ -36,8 +37,9 @@ class Agent(LiveAgent):
 
     Feedback may come at once, late, in any order, or never. A decision is settled by `observe` or
     `miss`. The same outcome again changes nothing, another one raises `DecisionError`. A reward
-    that comes after `miss` or `expire` is counted as late, and learned unless the policy learned
-    something from the miss.
+    that comes after `miss` or `expire` is counted as late and learned. It replaces the 0 that
+    `ImputeZero` learned from the miss, where its base policy keeps counts and sums alone; other
+    policies that learned something from the miss do not learn it, `estimates` always does.
 
     Parameters
     ----------
@@ -138,6 +140,7 @@ class Agent(LiveAgent):
         self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
         self._played = compiled(played, kernels) if kernels.pull else None
         self._imputes = kernels.fill is not None
+        self._replaces = isinstance(self.policy, ImputeZero) and self.policy.replaces
         self._waits = kernels.waits
         self._random = self.policy.is_random
         self._binary = self.setting.reward == "bernoulli"
@@ -264,7 +267,9 @@ class Agent(LiveAgent):
 
     def _learn_from(self, entry: Entry, reward: float, late: bool) -> None:
         arm = entry.payload
-        if not (late and self._imputes):
+        if late and self._replaces:
+            self._state[arm, COUNT] -= 1.0  # the imputed 0
+        if not (late and self._imputes) or self._replaces:
             self._absorb(self._state, arm, reward, self._table)
         self._seen[arm] += 1
         self._plays[arm] += self._missed[arm] + (0.0 if late else 1.0)  # a late one was missed

@@ -59,7 +59,8 @@ class LoopConfig(BaseModel):
         of them if none came in time; it goes with ``rewards = "first"`` only.
     missing
         None: what is missing teaches nothing. 0: a missing reward is learned as 0, which is
-        wrong unless silence really means 0.
+        wrong unless silence really means 0. A late one that is learned replaces the 0, as for
+        `Agent`; in loops of features it cannot, and is counted only.
     store_features
         False to keep no features in the log. Only loops of arms can do without.
     retention
