@@ -22,7 +22,7 @@ def regret(policy, delay):
         world = np.random.default_rng(run)
         rewards = (world.random((rounds, 3)) < means).astype(float)
         comes_back = world.random(rounds) < 0.7
-        agent = Agent(policy, 3, noise=0.5, horizon=rounds, reward="bernoulli", seed=run)
+        agent = Agent(policy, 3, horizon=rounds, reward="bernoulli", seed=run)
         decisions = []
         for now in range(rounds):
             decisions.append(agent.choose())

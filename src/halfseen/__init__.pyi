@@ -28,6 +28,8 @@ from halfseen.kinds import register as register
 from halfseen.logs import datasets as datasets
 from halfseen.logs.audit import Audit as Audit
 from halfseen.logs.audit import audit as audit
+from halfseen.logs.delays import DelayEstimate as DelayEstimate
+from halfseen.logs.delays import kaplan_meier as kaplan_meier
 from halfseen.logs.direction import fit_direction as fit_direction
 from halfseen.logs.direction_fit import DirectionFit as DirectionFit
 from halfseen.logs.imputation import compare_imputations as compare_imputations

@@ -16,8 +16,10 @@ from halfseen import (
     IMED,
     UCB,
     Agent,
+    ArmedBandit,
     BernoulliThompson,
     DecisionError,
+    HoeffdingUCB,
     ImputeZero,
     InvalidInput,
     RobustUCB,
@@ -371,3 +373,41 @@ def test_a_law_object_stands_for_its_name(tmp_path):
     assert Agent.load(tmp_path / "agent.json").setting.reward == "student-t"
     with pytest.raises(InvalidInput, match=r"`Agent\.reward` must be one of gaussian"):
         Agent(UCB(), 2, reward=3)
+
+
+@pytest.mark.parametrize(
+    ("law", "means"),
+    [
+        ("gaussian", [0.5, 0.2]),
+        ("bernoulli", [0.5, 0.2]),
+        ("uniform", [0.5, 0.2]),
+        ("poisson", [9.0, 4.0]),
+        ("exponential", [9.0, 4.0]),
+        (StudentT(4.0), [0.5, 0.2]),
+    ],
+)
+def test_without_noise_the_law_tells_it_as_in_a_study(law, means, tmp_path):
+    told = ArmedBandit(means, reward=law).setting(100)
+    agent = Agent(UCB(), 2, reward=law, bound=max(means))
+    assert agent.setting.noise.tolist() == told.noise.tolist()
+    assert Agent(UCB(), 2, reward=law, noise=3.0).setting.noise.tolist() == [3.0, 3.0]
+    earlier = Agent(UCB(), 2, reward=law, bound=max(means), noise=1.0)
+    earlier.save(tmp_path / "agent.json")
+    assert Agent.load(tmp_path / "agent.json").setting.noise.tolist() == [1.0, 1.0]
+
+
+def test_a_live_agent_fed_late_chooses_as_a_study_does():
+    agent = Agent(HoeffdingUCB(), 2, horizon=14, reward="bernoulli")
+    late, chosen = {}, ""
+    for now in range(1, 15):
+        for decision, reward in late.pop(now, []):
+            agent.observe(decision, reward, at=now)
+        decision = agent.choose(at=now)
+        chosen += str(decision.arm)
+        if decision.arm == 0:
+            reward, delay = float(now % 3 > 0), 2
+        else:
+            reward, delay = float(now % 2 == 0), 0 if now % 2 else 4
+        if delay <= 3:
+            late.setdefault(now + 1 + delay, []).append((decision, reward))
+    assert chosen == "00011110000000"

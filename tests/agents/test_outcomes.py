@@ -8,15 +8,20 @@ import pytest
 
 from halfseen import (
     GLMUCB,
+    IMED,
+    KLUCB,
     UCB,
     Agent,
+    BernoulliThompson,
     DecisionError,
     GLMAgent,
+    ImputeMean,
     ImputeZero,
     ImputeZeroLinUCB,
     InvalidInput,
     LinearAgent,
     LinUCB,
+    RobustUCB,
 )
 
 UTC = datetime.UTC
@@ -62,12 +67,42 @@ def test_a_late_reward_after_other_news_is_still_one_play(imputes):
     agent.observe(second, 1.0)
     agent.observe(first, 0.5)
     assert agent.counts["late"] == 1
-    learned = [2.0, 1.0] if imputes else [2.0, 1.5]
-    assert agent._state[0, :2].tolist() == learned
+    assert agent._state[0, :2].tolist() == [2.0, 1.5]
     assert agent._plays.tolist() == [2.0]
     assert agent.observations_per_arm.tolist() == [2]
     assert agent.estimates().records()[0]["mean"] == 0.75
     assert Agent.from_dict(agent.to_dict()).counts == agent.counts
+
+
+@pytest.mark.parametrize(
+    "base", [UCB(), IMED("bernoulli"), KLUCB("bernoulli"), BernoulliThompson()], ids=repr
+)
+def test_a_late_reward_replaces_the_zero_that_was_imputed(base):
+    agent = Agent(ImputeZero(base), 2, reward="bernoulli")
+    prompt = Agent(ImputeZero(base), 2, reward="bernoulli")
+    for one, missing in ((agent, True), (prompt, False)):
+        for _ in range(3):
+            one.observe(one.choose([0]), 1.0)
+        late = one.choose([0])
+        if missing:
+            one.miss(late)
+        one.observe(late, 1.0)
+    assert agent._content() == prompt._content()
+    assert (agent.counts["late"], prompt.counts["late"]) == (1, 0)
+    assert Agent.from_dict(agent.to_dict()).to_dict() == agent.to_dict()
+
+
+@pytest.mark.parametrize("policy", [ImputeMean(), ImputeZero(RobustUCB())], ids=repr)
+def test_a_late_reward_is_counted_but_not_learned_where_it_cannot_replace_a_guess(policy):
+    agent = Agent(policy, 1)
+    agent.observe(agent.choose(), 0.5)
+    missed = agent.choose()
+    agent.miss(missed)
+    before = agent._state.tolist()
+    agent.observe(missed, 1.0)
+    assert agent._state.tolist() == before
+    assert agent.counts["late"] == 1
+    assert agent.estimates().records()[0]["mean"] == 0.75
 
 
 def test_a_late_reward_is_counted_but_not_learned_where_a_linear_policy_imputed():

@@ -106,6 +106,8 @@ def test_an_agent_of_actions_with_features_names_the_winner_among_those_given():
     assert found.margins == pytest.approx(expected.margins)
     with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
         agent.winner([1.0, 0.0])
+    with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
+        agent.winner()
 
 
 def test_agents_without_a_valid_ellipsoid_name_no_winner():

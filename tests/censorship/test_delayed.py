@@ -83,12 +83,24 @@ def linear(censorship):
         (lambda: Delayed(Fixed(1), sends="clicks"), "`Delayed.sends` must be one of all, conv"),
         (lambda: study(Delayed([Fixed(1)] * 3)), "Delayed.laws` must have 2 entries, one per arm"),
         (
-            lambda: study(Delayed([Fixed(1), Fixed(9)], window=3)),
-            "Delayed.laws, arm 1` must let some rewards arrive within the window of 3 rounds",
+            lambda: Delayed([Fixed(1), Fixed(9)], window=3),
+            "`Delayed.laws, arm 1` must let some rewards arrive within the window of 3 rounds",
+        ),
+        (
+            lambda: Delayed(Fixed(5), window=3),
+            "`Delayed.laws` must let some rewards arrive within the window of 3 rounds; got Fixed",
+        ),
+        (
+            lambda: Delayed(Fixed(1, arrive=0.0), window=3),
+            "`Delayed.laws` must let some rewards arrive; got",
         ),
         (
             lambda: study(Delayed(Fixed(1), sends="conversions"), reward="gaussian"),
-            "Delayed.sends` must be all for gaussian rewards",
+            "Delayed.sends` must be all for these gaussian rewards",
+        ),
+        (
+            lambda: study(Delayed(Fixed(1), sends="conversions"), reward="uniform", noise=0.4),
+            "Delayed.sends` must be all for these uniform rewards",
         ),
         (
             lambda: study(Delayed(GeometricDelay(5)), ConversionUCB()),
@@ -165,7 +177,7 @@ def test_a_mistake_in_a_spec_is_named_with_its_place(old, new, message):
 
 def test_messages_on_laws_fit_the_window_and_their_number():
     with pytest.raises(InvalidInput, match="must let some rewards arrive; got") as error:
-        Delayed(Fixed(1, arrive=0.0)).checked(2)
+        Delayed(Fixed(1, arrive=0.0))
     assert "None" not in str(error.value)
     four = Delayed([Fixed(rounds) for rounds in range(4)]).in_words()
     assert "and 1 other law." in four

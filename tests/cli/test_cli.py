@@ -385,3 +385,11 @@ def test_commands_import_modules_that_register_kinds(run, tmp_path, own_kinds):
     assert run("study", "own.toml", "--engine", "reference", *own)[0] == 0
     assert run("report", "study", *own)[0] == 0
     assert run("bounds", "own.toml", *own)[0] == 0
+
+
+def test_an_empty_number_of_rounds_to_a_winner_is_explained(run, tmp_path):
+    plain = TOML.split("[policies.wrong]")[0]
+    (tmp_path / "race.toml").write_text('stop = "winner"\n' + plain)
+    out = run("study", "race.toml", "--out", "race", "--engine", "reference")[1]
+    assert "the median; empty where at most half of the replications have one" in out
+    assert "rounds to winner" not in run("study", "good.toml", "--out", "plain")[1].lower()

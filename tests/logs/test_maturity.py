@@ -1,11 +1,12 @@
 """Rewards still on their way are told from rewards that will not come."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from halfseen import InvalidInput, audit
-from halfseen.logs.delays import kaplan_meier
+from halfseen import InvalidInput, audit, kaplan_meier
 from halfseen.logs.time_bins import duration_in_words
 
 DAY = pd.Timedelta(days=1)
@@ -43,6 +44,14 @@ def test_kaplan_meier_equals_lifelines():
     assert law.share[[0, 1, 3]] == pytest.approx([0.3, 0.416666666667, 0.708333333333], abs=1e-12)
     errors = np.sqrt(law.variance[[0, 1, 3]])
     assert errors == pytest.approx([0.144913767462, 0.161015297180, 0.166579838494], abs=1e-12)
+
+
+def test_kaplan_meier_refuses_what_is_no_count():
+    for bad in ([-1, 2], [math.nan, 1], "ab", 3):
+        with pytest.raises(InvalidInput, match="`back` must be an array of counts of at least 0"):
+            kaplan_meier(bad, [1, 0])
+    with pytest.raises(InvalidInput, match=r"`waiting` must have the shape of `back`, \(2,\); got"):
+        kaplan_meier([1, 0], [1])
 
 
 def test_the_audit_of_whole_delays_equals_lifelines():

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from halfseen import InvalidInput, StorageError
+from halfseen.agents.more_arms import with_arms
 from halfseen.service.decision_service import Service
 from halfseen.service.exchange import Activate, Decide, Noted, Outcome, Served
 from halfseen.service.loop_config import loop_config
@@ -34,6 +35,15 @@ def driver(tmp_path):
 def features(name="ads", **changes):
     given = {"name": name, "dimension": 2, "policy": {"kind": "lin-ucb"}, "window": 10.0}
     return loop_config(given | changes)
+
+
+@pytest.mark.parametrize(("law", "noise"), [("bernoulli", 0.5), ("poisson", 3.0)])
+def test_the_law_of_a_loop_decides_its_noise_of_new_arms_too(law, noise):
+    config = banner(reward=law, noise=None, bound=9.0)
+    agent = config.agent()
+    assert agent.setting.noise.tolist() == [noise] * len(config.arms)
+    more = with_arms(agent, [*config.arms, "new"], noise=config.noise, floor=config.floor)
+    assert more.setting.noise.tolist() == [noise] * (len(config.arms) + 1)
 
 
 ROWS = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.agents.arm_chances import decision_by_chance
+from halfseen.agents.arm_setting import arm_setting
 from halfseen.agents.base import LiveAgent
 from halfseen.agents.decisions import Decision
 from halfseen.agents.elsewhere import Turn
@@ -21,9 +22,9 @@ from halfseen.engine.loops.live import absorb, pass_over, played, select
 from halfseen.engine.specialise import compiled
 from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
-from halfseen.policies import Policy
-from halfseen.problems import REWARD_LAWS, RewardLaw, Setting
-from halfseen.problems.arms import LARGEST
+from halfseen.policies import ImputeZero, Policy
+from halfseen.policies.arms.base import COUNT
+from halfseen.problems import REWARD_LAWS, RewardLaw
 from halfseen.studies.spec import describe, policy_from
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ class Agent(LiveAgent):
 
     Feedback may come at once, late, in any order, or never. A decision is settled by `observe` or
     `miss`. The same outcome again changes nothing, another one raises `DecisionError`. A reward
-    that comes after `miss` or `expire` is counted as late, and learned unless the policy learned
-    something from the miss.
+    that comes after `miss` or `expire` is counted as late and learned. It replaces the 0 that
+    `ImputeZero` learned from the miss, where its base policy keeps counts and sums alone; other
+    policies that learned something from the miss do not learn it, `estimates` always does.
 
     Parameters
     ----------
@@ -46,14 +48,16 @@ class Agent(LiveAgent):
     arms
         How many arms there are, or their names.
     noise
-        Sub-Gaussian scale of the rewards, one number or one per arm; 1/2 for rewards in [0, 1].
+        Sub-Gaussian scale of the rewards, one number or one per arm; 1/2 covers rewards in [0, 1].
+        Left out, what a study with means up to `bound` tells of the law: 1/2 for Bernoulli, the
+        root of `bound` for Poisson, `bound` for exponential rewards, 1 for Gaussian ones.
     bound
         A number no mean reward exceeds in absolute value.
     horizon
         The approximate number of decisions that will be made, for policies that use it.
     reward
         The law of the rewards, for policies that depend on it: its name, or a law that is
-        registered, of which the kind matters and not its parameters: the scale is `noise`.
+        registered, whose parameters matter only where `noise` is left out.
     seed
         Seed of the draws of randomised policies, and of those of the floor.
     floor
@@ -86,7 +90,7 @@ class Agent(LiveAgent):
         policy: Policy,
         arms: int | Sequence[str],
         *,
-        noise: float | Sequence[float] = 1.0,
+        noise: float | Sequence[float] | None = None,
         bound: float = 1.0,
         horizon: int = 100_000,
         reward: str | RewardLaw = "gaussian",
@@ -108,26 +112,13 @@ class Agent(LiveAgent):
             )
         self.arms = Arms.checked(arms)
         count = self.arms.count
-        limits: Any = {"at_least": 0.0, "at_most": LARGEST}
-        if isinstance(noise, Iterable) and not isinstance(noise, str | bytes):
-            scales = checks.vector("Agent.noise", noise, length=count, **limits)
-        else:
-            scales = (checks.number("Agent.noise", noise, **limits),) * count
-        named = reward.kind if isinstance(reward, RewardLaw) else reward
-        law = REWARD_LAWS[checks.one_of("Agent.reward", named, REWARD_LAWS)]
         self.policy = policy
-        self.setting = Setting(
-            noise=np.array(scales),
-            bound=checks.number("Agent.bound", bound, **limits),
-            horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
-            reward=named,
-            sub_gaussian=law.sub_gaussian,
-        )
+        self.setting = arm_setting(count, noise, bound, horizon, reward)
         self.seed = checks.seed("Agent.seed", seed)
         self.floor = checks.number("Agent.floor", floor, at_least=0.0, at_most=1.0 / count)
         self.probabilities = checks.yes_or_no("Agent.probabilities", probabilities)
         policy.check(self.setting)
-        self._law = law
+        self._law = REWARD_LAWS[self.setting.reward]
         self._compile()
         self._state = np.zeros((count, kernels.statistics))
         self._seen = [0] * count
@@ -149,6 +140,7 @@ class Agent(LiveAgent):
         self._pass_over = compiled(pass_over, kernels) if kernels.fill else None
         self._played = compiled(played, kernels) if kernels.pull else None
         self._imputes = kernels.fill is not None
+        self._replaces = isinstance(self.policy, ImputeZero) and self.policy.replaces
         self._waits = kernels.waits
         self._random = self.policy.is_random
         self._binary = self.setting.reward == "bernoulli"
@@ -275,7 +267,9 @@ class Agent(LiveAgent):
 
     def _learn_from(self, entry: Entry, reward: float, late: bool) -> None:
         arm = entry.payload
-        if not (late and self._imputes):
+        if late and self._replaces:
+            self._state[arm, COUNT] -= 1.0  # the imputed 0
+        if not (late and self._imputes) or self._replaces:
             self._absorb(self._state, arm, reward, self._table)
         self._seen[arm] += 1
         self._plays[arm] += self._missed[arm] + (0.0 if late else 1.0)  # a late one was missed

@@ -40,8 +40,8 @@ class LiveAgent(Shared, Shown, ABC):
 
     A decision is *pending* until `observe` or `miss` settles it, or *held* until `activate` says
     that it is shown. The same outcome again changes nothing; another one raises `DecisionError`.
-    A reward that comes after `miss` or `expire` is late: it is counted, and learned if the policy
-    learned nothing from the miss.
+    A reward that comes after `miss` or `expire` is late: it is counted, and learned unless the
+    policy learned something from the miss that cannot be replaced.
     """
 
     policy: Any
@@ -71,7 +71,7 @@ class LiveAgent(Shared, Shown, ABC):
 
     @abstractmethod
     def _learn_from(self, entry: Entry, reward: float, late: bool) -> None:
-        """Learn the reward of a decision, unless it is late and the policy imputed one."""
+        """Learn the reward of a decision, unless it is late and cannot replace an imputed one."""
 
     @abstractmethod
     def _learn_missing(self, entry: Entry) -> None:
@@ -135,6 +135,9 @@ class LiveAgent(Shared, Shown, ABC):
 
     def observe(self, decision: Any, reward: float | None, *, at: Any = None) -> None:
         """Learn the reward of a decision; None or NaN is the same as `miss`.
+
+        After `miss` or `expire` it is counted as late. It then replaces the 0 that `ImputeZero`
+        learned, as a rule; other policies that learned from the miss keep what they learned.
 
         Parameters
         ----------

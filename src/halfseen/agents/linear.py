@@ -288,7 +288,7 @@ class LinearAgent(LiveAgent):
     def _name(self, choice: int) -> int:
         return choice
 
-    def winner(self, actions: Any, level: float = 0.95) -> WinningAction:
+    def winner(self, actions: Any = None, level: float = 0.95) -> WinningAction:
         """Return which row of `actions` is shown to be the best, if one is, whenever this is asked.
 
         An action that is not the best is ever named with probability at most 1 - `level`, whatever

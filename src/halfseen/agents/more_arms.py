@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from halfseen.agents.arm_setting import arm_setting
 from halfseen.agents.arms import Agent
 
 
-def with_arms(agent: Agent, names: list[str], *, noise: float, floor: float) -> Agent:
+def with_arms(agent: Agent, names: list[str], *, noise: float | None, floor: float) -> Agent:
     """Return the agent with the arms `names`, of which its own are the first.
 
-    New arms start empty; what was learned of the others and all decisions are taken over.
+    New arms start empty, with `noise` as `Agent` takes it; what was learned of the others and all
+    decisions are taken over.
 
     Examples
     --------
@@ -22,11 +24,11 @@ def with_arms(agent: Agent, names: list[str], *, noise: float, floor: float) -> 
     """
     old, setting = agent.arms.count, agent.setting
     given: Any = {"bound": setting.bound, "horizon": setting.horizon, "reward": setting.reward}
-    scales = [*setting.noise.tolist(), *[noise] * (len(names) - old)]
+    added = arm_setting(len(names) - old, noise, **given).noise
     made = Agent(
         agent.policy,
         names,
-        noise=scales,
+        noise=[*setting.noise.tolist(), *added.tolist()],
         seed=agent.seed,
         floor=floor,
         probabilities=agent.probabilities,

@@ -77,7 +77,7 @@ class SavedAgent(BaseModel):
         kernels = agent.policy.kernels()
         state, seen = np.array(self.state), np.array(self.observations)
         counts = state[:, COUNT]
-        late = agent._ledger.late  # which a policy that imputes has not learned
+        late = agent._ledger.late  # which a policy that imputes may not have learned
         if not np.all(counts + late >= seen if kernels.fill else counts == seen):
             return False
         if not np.all(np.abs(state) <= LARGEST * LARGEST * (1.0 + counts[:, None])):

@@ -63,6 +63,7 @@ class Delayed(Censorship):
             )
             object.__setattr__(self, "window", window)
         checks.one_of("Delayed.sends", self.sends, SENDS)
+        self._check_arrivals()
 
     @property
     def by_place(self) -> bool:  # type: ignore[override]
@@ -116,24 +117,6 @@ class Delayed(Censorship):
             return None
         return Profile(observe_probability, np.zeros(dimension), np.array([self.observe_range[0]]))
 
-    def checked(self, actions: Any) -> Vector:
-        """Return :meth:`probabilities`; refuse a window in which nothing can arrive."""
-        values = self.probabilities(actions)
-        if not values.min() > 0.0:
-            place = int(np.argmin(values))
-            within = (
-                ""
-                if self.window is None
-                else f" within the window of {counted('round', self.window)}"
-            )
-            raise InvalidInput(
-                f"Delayed.laws, arm {place}",
-                f"must let some rewards arrive{within}",
-                min(self.pairs(len(values))[place], key=self._arrives),
-                "Lengthen the window, or leave the arm out." if within else "Leave the arm out.",
-            )
-        return super().checked(actions)
-
     def message_rates(self, problem: Any) -> Vector:
         """Return the probability that playing an arm brings a message; NaN where not known."""
         window = math.inf if self.window is None else self.window
@@ -165,6 +148,23 @@ class Delayed(Censorship):
     def _entries(self) -> list[Pair]:
         laws = (self.laws,) if isinstance(self.laws, DelayLaw) else self.laws
         return [(law, law) if isinstance(law, DelayLaw) else (law[0], law[1]) for law in laws]
+
+    def _check_arrivals(self) -> None:
+        """Refuse laws by which nothing can arrive within the window."""
+        for place, pair in enumerate(self._entries()):
+            last = min(pair, key=self._arrives)
+            if self._arrives(last) > 0.0:
+                continue
+            within, fix = "", "Give an `arrive` above 0"
+            if self.window is not None and last.arrive > 0.0:
+                within = f" within the window of {counted('round', self.window)}"
+                fix = "Lengthen the window"
+            raise InvalidInput(
+                f"Delayed.laws, arm {place}" if self.by_place else "Delayed.laws",
+                f"must let some rewards arrive{within}",
+                last,
+                f"{fix}, or leave the arm out." if self.by_place else f"{fix}.",
+            )
 
     def _arrives(self, law: DelayLaw) -> float:
         return law.arrive if self.window is None else float(law.arrived_by(self.window))

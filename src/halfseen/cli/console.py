@@ -105,6 +105,7 @@ def _print_table(result: Result) -> None:
     console = Console(markup=False, emoji=False, highlight=False)
     if not console.is_terminal:  # a file or a pipe: lines are not wrapped
         print(summary)
+        _explain_winners(summary)
         return
     single = len(result.study.problems) == 1
     columns = [c for c in summary.columns if not (single and c == "problem")]
@@ -114,6 +115,13 @@ def _print_table(result: Result) -> None:
         names = [c for c in columns if c in WORDS]
         title = f"Winners, at level {result.study.level:g}"
         console.print(_grid(title, [*names, *WINNER_COLUMNS], summary))
+        _explain_winners(summary)
+
+
+def _explain_winners(summary: Table) -> None:
+    """Say what an empty number of rounds to a winner means, if there is one."""
+    if any(record.get("rounds to winner", 0.0) is None for record in summary):
+        print("Rounds to winner: the median; empty where at most half of the replications have one")
 
 
 def _grid(title: str, columns: list[str], records: Table) -> RichTable:

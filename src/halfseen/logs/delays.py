@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.equality import ByValue
+from halfseen.errors import InvalidInput, InWords
 from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
@@ -21,7 +22,7 @@ ENTRIES = 8_000_000  # cells of all arms together, roughly
 PARTS = 20  # cells up to the median delay
 
 
-class DelayLaw(NamedTuple):
+class DelayEstimate(NamedTuple):
     """The estimated share of rewards that are back within each delay.
 
     Attributes
@@ -39,7 +40,7 @@ class DelayLaw(NamedTuple):
     at_risk: NDArray[Any]
 
 
-def kaplan_meier(back: NDArray[Any], waiting: NDArray[Any], *, grouped: bool = False) -> DelayLaw:
+def kaplan_meier(back: Any, waiting: Any, *, grouped: bool = False) -> DelayEstimate:
     r"""Estimate the distribution of delays when some decisions are still pending.
 
     .. math:: F_j = 1 - \prod_{i \le j} \Big(1 - \frac{e_i}{r_i}\Big), \qquad
@@ -48,16 +49,16 @@ def kaplan_meier(back: NDArray[Any], waiting: NDArray[Any], *, grouped: bool = F
     Parameters
     ----------
     back
-        Rewards that came back with each delay, the delays ascending along the last axis.
+        How many rewards came back with each delay; the delays ascend along the last axis.
     waiting
-        Decisions whose reward is not back, by their age.
+        How many decisions of each age have no reward yet, an array of the same shape.
     grouped
         True if an entry stands for an interval of delays: half of the decisions that stop being
         followed inside it then count as at risk. False if it stands for one delay.
 
     Returns
     -------
-    DelayLaw
+    DelayEstimate
         The estimate at the end of each entry.
 
     References
@@ -66,11 +67,28 @@ def kaplan_meier(back: NDArray[Any], waiting: NDArray[Any], *, grouped: bool = F
 
     Examples
     --------
-    >>> law = kaplan_meier(np.array([3, 1, 0, 2]), np.array([1, 0, 1, 0]))
-    >>> law.share.round(4).tolist()
-    [0.375, 0.5312, 0.5312, 1.0]
+    Six rewards came back, after 0, 0, 0, 1, 3 and 3 days; four decisions wait, 7, 5, 2 and 0 days
+    old. Of the ten, three came back at once; of the six still followed after a day, one; of the
+    four still followed after three days, two. So 1 - 7/10 * 5/6 * 2/4 are back within three days.
+
+    >>> import numpy as np
+    >>> from halfseen import kaplan_meier
+    >>> back = np.bincount([0, 0, 0, 1, 3, 3], minlength=8)
+    >>> waiting = np.bincount([7, 5, 2, 0], minlength=8)
+    >>> delays = kaplan_meier(back, waiting)
+    >>> delays.share[:4].round(4).tolist(), round(1 - 7 / 10 * 5 / 6 * 2 / 4, 4)
+    ([0.3, 0.4167, 0.4167, 0.7083], 0.7083)
+    >>> np.sqrt(delays.variance[3]).round(4).item()
+    0.1666
     """
-    e, c = np.asarray(back, dtype=float), np.asarray(waiting, dtype=float)
+    e, c = (_counts(name, value) for name, value in (("back", back), ("waiting", waiting)))
+    if e.shape != c.shape:
+        raise InvalidInput(
+            "waiting",
+            f"must have the shape of `back`, {e.shape}",
+            InWords(f"the shape {c.shape}"),
+            "Count both with np.bincount(..., minlength=...).",
+        )
     total = e + c
     risk = np.flip(np.cumsum(np.flip(total, -1), axis=-1), -1) - (0.5 * c if grouped else 0.0)
     risk = np.maximum(risk, e)
@@ -79,7 +97,19 @@ def kaplan_meier(back: NDArray[Any], waiting: NDArray[Any], *, grouped: bool = F
         terms = np.where(e > 0.0, e / (risk * (risk - e)), 0.0)
         survival = np.cumprod(left, axis=-1)
         variance = np.where(survival > 0.0, survival**2 * np.cumsum(terms, axis=-1), 0.0)
-    return DelayLaw(1.0 - survival, variance, risk)
+    return DelayEstimate(1.0 - survival, variance, risk)
+
+
+def _counts(field: str, value: Any) -> Vector:
+    """Return counts as an array of floats, or refuse them."""
+    try:
+        counts = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        counts = np.array(math.nan)
+    if counts.ndim == 0 or not np.all(np.isfinite(counts) & (counts >= 0.0)):
+        fix = "Count delays with np.bincount(...)."
+        raise InvalidInput(field, "must be an array of counts of at least 0", value, fix)
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +164,7 @@ class DelayCells(ByValue):
         back, waiting = (sum_by(self.cell, v, self.size) for v in (self.back, self.waiting))
         return back, waiting
 
-    def law(self, arm: int) -> DelayLaw:
+    def law(self, arm: int) -> DelayEstimate:
         """Return the law of delays of one arm, at the `ends` of the cells."""
         back, waiting = self.tables(arm, arm + 1)
         return kaplan_meier(back[0], waiting[0], grouped=not self.exact)

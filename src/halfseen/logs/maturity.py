@@ -12,7 +12,7 @@ from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
-from halfseen.logs.delays import DelayCells, DelayLaw, count_delays, find_ends, kaplan_meier
+from halfseen.logs.delays import DelayCells, DelayEstimate, count_delays, find_ends, kaplan_meier
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY, duration_in_words, moment_in_words
@@ -85,7 +85,7 @@ class Maturity(Shown, ByValue):
     pace: float
 
     @property
-    def pooled(self) -> DelayLaw:
+    def pooled(self) -> DelayEstimate:
         """The law of delays of all arms together, at the ends of the cells."""
         return kaplan_meier(*self.cells.pooled(), grouped=not self.cells.exact)
 
@@ -313,7 +313,7 @@ def _median_time(decisions: Decisions) -> float:
     return float(bins.starts[int(np.searchsorted(rows, rows[-1] / 2.0))]) + bins.step / 2.0
 
 
-def _followed(cells: DelayCells, window: float | None) -> tuple[DelayLaw, int]:
+def _followed(cells: DelayCells, window: float | None) -> tuple[DelayEstimate, int]:
     """Return the pooled law of delays and the last cell up to which it is followed."""
     back, waiting = cells.pooled()
     law = kaplan_meier(back, waiting, grouped=not cells.exact)

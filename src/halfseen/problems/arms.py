@@ -121,6 +121,17 @@ class ArmedBandit(Problem):
         return np.array(self._scale)  # type: ignore[attr-defined]
 
     @property
+    def limits(self) -> tuple[float, float]:
+        """The smallest and the largest reward of all arms, infinite where the law names none."""
+        low, high = self.law.limits(np.array(self.means), self.scale)
+        return float(low.min()), float(high.max())
+
+    @property
+    def non_negative(self) -> bool:
+        """Whether no reward is below 0."""
+        return self.law.non_negative or self.limits[0] >= -ROUNDING
+
+    @property
     def playable(self) -> NDArray[np.int64]:
         """The arms that can ever be played when the action set is fixed, else all of them."""
         return np.array(self.actions.playable(self.arms))
@@ -151,7 +162,7 @@ class ArmedBandit(Problem):
     def setting(self, horizon: int) -> Setting:
         """Return what a policy is told before the first round."""
         bound = float(np.max(np.abs(self.means)))
-        low, high = self.law.limits(np.array(self.means), self.scale)
+        low, high = self.limits
         return Setting(
             noise=self.scale,
             bound=bound,
@@ -159,6 +170,6 @@ class ArmedBandit(Problem):
             reward=self.law.kind,
             sub_gaussian=self.law.sub_gaussian,
             finite_variance=self.law.finite_variance,
-            unit_interval=bool(low.min() >= -ROUNDING and high.max() <= 1.0 + ROUNDING),
+            unit_interval=low >= -ROUNDING and high <= 1.0 + ROUNDING,
             offered=len(self.playable),
         )

@@ -156,3 +156,16 @@ def law_named(field: str, value: Any) -> RewardLaw:
         raise InvalidInput(
             field, "must come with its parameters", value, f"Give {kind.__name__}(...)."
         ) from None
+
+
+def usual_noise(law: RewardLaw, bound: float) -> float:
+    """Return the scale that policies are told where no noise is given and no mean exceeds `bound`.
+
+    Examples
+    --------
+    >>> usual_noise(law_named("reward", "bernoulli"), 1.0)
+    0.5
+    >>> usual_noise(law_named("reward", "poisson"), 9.0)
+    3.0
+    """
+    return float(law.scale(np.array([bound]), np.ones(1))[0])

@@ -277,7 +277,7 @@ class LoopState:
         self.config = self._in_force(event.revision)
         if isinstance(self.agent, Agent):
             arms, config = self.config.arms or [], self.config
-            self.agent = with_arms(self.agent, arms, noise=config.scale, floor=config.floor)
+            self.agent = with_arms(self.agent, arms, noise=config.noise, floor=config.floor)
         else:
             self.agent.floor = self.config.floor
         self._name_arms()

@@ -59,7 +59,8 @@ class LoopConfig(BaseModel):
         of them if none came in time; it goes with ``rewards = "first"`` only.
     missing
         None: what is missing teaches nothing. 0: a missing reward is learned as 0, which is
-        wrong unless silence really means 0.
+        wrong unless silence really means 0. A late one that is learned replaces the 0, as for
+        `Agent`; in loops of features it cannot, and is counted only.
     store_features
         False to keep no features in the log. Only loops of arms can do without.
     retention
@@ -109,8 +110,7 @@ class LoopConfig(BaseModel):
             policy = policy_from(self.policy)
             if self.missing == 0:
                 policy = ImputeZero(policy)
-            arms: Any = {"noise": self.scale, "reward": self.reward}
-            return Agent(policy, self.arms, **arms, **common)
+            return Agent(policy, self.arms, noise=self.noise, reward=self.reward, **common)
         assert self.dimension is not None
         linear = linear_policy_from(self.policy)
         if self.missing == 0:
@@ -118,13 +118,8 @@ class LoopConfig(BaseModel):
         if isinstance(linear, GLMPolicy):
             more: Any = {"link": self.link, "noise": self.noise}
             return GLMAgent(linear, self.dimension, **more, **common)
-        return LinearAgent(linear, self.dimension, noise=self.scale, **common)
-
-    @property
-    def scale(self) -> float:
-        """The sub-Gaussian scale of the rewards: 1/2 for rewards 0 or 1 if nothing is given."""
-        usual = 0.5 if self.reward == "bernoulli" and self.arms is not None else 1.0
-        return usual if self.noise is None else self.noise
+        noise = 1.0 if self.noise is None else self.noise
+        return LinearAgent(linear, self.dimension, noise=noise, **common)
 
     def offered(self) -> list[str]:
         """Return the arms that are not retired."""

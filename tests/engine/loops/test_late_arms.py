@@ -279,3 +279,12 @@ def test_conversion_ucb_corrects_nothing_where_every_reward_is_seen_at_once():
     ).data
     told, known = (data.regret.sel(policy=name) for name in policies)
     assert np.array_equal(told, known)
+
+
+@pytest.mark.parametrize("law", ["uniform", "rademacher"])
+def test_conversions_of_rewards_that_are_all_above_zero_are_all_rewards(law):
+    problem = ArmedBandit([0.5, 0.4], 0.1, reward=law)
+    late = {s: Delayed(GeometricDelay(5), window=20, sends=s) for s in ("all", "conversions")}
+    result = simulate(Study(problem, late, HoeffdingUCB(), horizon=60), engine="reference")
+    for name in ("regret", "pulls", "observations"):
+        assert np.array_equal(result.tracks[name][:, 0], result.tracks[name][:, 1])

@@ -3,8 +3,14 @@ import math
 import numpy as np
 import pytest
 
-from halfseen import UCB, ArmedBandit, BernoulliThompson, PerArm, RandomArms, Study, theory
-from halfseen.report.study.bounds import PAPER, SMALLEST, bounds_along, bounds_at_horizon
+from halfseen import IMED, UCB, ArmedBandit, BernoulliThompson, PerArm, RandomArms, Study, theory
+from halfseen.report.study.bounds import (
+    PAPER,
+    SMALLEST,
+    bounds_along,
+    bounds_at_horizon,
+    study_bounds,
+)
 from halfseen.report.study.measures import places
 from halfseen.theory.along_a_run import optimism_failure
 
@@ -55,3 +61,13 @@ def test_moving_arms_have_no_instance_bound():
     table = bounds_at_horizon(moving, HORIZON)
     assert not table["instance"].applies
     assert curves[SMALLEST][-1] == pytest.approx(table.smallest.value, rel=1e-12)
+
+
+def test_before_a_run_it_says_what_would_make_the_lower_bound_say_more(tmp_path):
+    gaps = ArmedBandit([0.5, 0.4, 0.3, 0.2, 0.1], noise=0.5)
+    observe = PerArm([0.3, 0.9, 0.1, 0.5, 0.2])
+    (cell,) = study_bounds(Study(gaps, observe, IMED(), horizon=10_000, baseline=False), tmp_path)
+    said = str(cell)
+    assert "nothing follows for policies that lose at most 4,000" in said
+    assert "or for those that lose less than 500." in said
+    assert "4,000 is the smallest bound above; once the study has been run, its measured" in said

@@ -54,7 +54,7 @@ def test_arms_that_cannot_be_played_do_not_count():
     ("problem", "policy", "reason"),
     [
         (ARMS, MOSS(), "proved for a known dimension, not for a learned one"),
-        (ARMS, MOSS(9.0), "proved for dimension = the sum of 1/p, 8.11111"),
+        (ARMS, MOSS(9.0), "proved for dimension = the sum of 1/p, 8.11111111"),
         (ArmedBandit(MEANS, noise=[1, 2, 1]), MOSS(TOTAL), "proved for one noise"),
         (ArmedBandit([2, 1, 1], reward="poisson"), MOSS(TOTAL), "proved for sub-Gaussian rewards"),
         (
@@ -68,6 +68,11 @@ def test_where_it_is_not_proved_it_says_why(problem, policy, reason):
     found = bound(problem, policy)
     assert not found.applies
     assert reason in found.reason
+
+
+def test_the_dimension_it_names_is_accepted():
+    named = bound(ARMS, MOSS(9.0)).reason.split()[-1]
+    assert bound(ARMS, MOSS(float(named))).applies
 
 
 def test_measured_regret_is_below_it_on_the_hardest_gap():

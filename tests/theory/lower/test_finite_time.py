@@ -55,9 +55,22 @@ def test_a_regret_that_makes_it_vacuous_is_said_to():
     assert found.value == 0.0
     assert not found.says_something
     assert found.possible
-    assert str(found).startswith(
-        "By round 1,000 nothing follows for policies that lose at most 500"
+    said = str(found)
+    assert said.startswith("By round 1,000 nothing follows for policies that lose at most 500")
+    assert said.endswith(
+        "it does after more than 10,000 rounds, or for those that lose less than 50."
     )
+    assert not finite_lower_bound(*G, 9_900, 500).says_something
+    assert finite_lower_bound(*G, 10_100, 500).says_something
+    assert not finite_lower_bound(*G, 1000, 50.5).says_something
+    assert finite_lower_bound(*G, 1000, 49.5).says_something
+
+
+def test_an_arm_that_cannot_rise_says_nothing_at_any_time():
+    sure = ArmedBandit([1.0, 0.5], reward="bernoulli")
+    found = finite_lower_bound(sure, PerArm([0.5, 0.5]), 1e9, 1.0)
+    assert found.silent_until == math.inf
+    assert str(found).endswith("is raised above the best.")
 
 
 def test_a_regret_no_policy_has_everywhere_is_said_to_be_impossible():

@@ -145,3 +145,12 @@ def test_the_certificate_closes_on_random_problems():
 @pytest.mark.slow
 def test_the_certificate_closes_on_300_random_problems():
     assert largest_gap(seed=1, count=300) <= 1e-8
+
+
+def test_a_gap_far_below_the_others_leaves_no_gap_between_the_bounds():
+    gaps, observe = np.array([1e-8, 0.15, 0.01]), np.array([1.0, 0.5, 0.2, 0.7])
+    rows = np.vstack([np.zeros(3), np.eye(3)])
+    found = asymptotic_lower_bound(*linear(rows, -gaps, observe, 1.0))
+    assert found.constant == pytest.approx((2.0 / (gaps * observe[1:])).sum(), rel=1e-12)
+    assert found.constant - found.certificate <= 1e-11 * found.constant
+    assert found.ignoring >= found.constant

@@ -110,14 +110,15 @@ class LateCell(Cell):
     def check_censorship(self) -> None:
         """Refuse delays that do not fit the problem."""
         super().check_censorship()
-        if self.delayed is None or self.problem.law.non_negative:
+        if self.delayed is None or self.problem.non_negative:
             return
         if self.delayed.sends == "conversions":
             raise InvalidInput(
                 "Delayed.sends",
-                f"must be all for {self.problem.law.kind} rewards, which may be below 0",
+                f"must be all for these {self.problem.law.kind} rewards, which may be below 0",
                 "conversions",
-                'Use reward="bernoulli", "poisson" or "exponential".',
+                'Use reward="bernoulli", "poisson" or "exponential", or "uniform" with larger'
+                " means.",
             )
 
     def check_policy(self) -> None:

@@ -52,9 +52,10 @@ class FamilyPolicy(Policy):
                 "Use RobustUCB, or family='gaussian' to take them for normal rewards.",
             )
         if self.family not in (None, "gaussian", setting.reward):
+            own = f"{setting.reward!r}, " if setting.reward in FAMILIES else ""
             raise InvalidInput(
                 f"{name}.family",
-                f"must be 'gaussian' or left out for {setting.reward} rewards",
+                f"must be {own}'gaussian' or left out for {setting.reward} rewards",
                 self.family,
                 f"Leave it out, or declare rewards that are {self.family}.",
             )

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.kernels.kullback_leibler import EXPONENTIAL
-from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, Policy, State
+from halfseen.policies.arms import imed, kl_ucb
+from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, Policy, State, count_and_sum
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.policies.arms.ucb import UCB
 from halfseen.problems.setting import Setting
@@ -86,6 +87,11 @@ class ImputeZero(_Impute):
     kind: ClassVar[str] = "impute-zero"
     imputed = "0"
     fill = staticmethod(zero)
+
+    @property
+    def replaces(self) -> bool:
+        """Whether counts and sums are all the base keeps, so that a reward can replace a 0."""
+        return self.base.kernels().learn in (count_and_sum, imed.learn, kl_ucb.learn)
 
     def check(self, setting: Setting) -> None:
         """Refuse what the base policy refuses, and indices that a reward of 0 makes infinite."""

@@ -98,6 +98,12 @@ class CellBounds:
             others = [bound.name for bound in absent if bound.reason == reason]
             lines.append(f"not here ({reason}): {', '.join(others)}")
         lines += self.lower.sentences()
+        finite_time = self.lower.finite
+        if self.measured is None and finite_time is not None and not finite_time.says_something:
+            lines.append(
+                f"{finite_time.regret:,.4g} is the smallest bound above; once the study has been"
+                " run, its measured regret takes that place."
+            )
         if self.growth is not None and self.lower.asymptotic is not None:
             lines.append(self.growth.against(self.lower.asymptotic.constant))
         return "\n".join(lines)

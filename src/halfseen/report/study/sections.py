@@ -188,7 +188,8 @@ def _winners(
     note = (
         f"The winner is the first arm shown to be the best at level {result.study.level:g}, looking"
         " after every observation. “Declared” is the share of replications with a winner, “rounds"
-        " to winner” the median over all, “right” the share of winners that are best arms."
+        " to winner” the median, left out where at most half of them have one, “right” the share"
+        " of winners that are best arms."
     )
     rows = list(zip(*columns.values(), strict=True))
     words = range(len(names))

@@ -32,7 +32,7 @@ def moss_obstacle(problem: ArmedBandit, policy: MOSS, world: World) -> str | Non
         return "proved for a known dimension, not for a learned one"
     total = float(np.sum(1.0 / world.observe))
     if policy.dimension != ARMS and not math.isclose(float(policy.dimension), total, rel_tol=1e-6):
-        return f"proved for dimension = the sum of 1/p, {total:.6g}"
+        return f"proved for dimension = the sum of 1/p, {total:.9g}"
     return None
 
 

@@ -218,7 +218,7 @@ def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLo
         terms=terms,
         allocation=found.plays,
         certificate=found.certificate,
-        ignoring=math.fsum(without),
+        ignoring=max(found.constant, math.fsum(without)),  # it is but for rounding
         uncensored=free.constant,
         reference="Graves, Lai (1997)",
     )

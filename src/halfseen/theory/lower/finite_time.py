@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.problems import ArmedBandit
-from halfseen.theory.lower.arm_class import ArmClass, arm_class
+from halfseen.theory.lower.arm_class import BOUNDED, ArmClass, arm_class
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 SECTIONS = 60
@@ -37,6 +37,9 @@ class FiniteLowerBound(Shown, ByValue):
         The number of rounds it holds for.
     regret
         The regret a policy must not exceed on this and the neighbouring problems.
+    silent_until
+        The number of rounds up to which nothing follows for that regret: 8 times it, divided by
+        the largest rise of an arm, at most its gap; infinite if none can rise.
     """
 
     value: float
@@ -44,6 +47,7 @@ class FiniteLowerBound(Shown, ByValue):
     raised: Vector
     horizon: float
     regret: float
+    silent_until: float
 
     @property
     def possible(self) -> bool:
@@ -68,9 +72,13 @@ class FiniteLowerBound(Shown, ByValue):
                 " problems every policy loses more."
             )
         if not self.says_something:
+            said = f"By round {rounds} nothing follows for policies that lose at most {most}"
+            if math.isinf(self.silent_until):
+                return f"{said} {problems}."
+            less = self.regret * self.horizon / self.silent_until
             return (
-                f"By round {rounds} nothing follows for policies that lose at most {most}"
-                f" {problems}; it does after more rounds, or for those that lose less."
+                f"{said} {problems}; it does after more than {self.silent_until:,.0f} rounds, or"
+                f" for those that lose less than {less:,.4g}."
             )
         return (
             f"By round {rounds} it is at least {self.value:,.4g} for any policy that loses at most"
@@ -152,12 +160,15 @@ def finite_lower_bound(
     ratios, rises = _largest_ratios(arms, math.log(time) - math.log(8.0 * most))
     terms[arms.worse] = arms.gaps[arms.worse] / arms.observe[arms.worse] * ratios
     raised[arms.worse] = rises
+    room = 1.0 - arms.means.max() if arms.family in ("bernoulli", BOUNDED) else math.inf
+    rise = float(min(arms.gaps.max(), room))
     return FiniteLowerBound(
         value=math.fsum(terms),
         terms=arms.per_arm(terms, 0.0),
         raised=arms.per_arm(raised, 0.0),
         horizon=time,
         regret=most,
+        silent_until=8.0 * most / rise if rise > 0.0 else math.inf,
     )
 
 

@@ -12,7 +12,7 @@ from halfseen.checks import Vector
 from halfseen.equality import ByValue
 
 PARALLEL, RANK = 1e-12, 1e-9  # relative lengths below which a direction is not there
-SUPPORTS = (1e-4, 1e-6, 1e-2)  # what counts as positive when the solution is polished
+SUPPORTS = (1e-4, 1e-6, 1e-8, 1e-2)  # what counts as positive when the solution is polished
 
 
 @dataclass(frozen=True, eq=False)
