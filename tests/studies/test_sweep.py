@@ -132,6 +132,17 @@ def test_a_sweep_shows_itself():
     assert found.plot().to_dict()["config"]
 
 
+@pytest.mark.parametrize("censorships", [Uniform(1.0), STUDY.censorships])
+def test_the_chart_of_a_sweep_can_be_drawn_of_one_world_and_of_several(censorships, tmp_path):
+    study = Study(
+        ArmedBandit([0.6, 0.5]), censorships, UCB(), baseline=False, horizon=60, replications=4
+    )
+    path = "censorships.*.observe" if isinstance(censorships, Uniform) else "horizon"
+    found = sweep(study, path, [0.5, 1.0] if path != "horizon" else [30, 60], engine="reference")
+    found.plot().save(tmp_path / "sweep.svg")
+    assert "<svg" in (tmp_path / "sweep.svg").read_text()
+
+
 SPEC = """
 horizon = 60
 replications = 6
