@@ -64,7 +64,7 @@ class Table:
         return len(self.rows)
 
     def __str__(self) -> str:
-        lines = [tuple(map(brief, line)) for line in [self.columns, *self._written()]]
+        lines = [tuple(map(brief, line)) for line in [self.columns, *self.written()]]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
         numeric = [self._numeric(name) for name in self.columns]
         padded = [
@@ -108,7 +108,7 @@ class Table:
             "| "
             + " | ".join(cell if line is rule else _line(cell, _MARKDOWN) for cell in line)
             + " |"
-            for line in [self.columns, rule, *self._written()]
+            for line in [self.columns, rule, *self.written()]
         )
 
     def to_latex(
@@ -213,7 +213,7 @@ class Table:
             return f"<tr>{content}</tr>"
 
         first = Table(self.columns, self.rows[:MOST_ROWS])
-        body = "\n".join(line(row, "td") for row in first._written())
+        body = "\n".join(line(row, "td") for row in first.written())
         head = line(self.columns, "th")
         more = "".join(f"<p>{left}</p>" for left in self._more())
         return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>{more}"
@@ -250,7 +250,7 @@ class Table:
             if rows[place][best] == least[key]
         }
 
-    def _written(self) -> list[tuple[str, ...]]:
+    def written(self) -> list[tuple[str, ...]]:
         """Return the cells as text, the numbers of a column with the same number of decimals."""
         columns = [_column([row[i] for row in self.rows]) for i in range(len(self.columns))]
         return list(zip(*columns, strict=True))
@@ -261,7 +261,7 @@ def _column(values: Sequence[Any]) -> list[str]:
     numeric = all(v is None or type(v) in (int, float) for v in plain)
     if not (numeric and any(type(v) is float for v in plain)):
         return [show(value) for value in plain]
-    return aligned(plain, digits=4, missing="", pad=False)
+    return aligned(plain, missing="")
 
 
 def _line(cell: str, escapes: dict[int, str]) -> str:

@@ -239,9 +239,7 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
         spans = [f"{100 * r[low]:.1f} to {r[high]:.1%}" for r in records]
         columns["interval" if name == "rate" else "its interval"] = spans
     columns |= {
-        "mean reward": [
-            "–" if r["mean reward"] is None else show(r["mean reward"]) for r in records
-        ],
+        "mean reward": aligned([r["mean reward"] for r in records]),
         "cost (1/rate)": aligned([r["contributes"] for r in records]),
     }
     note = (
