@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -199,7 +200,6 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
 def present_claims(as_json: bool) -> None:
     """Print the name and the statement of every claim."""
     from halfseen.claims.registry import claims
-    from halfseen.tables import brief
 
     known = claims().values()
     if as_json:
@@ -207,9 +207,9 @@ def present_claims(as_json: bool) -> None:
             [{"name": claim.name, "place": claim.place, "says": claim.says} for claim in known]
         )
         return
-    width = max(len(claim.name) for claim in known)
     for claim in known:
-        print(f"{claim.name:<{width}}  {brief(claim.says, 80 - width - 2)}")
+        print(claim.name)
+        print(textwrap.fill(claim.says, 80, initial_indent="  ", subsequent_indent="  "))
 
 
 def present_verdicts(
