@@ -34,6 +34,7 @@ _LATEX = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
+        "±": r"$\pm$",
     }
 )
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -122,7 +123,8 @@ class Table:
     ) -> str:
         r"""Return the table in LaTeX, ruled by the booktabs package.
 
-        A column whose name begins with ± joins the column before it, as ``$35.0 \pm 4.9$``.
+        A column whose name begins with ± joins the column before it, as ``$35.0 \pm 4.9$``, unless
+        that one is left out.
 
         Parameters
         ----------
@@ -142,7 +144,7 @@ class Table:
         >>> print(found.to_latex(best="regret"))
         \begin{tabular}{lr}
         \toprule
-        policy & regret \\
+        policy & regret $\pm$ 95\% \\
         \midrule
         UCB & $81.2 \pm 4.9$ \\
         IMED & $\mathbf{35.0 \pm 3.0}$ \\
@@ -161,15 +163,17 @@ class Table:
         errors = {
             b: c for b, c in zip(self.columns, self.columns[1:], strict=False) if c[:1] == "±"
         }
-        chosen = [c for c in chosen if not (c[:1] == "±" and c in errors.values())]
-        lines = [" & ".join(_line(name, _LATEX) for name in chosen) + r" \\"]
-        for place, row in enumerate(self):
-            cells = (
-                _latex_cell(
-                    row[name], row.get(errors.get(name, "")), name == best and place in bold
-                )
-                for name in chosen
-            )
+        joined = {errors[name] for name in chosen if name in errors}
+        chosen = [name for name in chosen if name not in joined]
+        heads = [f"{name} {errors[name]}" if name in errors else name for name in chosen]
+        lines = [" & ".join(_line(head, _LATEX) for head in heads) + r" \\"]
+        for place, (row, written) in enumerate(zip(self, self.written(), strict=True)):
+            texts = dict(zip(self.columns, written, strict=True))
+            cells = []
+            for name in chosen:
+                error = row[errors[name]] if name in errors else None
+                text = texts[name] if error is None else with_error(row[name], error)
+                cells.append(_latex_cell(row[name], text, name == best and place in bold))
             lines.append(" & ".join(cells) + r" \\")
         kinds = "".join("r" if self._numeric(name) else "l" for name in chosen)
         tabular = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", lines[0], r"\midrule"]
@@ -268,13 +272,12 @@ def _line(cell: str, escapes: dict[int, str]) -> str:
     return " ".join(cell.splitlines()).translate(escapes)
 
 
-def _latex_cell(value: Any, error: Any, bold: bool) -> str:
+def _latex_cell(value: Any, text: str, bold: bool) -> str:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        text = _line(show(value), _LATEX)
+        text = _line(text, _LATEX)
         return rf"\textbf{{{text}}}" if bold else text
-    text = show(value) if error is None else with_error(float(value), float(error))
     text = text.replace("±", r"\pm").replace(",", "{,}").replace("inf", r"\infty")
     text = re.sub(r"e([+-])0*(\d+)", lambda e: rf" \cdot 10^{{{e[1].strip('+')}{e[2]}}}", text)
     return rf"$\mathbf{{{text}}}$" if bold else f"${text}$"
