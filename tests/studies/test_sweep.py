@@ -127,7 +127,9 @@ def test_the_slope_of_a_power_law_is_its_power():
 
 def test_a_seed_has_no_slope(tmp_path):
     found = sweep(STUDY, "seed", [1, 2], engine="reference")
-    with pytest.raises(InvalidInput, match="`Sweep.path` must be a number that regret depends on"):
+    with pytest.raises(
+        InvalidInput, match=r"`Sweep\.path` must be a number that regret depends on"
+    ):
         found.slope()
     assert 'id="slope"' not in found.report(tmp_path).read_text()
 

@@ -360,7 +360,7 @@ def _sentence(error: ValidationError) -> InvalidInput:
         return _unknown(place, str(first["loc"][-1]), table.model_fields)
     if first["type"] == "missing":
         return InvalidInput(place, "is missing", "nothing", f"Add {first['loc'][-1]} to the spec.")
-    kind = "float_type" if first["loc"][-1] in ("int", "float") else first["type"]  # of a union
+    kind = "float_type" if {*first["loc"][-1:]} & {"int", "float"} else first["type"]
     wanted, fix = WANTED.get(kind, (f"is not right ({first['msg']})", "Correct it."))
     return InvalidInput(_without_index(first["loc"]), wanted, first["input"], fix)
 
