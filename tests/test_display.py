@@ -267,18 +267,39 @@ def test_what_one_table_says_is_a_data_frame_and_one_picture_a_chart():
     means = MeanBounds(2.0, ("a", "b"), *ends)
     bounds = halfseen.theory.regret_bounds(arms, seen, UCB(), 1000)
     lower = halfseen.theory.lower_bounds(arms, seen, 10_000, 500.0)
+    dimension = halfseen.theory.dimension_by_arm([0.3, 0.9])
+    log = {"a": [*"xyxyxy"], "r": [1.0, None, 0.0, 1.0, None, None], "land": [*"ppqqnn"]}
+    segments = halfseen.audit_by(log, "land", action="a", reward="r")
     for found, rows in (
         (money, money.arms),
         (means, means.table),
         (bounds, bounds.table()),
         (lower, lower.table()),
+        (dimension, dimension.table()),
+        (segments, segments.table),
     ):
+        assert found.to_latex() == rows.to_latex()
         assert found.to_pandas().equals(rows.to_pandas())
         assert found.to_polars().equals(rows.to_polars())
         assert found.plot().to_dict()["$schema"]
     tied = halfseen.theory.lower_bounds(ArmedBandit([0.5, 0.5]), PerArm([0.3, 0.9]), 100, 50.0)
     with pytest.raises(InvalidInput, match=r"needs a least slope .* must have one best arm"):
         tied.plot()
+
+
+def test_the_chart_of_segments_leaves_out_those_never_seen():
+    log = {"a": [*"xyxyxy"], "r": [1.0, None, 0.0, 1.0, None, None], "land": [*"ppqqnn"]}
+    chart = halfseen.audit_by(log, "land", action="a", reward="r").plot().to_dict()
+    (drawn,) = chart["datasets"].values()
+    assert {row["name"] for row in drawn} == {"(all)", "p", "q"}
+
+
+def test_a_dataset_shows_its_rows_and_what_they_mean():
+    data = halfseen.datasets.load_demo()
+    assert repr(data) == "<Dataset: 2,400 rows of sent, offer, sold, known>"
+    shown = data._repr_html_()
+    assert "made-up log" in shown
+    assert "feedback_time" in shown
 
 
 def test_every_object_with_a_table_gives_it_as_a_data_frame():

@@ -151,9 +151,9 @@ def test_latex_joins_errors_and_sets_the_best_of_each_group_in_bold():
         r"\label{tab:x}",
         r"\begin{tabular}{lrr}",
         r"\toprule",
-        r"policy & regret & seen \\",
+        r"policy & regret $\pm$ 95\% & seen \\",
         r"\midrule",
-        r"UCB & $81.2 \pm 4.9$ & $0.5$ \\",
+        r"UCB & $81.2 \pm 4.9$ & $0.50$ \\",
         r"IMED & $\mathbf{35.0 \pm 3.0}$ & $0.25$ \\",
         r"UCB & $\mathbf{-1{,}234 \pm 120}$ &  \\",
         r"IMED & $1 \cdot 10^{-20}$ & $\infty$ \\",
@@ -161,6 +161,15 @@ def test_latex_joins_errors_and_sets_the_best_of_each_group_in_bold():
         r"\end{tabular}",
         r"\end{table}",
     ]
+
+
+def test_latex_keeps_errors_that_have_nothing_to_join_and_the_decimals_of_a_column():
+    text = Table(("policy", "factor", "± 95%"), (("UCB", 1.0, 0.5), ("IMED", 1.636, 0.25)))
+    assert text.to_latex(["policy", "± 95%"]).splitlines()[2:6:2] == [
+        r"policy & $\pm$ 95\% \\",
+        r"UCB & $0.50$ \\",
+    ]
+    assert "UCB & $1.000$" in Table(("p", "f"), (("UCB", 1.0), ("IMED", 1.636))).to_latex()
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ class Shown:
 
 
 class Tabular(Shown):
-    """An object that one table says most of: as a data frame it is that table.
+    """An object that one table says most of: as a data frame and in LaTeX it is that table.
 
     A class sets `_frame`, the name of the property or method that has the table.
     """
@@ -77,6 +77,20 @@ class Tabular(Shown):
     def to_polars(self) -> polars.DataFrame:
         """Return the table as a polars data frame, numbers in full precision."""
         return self._framed().to_polars()
+
+    def to_latex(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        best: str | None = None,
+        within: Sequence[str] = (),
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        """Return the table in LaTeX; the arguments are those of `Table.to_latex`."""
+        return self._framed().to_latex(
+            columns, best=best, within=within, caption=caption, label=label
+        )
 
     def _framed(self) -> Table:
         found: Any = getattr(self, self._frame)

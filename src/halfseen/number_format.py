@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+DIGITS = 4  # significant digits of the middle number of a column
+
 
 def with_error(value: float, error: float) -> str:
     """Write a value with its error, both to the error's second significant digit.
@@ -46,15 +48,11 @@ def show(value: Any) -> str:
     return str(value)
 
 
-def aligned(
-    values: Sequence[float | None],
-    unit: str = "",
-    *,
-    digits: int = 3,
-    missing: str = "–",
-    pad: bool = True,
-) -> list[str]:
-    """Format a column of numbers with the same number of decimals.
+def aligned(values: Sequence[float | None], unit: str = "", *, missing: str = "–") -> list[str]:
+    """Format a column of numbers with the same number of decimals, on pages as in a terminal.
+
+    The middle number has four significant digits, unless no number of the column needs them.
+    Those that would be rounded to 0 are written out.
 
     Parameters
     ----------
@@ -62,25 +60,21 @@ def aligned(
         None, NaN and, unless `missing` is empty, infinite ones are missing.
     unit
         Follows every number.
-    digits
-        Significant digits of the middle number. Those that would be rounded to 0 are written out.
     missing
         What is written where there is no number.
-    pad
-        Keep decimals that no number of the column needs.
 
     Examples
     --------
     >>> aligned([47.7, 9.381, 1551.2, None])
-    ['47.7', '9.4', '1,551.2', '–']
+    ['47.70', '9.38', '1,551.20', '–']
     >>> aligned([0.5458, 5.233, 1.0], "×")
-    ['0.55×', '5.23×', '1.00×']
-    >>> aligned([0.9, 0.1, 1e-9], digits=4, pad=False)
+    ['0.546×', '5.233×', '1.000×']
+    >>> aligned([0.9, 0.1, 1e-9])
     ['0.9', '0.1', '1e-09']
     """
     sizes = sorted(abs(v) for v in values if v is not None and math.isfinite(v) and v != 0.0)
     middle = sizes[(len(sizes) - 1) // 2] if sizes else 1.0
-    places = min(max(digits - 1 - math.floor(math.log10(middle)), 0), digits + 2)
+    places = min(max(DIGITS - 1 - math.floor(math.log10(middle)), 0), DIGITS + 2)
     if sizes and (sizes[-1] >= 1e12 or sizes[-1] < 1e-4):
         places = -1
     least = 0.5 * 10.0**-places
@@ -89,7 +83,7 @@ def aligned(
         return math.isfinite(value) and places >= 0 and (value == 0.0 or abs(value) >= least)
 
     known = [value for value in values if value is not None and fixed(value)]
-    while not pad and places > 0:
+    while places > 0:
         if not all(math.isclose(v, round(v, places - 1), rel_tol=1e-9) for v in known):
             break
         places -= 1

@@ -34,6 +34,7 @@ _LATEX = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
+        "±": r"$\pm$",
     }
 )
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -64,7 +65,7 @@ class Table:
         return len(self.rows)
 
     def __str__(self) -> str:
-        lines = [tuple(map(brief, line)) for line in [self.columns, *self._written()]]
+        lines = [tuple(map(brief, line)) for line in [self.columns, *self.written()]]
         widths = [max(len(line[i]) for line in lines) for i in range(len(self.columns))]
         numeric = [self._numeric(name) for name in self.columns]
         padded = [
@@ -108,7 +109,7 @@ class Table:
             "| "
             + " | ".join(cell if line is rule else _line(cell, _MARKDOWN) for cell in line)
             + " |"
-            for line in [self.columns, rule, *self._written()]
+            for line in [self.columns, rule, *self.written()]
         )
 
     def to_latex(
@@ -122,7 +123,8 @@ class Table:
     ) -> str:
         r"""Return the table in LaTeX, ruled by the booktabs package.
 
-        A column whose name begins with ± joins the column before it, as ``$35.0 \pm 4.9$``.
+        A column whose name begins with ± joins the column before it, as ``$35.0 \pm 4.9$``, unless
+        that one is left out.
 
         Parameters
         ----------
@@ -142,7 +144,7 @@ class Table:
         >>> print(found.to_latex(best="regret"))
         \begin{tabular}{lr}
         \toprule
-        policy & regret \\
+        policy & regret $\pm$ 95\% \\
         \midrule
         UCB & $81.2 \pm 4.9$ \\
         IMED & $\mathbf{35.0 \pm 3.0}$ \\
@@ -161,15 +163,17 @@ class Table:
         errors = {
             b: c for b, c in zip(self.columns, self.columns[1:], strict=False) if c[:1] == "±"
         }
-        chosen = [c for c in chosen if not (c[:1] == "±" and c in errors.values())]
-        lines = [" & ".join(_line(name, _LATEX) for name in chosen) + r" \\"]
-        for place, row in enumerate(self):
-            cells = (
-                _latex_cell(
-                    row[name], row.get(errors.get(name, "")), name == best and place in bold
-                )
-                for name in chosen
-            )
+        joined = {errors[name] for name in chosen if name in errors}
+        chosen = [name for name in chosen if name not in joined]
+        heads = [f"{name} {errors[name]}" if name in errors else name for name in chosen]
+        lines = [" & ".join(_line(head, _LATEX) for head in heads) + r" \\"]
+        for place, (row, written) in enumerate(zip(self, self.written(), strict=True)):
+            texts = dict(zip(self.columns, written, strict=True))
+            cells = []
+            for name in chosen:
+                error = row[errors[name]] if name in errors else None
+                text = texts[name] if error is None else with_error(row[name], error)
+                cells.append(_latex_cell(row[name], text, name == best and place in bold))
             lines.append(" & ".join(cells) + r" \\")
         kinds = "".join("r" if self._numeric(name) else "l" for name in chosen)
         tabular = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", lines[0], r"\midrule"]
@@ -213,7 +217,7 @@ class Table:
             return f"<tr>{content}</tr>"
 
         first = Table(self.columns, self.rows[:MOST_ROWS])
-        body = "\n".join(line(row, "td") for row in first._written())
+        body = "\n".join(line(row, "td") for row in first.written())
         head = line(self.columns, "th")
         more = "".join(f"<p>{left}</p>" for left in self._more())
         return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>{more}"
@@ -250,7 +254,7 @@ class Table:
             if rows[place][best] == least[key]
         }
 
-    def _written(self) -> list[tuple[str, ...]]:
+    def written(self) -> list[tuple[str, ...]]:
         """Return the cells as text, the numbers of a column with the same number of decimals."""
         columns = [_column([row[i] for row in self.rows]) for i in range(len(self.columns))]
         return list(zip(*columns, strict=True))
@@ -261,20 +265,19 @@ def _column(values: Sequence[Any]) -> list[str]:
     numeric = all(v is None or type(v) in (int, float) for v in plain)
     if not (numeric and any(type(v) is float for v in plain)):
         return [show(value) for value in plain]
-    return aligned(plain, digits=4, missing="", pad=False)
+    return aligned(plain, missing="")
 
 
 def _line(cell: str, escapes: dict[int, str]) -> str:
     return " ".join(cell.splitlines()).translate(escapes)
 
 
-def _latex_cell(value: Any, error: Any, bold: bool) -> str:
+def _latex_cell(value: Any, text: str, bold: bool) -> str:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        text = _line(show(value), _LATEX)
+        text = _line(text, _LATEX)
         return rf"\textbf{{{text}}}" if bold else text
-    text = show(value) if error is None else with_error(float(value), float(error))
     text = text.replace("±", r"\pm").replace(",", "{,}").replace("inf", r"\infty")
     text = re.sub(r"e([+-])0*(\d+)", lambda e: rf" \cdot 10^{{{e[1].strip('+')}{e[2]}}}", text)
     return rf"$\mathbf{{{text}}}$" if bold else f"${text}$"

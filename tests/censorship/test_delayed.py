@@ -163,7 +163,7 @@ def test_a_spec_holds_delays_and_comes_back_from_toml():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"geometric"', '"geometrical"', r"censorships.late.laws\[0\].kind` must be one of fixed"),
+        ('"geometric"', '"geometrical"', r"censorships.late.laws\[0\].kind` must be a known kind"),
         ("mean = 5", "mean = -5", r"censorships.late.laws\[0\].mean` must be a finite number"),
         ("mean = 5", "means = 5", r"censorships.late.laws\[0\].means` is not a known key"),
         ("rounds = 2", "rounds = 0.5", r"laws\[1\]\[0\].rounds` must be a whole number"),

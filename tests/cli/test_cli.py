@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -305,16 +306,19 @@ def test_names_are_not_markup(run, tmp_path, monkeypatch):
     assert "Regret after 60 rounds" in out
 
 
-def test_a_narrow_terminal_keeps_every_number(run, monkeypatch):
+@pytest.mark.parametrize("width", ["200", "80", "60", "30"])
+def test_a_terminal_of_any_width_shows_every_number_as_a_pipe_does(run, monkeypatch, width):
     run(*GOOD, "out")
+    piped = run("report", "out")[1]
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", width)
     out = run("report", "out")[1]
-    records = json.loads(run("report", "out", "--json")[1])["summary"]
     assert "…" not in out
-    for record in records:
-        assert f"{record['regret']:.4g}" in out
-        assert f"{record['effective dimension']:.4g}" in out
+    table = [line.split() for line in piped.split("\nSimulated")[0].splitlines()]
+    shown = Counter(re.sub(r"\x1b\[[0-9;]*m", "", out).split())
+    numbers = Counter(word for line in table[2:] for word in line if word[0].isdigit())
+    assert numbers <= shown, numbers - shown
+    assert set(table[0]) - {"problem"} <= set(shown)
 
 
 def test_progress_bars_do_not_read_markup(monkeypatch):

@@ -43,7 +43,7 @@ def test_dimension_for_people(monkeypatch, capsys):
     assert ["arms", "3"] in lines
     assert ["effective", "dimension", "13.11"] in lines
     assert ["factor", "4.37"] in lines
-    assert ["1", "0.1", "1", "10.000", "0.7627", "1.00000"] in lines
+    assert ["1", "0.1", "1", "10.000", "0.7627", "0.90909"] in lines
 
 
 def test_dimension_for_programs(monkeypatch, capsys):
@@ -63,7 +63,7 @@ def test_dimension_for_programs(monkeypatch, capsys):
     assert content["everything_seen"] == pytest.approx(0.01 + 1 + 4 + 0.09)
     parts = [arm["contributes"] for arm in content["per_arm"]]
     assert sum(parts) == pytest.approx(10.32)
-    assert content["per_arm"][1]["worth_of_one_percent_more"] == pytest.approx(0.25)
+    assert content["per_arm"][1]["worth_of_one_percent_more"] == pytest.approx(5 - 1 / 0.21)
 
 
 @pytest.mark.parametrize(

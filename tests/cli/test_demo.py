@@ -90,8 +90,10 @@ def test_a_mistyped_claim_is_answered_with_the_nearest_names_only(name, said):
 
 
 def test_verify_lists_the_claims_without_running_any():
-    lines = CliRunner().invoke(app, ["verify", "--list"]).output.splitlines()
-    assert len(lines) == len(selected(None))
+    text = CliRunner().invoke(app, ["verify", "--list"]).output
+    lines, words = text.splitlines(), " ".join(text.split())
+    assert [line for line in lines if line[:1] != " "] == [one.name for one in selected(None)]
+    assert all(" ".join(claim.says.split()) in words for claim in selected(None))
     assert max(map(len, lines)) <= 80
     told = json.loads(CliRunner().invoke(app, ["verify", "--list", "--json"]).stdout)
     assert {"name", "place", "says"} == set(told[0])

@@ -160,11 +160,7 @@ def test_api_pages_list_every_public_name(module):
     pages = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/api/*.md"))
     listed = set(re.findall(r"^\.\. auto\w+:: (?:[\w.]+\.)?(\w+)$", pages, re.M))
     own = [name for name, value in vars(content).items() if inspect.isclass(value)]
-    names = {
-        name
-        for name in getattr(content, "__all__", own)
-        if not name.isupper() or inspect.isclass(getattr(content, name))  # not a registry
-    }
+    names = set(getattr(content, "__all__", own))
     if not hasattr(content, "__all__"):
         names = {name for name in names if getattr(content, name).__module__ == content.__name__}
     assert names

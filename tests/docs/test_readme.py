@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 
 import duckdb
 import pytest
@@ -43,6 +44,24 @@ def test_commands_work_as_typed(tmp_path, monkeypatch):
     for line in ran:
         printed(lambda line=line: command(line))
     assert (tmp_path / "my-study" / "report.html").exists()
+
+
+def test_what_is_installed_is_an_extra_of_the_clone():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    found = re.findall(r"pip install ([^`\n]+)", README)
+    assert len(found) >= 3
+    for target in found:
+        named = re.fullmatch(r"'\.\[([\w,]+)\]'", target)
+        assert named, f"{target} is on no index"
+        assert set(named[1].split(",")) <= set(extras), target
+
+
+def test_it_says_where_the_command_is_installed():
+    venv = re.search(r"^VENV := (\S+)", (ROOT / "Makefile").read_text(), re.M)[1]
+    told = README.index(f"`. {venv}/bin/activate`")
+    assert README.index("make study") < told < README.index("halfseen explore")
 
 
 def test_the_study_shows_a_factor_above_one_and_the_bound_says_something():

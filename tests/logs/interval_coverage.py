@@ -53,7 +53,7 @@ def covered(kind, change, seed):
     held["effective dimension and factor"].append(size.low <= (1 / rates).sum() <= size.high)
     most = worth_most(np.array(counts.names, dtype=object), seen, rows)
     times = (np.median(rates) / rates[counts.names.index(most.arm)]) ** 2
-    held["worth of a point more (90%)"].append(most.times_low <= times <= most.times_high)
+    held["worth of a little more (90%)"].append(most.times_low <= times <= most.times_high)
     rewards = read_rewards(decisions)
     if maturity is not None:
         rewards = rewards.at_rates(counts.names, seen / rows)

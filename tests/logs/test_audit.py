@@ -29,7 +29,7 @@ def test_numbers(found):
     assert first["rate"] == 0.2
     assert first["low"] == pytest.approx(0.1266556)
     assert first["contributes"] == 5.0
-    assert first["worth of 1% more"] == 0.25
+    assert first["worth of 1% more"] == pytest.approx(1 / 0.2 - 1 / 0.21)
     assert first["mean reward"] == 1.0
 
 

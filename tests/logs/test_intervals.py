@@ -7,7 +7,7 @@ from logs.interval_coverage import coverage
 from logs.warnings.made_logs import CLEAN
 
 LOGS = 100
-NOMINAL = {"worth of a point more (90%)": 0.9}
+NOMINAL = {"worth of a little more (90%)": 0.9}
 
 
 def test_intervals_of_a_few_logs_hold_the_truth():

@@ -125,11 +125,42 @@ def test_the_slope_of_a_power_law_is_its_power():
         assert row["± 95%"] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_a_seed_has_no_slope(tmp_path):
+    found = sweep(STUDY, "seed", [1, 2], engine="reference")
+    with pytest.raises(
+        InvalidInput, match=r"`Sweep\.path` must be a number that regret depends on"
+    ):
+        found.slope()
+    assert 'id="slope"' not in found.report(tmp_path).read_text()
+
+
 def test_a_sweep_shows_itself():
     found = sweep(STUDY, "horizon", [50, 100], engine="reference")
     assert repr(found) == "<Sweep: horizon over (50, 100); see .summary(), .slope(), .plot()>"
     assert found._repr_html_().count("<tr>") == 1 + 2 * 3 * 2
     assert found.plot().to_dict()["config"]
+
+
+@pytest.mark.parametrize("censorships", [Uniform(1.0), STUDY.censorships])
+def test_the_chart_of_a_sweep_can_be_drawn_of_one_world_and_of_several(censorships, tmp_path):
+    study = Study(
+        ArmedBandit([0.6, 0.5]), censorships, UCB(), baseline=False, horizon=60, replications=4
+    )
+    path = "censorships.*.observe" if isinstance(censorships, Uniform) else "horizon"
+    found = sweep(study, path, [0.5, 1.0] if path != "horizon" else [30, 60], engine="reference")
+    found.plot().save(tmp_path / "sweep.svg")
+    assert "<svg" in (tmp_path / "sweep.svg").read_text()
+
+
+def test_the_page_says_whether_a_lead_is_clear_and_copies_the_spec(tmp_path):
+    found = sweep(STUDY, "horizon", [50, 100], engine="reference")
+    for result in found.results:
+        result.tracks["regret"][0, 0, :, :, -1] = np.array([[73.65], [90.0]]) + np.arange(10.0)
+    result.tracks["regret"][0, 0, 1, :, -1] -= 14.0 + 8.0 * (np.arange(10) % 2)
+    page = found.report(tmp_path).read_text().replace("\u00a0", " ")
+    assert "UCB loses least, 78.2 ± 1.9 at horizon 50 (its lead is clear); other, 76.5 ± " in page
+    assert "at horizon 100 (its lead is not clear)." in page
+    assert '<button type="button" class="copy"' in page
 
 
 SPEC = """

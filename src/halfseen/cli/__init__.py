@@ -27,7 +27,11 @@ Spec = Annotated[
 ]
 Imports = Annotated[
     list[str] | None,
-    typer.Option("--import", help="A module that registers kinds of your own; repeat for several."),
+    typer.Option(
+        "--import",
+        metavar="MODULE",
+        help="A module that registers kinds of your own; repeat for several.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON on stdout.")]
 
@@ -266,7 +270,8 @@ def verify(
         bool, typer.Option("--quick", help="Small sizes: about a minute instead of several.")
     ] = False,
     claim: Annotated[
-        list[str] | None, typer.Option(help="The name of a claim; repeat for several.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="The name of a claim; repeat for several."),
     ] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="Print the names of the claims and stop.")

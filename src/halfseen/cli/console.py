@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from halfseen.cli.streams import answer_first, print_json
 from halfseen.phrases import counted
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table as RichTable
 
     from halfseen.claims import Finding
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from halfseen.tables import Table
 
 WORDS = ("problem", "censorship", "policy")  # columns of a summary that name a cell
+NAME, GAP = 12, 2  # least width of a name, and between columns, in a terminal
 LEAST = 1e-100  # smallest probability whose 1/p^2 does not overflow in sums
 
 
@@ -108,13 +111,12 @@ def _print_table(result: Result) -> None:
         _explain_winners(summary)
         return
     single = len(result.study.problems) == 1
-    columns = [c for c in summary.columns if not (single and c == "problem")]
-    numbers = [c for c in columns if c not in WINNER_COLUMNS]
-    console.print(_grid(f"Regret after {result.study.horizon:,} rounds", numbers, summary))
+    names = [c for c in WORDS if not (single and c == "problem")]
+    numbers = [c for c in summary.columns if c not in (*WORDS, *WINNER_COLUMNS)]
+    _print_grids(console, f"Regret after {result.study.horizon:,} rounds", names, numbers, summary)
     if result.study.stop is not None:
-        names = [c for c in columns if c in WORDS]
         title = f"Winners, at level {result.study.level:g}"
-        console.print(_grid(title, [*names, *WINNER_COLUMNS], summary))
+        _print_grids(console, title, names, list(WINNER_COLUMNS), summary)
         _explain_winners(summary)
 
 
@@ -124,12 +126,34 @@ def _explain_winners(summary: Table) -> None:
         print("Rounds to winner: the median; empty where at most half of the replications have one")
 
 
-def _grid(title: str, columns: list[str], records: Table) -> RichTable:
-    """Return some columns of a summary, ruled between worlds."""
+def _print_grids(
+    console: Console, title: str, names: list[str], numbers: list[str], summary: Table
+) -> None:
+    """Print columns of a summary, in several grids where one is too wide; no number is cut."""
+    cells = dict(zip(summary.columns, zip(*summary.written(), strict=True), strict=True))
+    widest = {name: max(map(len, (name, *cells[name]))) for name in (*names, *numbers)}
+    folded = {name: widest[name] for name in numbers}
+    if sum(widest.values()) + GAP * (len(widest) - 1) > console.width:
+        folded = {name: max(map(len, (*name.split(), *cells[name]))) for name in numbers}
+    beside = sum(min(widest[name], NAME) + GAP for name in names)
+    console.width = max(console.width, beside + max(folded.values()))
+    room = console.width - beside
+    grids: list[dict[str, int]] = [{}]
+    for name, width in folded.items():
+        if grids[-1] and sum(grids[-1].values()) + GAP * len(grids[-1]) + width > room:
+            grids.append({})
+        grids[-1][name] = width
+    for place, widths in enumerate(grids):
+        head = f"{title}, continued" if place else title
+        console.print(_grid(head, names, widths, cells))
+
+
+def _grid(
+    title: str, names: list[str], widths: dict[str, int], cells: dict[str, tuple[str, ...]]
+) -> RichTable:
+    """Return names and numbers of the cells of a study, ruled between worlds."""
     from rich.box import SIMPLE
     from rich.table import Table as RichTable
-
-    from halfseen.tables import show
 
     grid = RichTable(
         title=title,
@@ -139,22 +163,20 @@ def _grid(title: str, columns: list[str], records: Table) -> RichTable:
         pad_edge=False,
         padding=(0, 0, 0, 1),
     )
-    for name in columns:
-        widest = max(len(show(record[name])) for record in records)
-        if name in WORDS:
-            grid.add_column(name, overflow="fold", min_width=min(widest, 12))
-        else:
-            grid.add_column(name, justify="right", min_width=widest)
+    for name in names:
+        grid.add_column(name, overflow="fold")
+    for name, width in widths.items():
+        grid.add_column(name, justify="right", width=width)
     before = None
-    for record in records:
-        group = (record["problem"], record["censorship"])
-        if before is not None and group != before:
+    worlds = list(zip(cells["problem"], cells["censorship"], strict=True))
+    for place, world in enumerate(worlds):
+        if before is not None and world != before:
             grid.add_section()
-        cells = [show(record[name]) for name in columns]
-        if group == before:
-            cells[columns.index("censorship")] = ""
-        grid.add_row(*cells)
-        before = group
+        row = {name: cells[name][place] for name in (*names, *widths)}
+        if world == before:
+            row["censorship"] = ""
+        grid.add_row(*row.values())
+        before = world
     return grid
 
 
@@ -186,7 +208,6 @@ def print_bounds(study: Study, folder: Path, as_json: bool) -> None:
 def present_claims(as_json: bool) -> None:
     """Print the name and the statement of every claim."""
     from halfseen.claims.registry import claims
-    from halfseen.tables import brief
 
     known = claims().values()
     if as_json:
@@ -194,9 +215,9 @@ def present_claims(as_json: bool) -> None:
             [{"name": claim.name, "place": claim.place, "says": claim.says} for claim in known]
         )
         return
-    width = max(len(claim.name) for claim in known)
     for claim in known:
-        print(f"{claim.name:<{width}}  {brief(claim.says, 80 - width - 2)}")
+        print(claim.name)
+        print(textwrap.fill(claim.says, 80, initial_indent="  ", subsequent_indent="  "))
 
 
 def present_verdicts(

@@ -108,7 +108,10 @@ def audit(
     ] = None,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(help='End with exit code 3 if so, as "factor>2"; repeat for several.'),
+        typer.Option(
+            metavar="CONDITION",
+            help='End with exit code 3 if so, as "factor>2"; repeat for several.',
+        ),
     ] = None,
     study: Annotated[
         Path | None, typer.Option(help="TOML file to write: a study with this log's arms.")

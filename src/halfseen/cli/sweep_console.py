@@ -22,7 +22,7 @@ def present_sweep(
     seconds = sum(
         facts.get("seconds", 0.0) for result in swept.results for facts in result.facts.values()
     )
-    slopes = swept.slope() if len(swept.values) > 1 and min(swept.values) > 0 else None
+    slopes = swept.slope() if swept.has_slope else None
 
     def content(page: Path | None) -> dict[str, Any]:
         return {

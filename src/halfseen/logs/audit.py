@@ -161,7 +161,7 @@ class Audit(Advice, Tabular, ByValue):
         """One row per arm: counts, rate with exact and shrunken intervals, part in the whole.
 
         ``contributes`` is 1/p, the arm's part in the effective dimension, and ``worth of 1% more``
-        is how much of it goes away when 1 in 100 more of its rewards are seen.
+        is how much of it goes away when 1 in 100 more of its rewards are seen, or all.
         """
         return rates_table(self)
 

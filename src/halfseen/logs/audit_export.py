@@ -16,6 +16,7 @@ from halfseen.logs.missing_bounds import bounds_as_dict
 from halfseen.logs.rates import shrunken_interval
 from halfseen.logs.sentences import ASSUMPTION
 from halfseen.tables import Table
+from halfseen.theory.arms.dimension import one_percent_more
 from halfseen.theory.events import clopper_pearson
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def rates_table(found: Audit, places: list[int] | None = None) -> Table:
     low, high = clopper_pearson(seen, rows, found.level)
     rate, shrunk_low, shrunk_high = shrunken_interval(seen, rows, found.prior, found.level)
     with np.errstate(divide="ignore"):
-        parts = rows / seen
+        parts, more = rows / seen, one_percent_more(seen / rows)
     columns: dict[str, list[Any]] = {
         "arm": list(counts.names),
         "rows": counts.rows.tolist(),
@@ -135,7 +136,7 @@ def rates_table(found: Audit, places: list[int] | None = None) -> Table:
         "shrunken high": shrunk_high.tolist(),
         "mean reward": [None if math.isnan(m) else m for m in counts.mean.tolist()],
         "contributes": parts.tolist(),
-        "worth of 1% more": (parts**2 / 100.0).tolist(),
+        "worth of 1% more": more.tolist(),
     }
     return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
 

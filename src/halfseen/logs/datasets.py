@@ -9,7 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from halfseen.display import Shown
 from halfseen.errors import StorageError
+from halfseen.phrases import counted
+from halfseen.tables import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +35,8 @@ DEMO_OFFERS = (
 )
 
 
-@dataclass(frozen=True)
-class Dataset:
+@dataclass(frozen=True, repr=False)
+class Dataset(Shown):
     """A log with the meaning of its columns and where it comes from.
 
     Attributes
@@ -51,6 +54,13 @@ class Dataset:
     description: str
     citation: str
     licence: str = LICENCE
+
+    def _headline(self) -> str:
+        return f"{counted('row', len(self.log))} of {', '.join(map(str, self.log.columns))}"
+
+    def _details(self) -> list[str | Table]:
+        meaning = Table(("meaning", "column"), tuple(self.columns.items()))
+        return [self.description, meaning, f"{self.citation} ({self.licence})"]
 
 
 def load_demo() -> Dataset:

@@ -57,7 +57,7 @@ class Dimension(Shown, ByValue):
 
     @property
     def factor_interval(self) -> tuple[float, float]:
-        """Its ends."""
+        """The smallest and the largest factor that the interval of the dimension allows."""
         return self.low / self.arms, self.high / self.arms
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from halfseen.logs.source import identifier, open_log, text
 from halfseen.phrases import counted
 from halfseen.tables import Table, brief
 from halfseen.tables import table as as_table
+
+if TYPE_CHECKING:
+    import altair as alt
 
 MOST_SEGMENTS = 200
 
@@ -92,6 +95,16 @@ class SegmentedAudit(Tabular):
                 {"segment": name, **found.to_dict(most)} for name, found in self.segments.items()
             ],
         }
+
+    def plot(self) -> alt.Chart:
+        """Return a chart of every segment's factor with its interval, the largest first.
+
+        Segments of which nothing was seen have none and are left out.
+        """
+        from halfseen.report.audit.segment_page import segments_chart
+        from halfseen.report.core.style import chart_of
+
+        return chart_of(segments_chart(self))
 
     def report(self, folder: Path | str) -> Path:
         """Write a page with every segment, and the numbers as CSV and JSON.

@@ -33,7 +33,8 @@ class WorthMost(Shown):
     rate
         Its shrunken rate.
     times, times_low, times_high
-        What one point more there is worth, in points more on a typical arm: median, 5% and 95%.
+        How many times as fast the effective dimension falls with its rate as with a typical arm's:
+        median, 5% and 95%.
     """
 
     arm: str
@@ -66,8 +67,8 @@ class WorthMost(Shown):
             f" {percent(self.rate)} of the time."
         )
         return (
-            f"{words} One point more there is worth {self.times:.2g} times"
-            f" ({self.times_low:.2g} to {self.times_high:.2g}) one on a typical arm."
+            f"{words} A little more there is worth {self.times:.2g} times"
+            f" ({self.times_low:.2g} to {self.times_high:.2g}) as much as on a typical arm."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,8 +97,8 @@ def worth_most(
 
     Notes
     -----
-    What a point is worth is between the ends of shrunken draws and of draws that borrow nothing:
-    the former alone pull an arm that is unlike the others towards them.
+    What a little more is worth is between the ends of shrunken draws and of draws that borrow
+    nothing: the former alone pull an arm that is unlike the others towards them.
     """
     if len(names) < 2:
         return None

@@ -302,9 +302,11 @@ def _known_kind(place: str, kind: Any, registry: dict[str, Any]) -> str:
         " import MODULE."
     )
     alike = " or ".join(map(repr, sharing_a_word(kind, registry)))
-    otherwise = f"Did you mean {alike}?" if alike else "Choose one of those."
-    fix = f"{did_you_mean(kind, registry, otherwise)} {own}"
-    raise InvalidInput(place, f"must be one of {', '.join(registry)}", kind, fix)
+    meant = did_you_mean(kind, registry, f"Did you mean {alike}?" if alike else "")
+    if meant:
+        raise InvalidInput(place, "must be a known kind", kind, f"{meant} {own}")
+    known = f"must be one of {', '.join(registry)}"
+    raise InvalidInput(place, known, kind, f"Choose one of those. {own}")
 
 
 def _built(place: str, value: Any, registry: dict[str, Any]) -> Any:
@@ -341,7 +343,8 @@ def _sentence(error: ValidationError) -> InvalidInput:
         return _unknown(place, str(first["loc"][-1]), table.model_fields)
     if first["type"] == "missing":
         return InvalidInput(place, "is missing", "nothing", f"Add {first['loc'][-1]} to the spec.")
-    wanted, fix = WANTED.get(first["type"], (f"is not right ({first['msg']})", "Correct it."))
+    kind = "float_type" if {*first["loc"][-1:]} & {"int", "float"} else first["type"]
+    wanted, fix = WANTED.get(kind, (f"is not right ({first['msg']})", "Correct it."))
     return InvalidInput(_without_index(first["loc"]), wanted, first["input"], fix)
 
 

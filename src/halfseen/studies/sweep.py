@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MOST_VALUES = 1_000
+WITHOUT_SLOPE = ("seed", "replications")
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,11 +95,21 @@ class Sweep(Tabular):
                 records.append(record)
         return table(records)
 
+    @property
+    def has_slope(self) -> bool:
+        """Whether a slope against the varied number says something: not that of a seed, or of 0."""
+        many = len(self.values) > 1 and min(self.values) > 0
+        return many and self.path not in WITHOUT_SLOPE
+
     def slope(self, *, level: float = 0.95) -> Table:
         """Return the slope of log regret against log value, fitted by least squares.
 
         The interval is by the delta method over replications, which share their draws.
         """
+        if self.path in WITHOUT_SLOPE:
+            raise InvalidInput(
+                "Sweep.path", "must be a number that regret depends on", self.path, "Use summary()."
+            )
         checks.vector("Sweep.values", self.values, above=0.0, fix="A log needs values above 0.")
         x = np.log(self.values)
         spread = float(((x - x.mean()) ** 2).sum())

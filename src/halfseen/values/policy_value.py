@@ -10,7 +10,7 @@ from functools import cached_property
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from halfseen.phrases import number
 from halfseen.tables import Table, show, table
 from halfseen.values.gamma_value import Cells, GammaBounds, gamma_bounds
 from halfseen.values.weight_diagnostics import Diagnostics
+
+if TYPE_CHECKING:
+    import altair as alt
 
 SCHEMA_VERSION = 1
 SAME = 1e-9  # weights of two policies that differ by less are those of one
@@ -328,6 +331,19 @@ class PolicyValue(Tabular, ByValue):
             "interval_low": low,
             "interval_high": high,
         }
+
+    def plot(self, what: str = "policies") -> alt.Chart:
+        """Return a chart of the report.
+
+        Parameters
+        ----------
+        what
+            ``"policies"``, their values; ``"estimates"``, the value by every estimator; or
+            ``"differ"``, the bounds if missing rewards differ.
+        """
+        from halfseen.report.value.value_charts import value_chart
+
+        return value_chart(self, what)
 
     def report(self, folder: Path | str) -> Path:
         """Write a page to open in a browser, its charts, and the numbers as files.

@@ -52,6 +52,12 @@ def test_every_chart_is_drawn(show, page):
         assert opened.locator(link).count() == 1
 
 
+def test_the_chart_of_the_rates_is_whole_in_the_first_screen(show, page):
+    chart = show(page).locator(".chart svg").first.bounding_box()
+    assert chart["height"] > 100
+    assert chart["y"] + chart["height"] < 720
+
+
 def test_the_title_names_the_log_and_nothing_is_said_twice(page):
     check_page(page, "What missing feedback costs in ")
 

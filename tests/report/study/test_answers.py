@@ -3,7 +3,9 @@ import pytest
 
 from halfseen import UCB, ArmedBandit, ImputeZero, PerArm, Study, Uniform
 from halfseen.report.study.answers import answers, headline, imputation, surprise
+from halfseen.report.study.leaders import best_section
 from halfseen.report.study.measures import Estimate, left_out, shown
+from halfseen.report.study.sections import numbers_section
 from halfseen.studies.result import Result
 
 
@@ -125,3 +127,15 @@ def test_a_page_has_room_for_some_and_always_for_the_baseline():
         " 2 of 3 orders of the potential."
     )
     assert left_out(study, study) == ""
+
+
+def test_the_page_writes_the_numbers_of_the_table():
+    policies = {"UCB": UCB(), "zero": ImputeZero()}
+    found = result_with([[84.274, 1072.574], [120.2, 69.8145]], policies=policies)
+    written = [row[3] for row in found.summary().written()]
+    assert written == ["84.27", "1,072.57", "120.20", "69.81"]
+    page = str(numbers_section(found))
+    assert all(f">{regret}<" in page for regret in written)
+    best = str(best_section(found, {}))
+    assert ">84.27<" in best
+    assert ">69.81<" in best

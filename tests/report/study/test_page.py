@@ -264,3 +264,9 @@ def test_a_report_is_current_until_its_numbers_change(report, result, tmp_path):
     assert not report_is_current(result, tmp_path)
     (tmp_path / "report.html").write_text("another page")
     assert not report_is_current(result, tmp_path)
+
+
+def test_the_first_screen_has_the_best_policy_and_a_chart(desktop):
+    top = "document.querySelector('.chart svg').getBoundingClientRect().top + scrollY"
+    assert desktop.evaluate(top) < 520
+    assert "lost least" in desktop.locator("header .lead").inner_text()

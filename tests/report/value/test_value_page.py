@@ -1,5 +1,8 @@
 """The page of a policy's value."""
 
+import pytest
+
+from halfseen import InvalidInput, value
 from halfseen.report.value.page import _table
 from halfseen.tables import Table
 
@@ -10,3 +13,15 @@ def test_numbers_of_a_column_have_the_same_number_of_decimals():
     assert "0.5000" in page
     assert "−0.0412" in page
     assert "–" in page
+
+
+def test_each_chart_of_a_value_can_be_drawn_and_one_it_lacks_is_refused():
+    log = {"arm": [*"ab"] * 30, "paid": [1.0, 0.0, 0.5, None, 0.2, 0.7] * 10}
+    found = value(log, target={"a": 1}, action="arm", reward="paid")
+    names = {"policies": 2, "estimates": len(found.alternatives)}
+    for what, rows in names.items():
+        (drawn,) = found.plot(what).to_dict()["datasets"].values()
+        assert len(drawn) == rows
+    assert found.plot("differ").to_dict()["title"]["text"] == "How far they may differ"
+    with pytest.raises(InvalidInput, match="`what` must be one of policies, estimates, differ"):
+        found.plot("difer")

@@ -91,8 +91,18 @@ def test_arms_add_up_to_the_dimension_that_is_printed():
     assert found.total == pytest.approx(10.32)
     assert found.contributes.sum() == pytest.approx(found.total)
     assert found.share.sum() == pytest.approx(1.0)
-    assert found.to_dict()["per_arm"][1]["worth_of_one_percent_more"] == pytest.approx(0.25)
+    assert found.to_dict()["per_arm"][1]["worth_of_one_percent_more"] == pytest.approx(5 - 1 / 0.21)
     assert "effective dimension  10.32" in str(found)
     nothing = dimension_by_arm([0.5, 0.2], noise=0.0)
     assert nothing.factor is None
     assert nothing.to_dict()["per_arm"][0]["share"] is None
+
+
+def test_the_worth_of_one_percent_more_is_the_fall_of_the_dimension():
+    observe, noise = np.array([0.01, 0.3, 0.995, 1.0]), np.array([1.0, 2.0, 1.0, 1.0])
+    found = dimension_by_arm(observe, noise=noise)
+    for arm, fall in enumerate(found.one_percent_more):
+        more = observe.copy()
+        more[arm] = min(more[arm] + 0.01, 1.0)
+        assert fall == pytest.approx(found.total - effective_dimension(more, noise=noise), abs=1e-9)
+    assert found.table().rows[0][-1] == pytest.approx(50.0)

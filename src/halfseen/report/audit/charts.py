@@ -182,8 +182,9 @@ def worth_chart(rows: Rows, name: str) -> Figure:
         alt.Chart().transform_filter("isValid(datum.worth)").mark_bar(height=12, color=PALETTE[2])
     )
     note = (
-        "How much the effective dimension falls when 1 in 100 more of that arm’s rewards are seen:"
-        " spend on the longest bars first. “halfseen invest” also knows what feedback costs."
+        "How much the effective dimension falls when 1 in 100 more of that arm’s rewards are seen,"
+        " or all of them if fewer are missing: spend on the longest bars first. “halfseen invest”"
+        " also knows what feedback costs."
     )
     titles = ("Where more feedback is worth most", note, name)
     return _arms("worth", titles, [bars.encode(y=_arm_axis(rows), x=x, tooltip=hints)], rows)

@@ -127,10 +127,10 @@ def body(found: Audit, drawn: dict[str, list[Figure]], extras: Extras, command: 
     """Return the parts of the page."""
     forecast, imputations, changes, _ = extras
     sections = {
-        "answer": answer_section(found, forecast),
+        "answer": answer_section(found, forecast, drawn["rates"][:1]),
         "changes": None if changes is None else changes_section(changes),
         "warnings": warnings_section(found),
-        "rates": rates_section(found, drawn["rates"]),
+        "rates": rates_section(found, drawn["rates"][1:]),
         "delays": delays_section(found, drawn["delays"]) if found.maturity else None,
         "time": time_section(found, drawn["time"]) if drawn["time"] else None,
         "differ": differ_section(found, drawn["differ"]) if drawn["differ"] else None,
@@ -163,8 +163,8 @@ def page_title(found: Audit) -> str:
     return f"What missing feedback costs in {short(found.log)}"
 
 
-def answer_section(found: Audit, forecast: Plan | None) -> Html:
-    """Return the answer in a few numbers: what is seen, what it costs at worst, the forecast."""
+def answer_section(found: Audit, forecast: Plan | None, drawn: list[Figure]) -> Html:
+    """Return the answer: what is seen of every arm, what it costs at worst, the forecast."""
     from halfseen.logs.sentences import ASSUMPTION, along_features, best_in_words, outlook_in_words
 
     whole = found.dimension_of_seen
@@ -197,9 +197,13 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
             "Along the features": along_features(found),
         }
         items += [_item("→", title, text) for title, texts in more.items() for text in texts]
+    shown = min(ARMS, len(found.arms))
+    few = [] if shown == len(found.arms) else [f"The {shown} arms that cost most are drawn."]
     return section(
         "answer",
         "The answer",
+        *(figure_place(figure) for figure in drawn),
+        *(tag("p", note, class_="note") for note in few),
         tag("ul", *items, class_="answers"),
         tag("h3", "When this holds"),
         tag("p", ASSUMPTION, class_="caution"),
@@ -226,7 +230,7 @@ def _item(factor: str, title: str, text: str) -> Html:
 
 
 def rates_section(found: Audit, drawn: list[Figure]) -> Html:
-    """Return rates, parts and worth, drawn and as numbers."""
+    """Return what each arm costs and what more of it is worth, and the rates as numbers."""
     records = rates_table(found, found.costliest(250)).records()
     columns = {
         "arm": [r["arm"] for r in records],
@@ -239,9 +243,7 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
         spans = [f"{100 * r[low]:.1f} to {r[high]:.1%}" for r in records]
         columns["interval" if name == "rate" else "its interval"] = spans
     columns |= {
-        "mean reward": [
-            "–" if r["mean reward"] is None else show(r["mean reward"]) for r in records
-        ],
+        "mean reward": aligned([r["mean reward"] for r in records]),
         "cost (1/rate)": aligned([r["contributes"] for r in records]),
     }
     note = (
@@ -251,13 +253,9 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
     )
     places = [figure_place(figure) for figure in drawn]
     rows = list(zip(*columns.values(), strict=True))
-    shown = min(ARMS, len(found.arms))
-    few = len(found.arms) - shown
-    more = [tag("p", f"The {shown} arms that cost most are drawn.", class_="note")]
     return section(
         "rates",
         "Arm by arm",
-        *(more if few else []),
         *places,
         tag("p", note, class_="note"),
         table(tuple(columns), rows, label="Rates"),

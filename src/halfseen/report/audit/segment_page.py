@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halfseen.errors import InvalidInput
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import short
 from halfseen.report.audit.command_line import command_line
 from halfseen.report.audit.warnings_section import void_section
+from halfseen.report.core.arm_rows import MOST, points
 from halfseen.report.core.document import charts_of, code, document, main, section, top
 from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.panels import Figure, Rows
 from halfseen.studies.storage import is_marked, write_text
 from halfseen.tables import Table, show
 
@@ -34,6 +37,27 @@ def write_segments(found: SegmentedAudit, folder: Path) -> Path:
     body = _body(found, command_line(found.whole, folder, {}))
     write_text(path, document(_title(found), body, charts_of([])))
     return path
+
+
+def segments_chart(found: SegmentedAudit) -> Figure:
+    """Return every segment's factor with its interval."""
+    rows: Rows = []
+    for record in found.table:
+        if record["factor"] is None:
+            continue
+        row = {"panel": "all", "name": record[found.by], "value": record["factor"]}
+        known = record["high"] is not None
+        rows.append(row | ({"low": record["low"], "high": record["high"]} if known else {}))
+    if not rows:
+        raise InvalidInput(
+            "log", "must have an arm that was seen", found.whole.log, "Wait for its first reward."
+        )
+    note = (
+        "How many times as many decisions are needed as with complete feedback, in the worst case,"
+        f" with its {found.whole.level:.0%} interval."
+    )
+    titles = ("What missing feedback costs", note, found.by)
+    return points("audit-segments", titles, rows[: MOST + 1], "factor")
 
 
 def _body(found: SegmentedAudit, command: str) -> list[Html]:

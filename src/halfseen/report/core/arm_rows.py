@@ -1,4 +1,4 @@
-"""Charts with one row per arm: from one number to another, or a bar."""
+"""Charts with one row per arm: from one number to another, a bar, or a dot with its interval."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from halfseen.checks import Vector
-from halfseen.report.core.panels import MUTED, PALETTE
+from halfseen.report.core.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.core.scales import axis
 from halfseen.report.core.style import styled
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 STEP = 24  # pixels between rows
 MOST = 40  # largest number of rows drawn
+LEAST_ROOM = 1e-9  # on either side of what is drawn, on its axis
 
 
 def spans(
@@ -60,3 +61,40 @@ def bars(names: Sequence[str], values: Vector, *, title: str) -> alt.Chart:
     hints = [alt.Tooltip("arm:N"), alt.Tooltip("value:Q", format=".4~g")]
     drawn = alt.Chart(alt.Data(values=rows)).mark_bar(color=PALETTE[0])
     return styled(drawn.encode(y=y, x=x, tooltip=hints).properties(height={"step": STEP}))
+
+
+def points(key: str, titles: tuple[str, str, str], rows: Rows, title: str) -> Figure:
+    """Return a dot per row, a dictionary of panel, name and value, with its interval if it has one.
+
+    Parameters
+    ----------
+    key, titles
+        As in `faceted`.
+    rows
+        They have ``low`` and ``high`` where there is an interval.
+    title
+        Of the axis.
+    """
+    import altair as alt
+
+    y = alt.Y("name:N", sort=[r["name"] for r in rows], title=None, axis=alt.Axis(labelLimit=190))
+    ends = [
+        end for r in rows for end in (r["value"], r.get("low"), r.get("high")) if end is not None
+    ]
+    room = max(0.08 * (max(ends) - min(ends)), LEAST_ROOM)
+    scale = alt.Scale(domain=[min(ends) - room, max(ends) + room], zero=False, nice=False)
+    x = {"title": title, "axis": axis(), "scale": scale}
+    hints = [
+        alt.Tooltip("name:N", title="of"),
+        *(alt.Tooltip(f"{k}:Q", format=".4~g") for k in ("value", "low", "high")),
+    ]
+    base = alt.Chart().encode(y=y)
+    layers = [
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=3, color=FILL)
+        .encode(x=alt.X("low:Q", **x), x2="high:Q"),
+        base.mark_point(filled=True, size=80, color=PALETTE[0], opacity=1).encode(
+            x=alt.X("value:Q", **x), tooltip=hints
+        ),
+    ]
+    return faceted(key, titles, layers, rows, key, {"step": 1.25 * STEP})

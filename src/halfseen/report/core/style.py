@@ -66,7 +66,8 @@ def chart_of(figure: Figure) -> alt.Chart:
     size = figure.spec["usermeta"]
     lines = textwrap.wrap(figure.note, LETTERS * size["columns"])
     parts = {"title": {"text": figure.title, "subtitle": lines}, "data": {"values": figure.rows}}
-    if size["panels"] == 1:
-        return alt.Chart.from_dict(figure.spec["spec"] | {"config": figure.spec["config"]} | parts)
-    spec = {key: figure.spec[key] for key in figure.spec if key not in ("usermeta", "$schema")}
-    return alt.Chart.from_dict(spec | parts)
+    whole = {key: figure.spec[key] for key in figure.spec if key not in ("usermeta", "$schema")}
+    if size["panels"] > 1:
+        return alt.Chart.from_dict(whole | parts)
+    kept = {key: whole[key] for key in ("config", "params") if key in whole}
+    return alt.Chart.from_dict(whole["spec"] | kept | parts)

@@ -1,4 +1,4 @@
-"""The first thing a reader wants: which policy lost least in each world, and the picture of it."""
+"""The first thing a reader wants: the picture of regret, and which policy lost least where."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTE = (
 
 
 def best_section(result: Result, figures: dict[str, Figure]) -> Html:
-    """Return the best policy of every world, and the first chart of every problem.
+    """Return the first chart of every problem, and the best policy of every world.
 
     Parameters
     ----------
@@ -30,15 +30,18 @@ def best_section(result: Result, figures: dict[str, Figure]) -> Html:
     figures
         The charts to show, by the name of their problem.
     """
-    rows = result.best().records()
-    content: list[object] = []
+    several = len(result.study.problems) > 1
+    content = [
+        figure_place(
+            replace(figure, title=f"{figure.title}, problem “{problem}”") if several else figure
+        )
+        for problem, figure in figures.items()
+    ]
+    title = "Regret by round"
     if len(result.study.policies) > 1:
-        content = [_table(rows, len(result.study.problems) > 1), tag("p", NOTE, class_="note")]
-    for problem, figure in figures.items():
-        several = len(result.study.problems) > 1
-        title = f"{figure.title}, problem “{problem}”" if several else figure.title
-        content.append(figure_place(replace(figure, title=title)))
-    title = "Which policy lost least" if len(result.study.policies) > 1 else "Regret by round"
+        title = "Which policy lost least"
+        rows = _table(result, result.best().records())
+        content[1:1] = [rows, tag("p", NOTE, class_="note")]  # below the first chart
     return section("best", title, *content)
 
 
@@ -71,21 +74,24 @@ def in_a_sentence(rows: list[dict[str, Any]]) -> str:
     return f"{name} lost least in {where}; its lead is clear in {sure}.{others}"
 
 
-def _table(rows: list[dict[str, Any]], several: bool) -> Html:
+def _table(result: Result, rows: list[dict[str, Any]]) -> Html:
+    several = len(result.study.problems) > 1
     heads = (*(("problem",) if several else ()), "censorship", "lost least", "regret")
     heads += ("next", "more by", "lead")
-    regrets = aligned([row["regret"] for row in rows])
+    summary = result.summary().records()
+    cells = [(r["problem"], r["censorship"], r["policy"]) for r in summary]
+    regrets = dict(zip(cells, aligned([r["regret"] for r in summary]), strict=True))
     lines = [
         (
             *((row["problem"],) if several else ()),
             row["censorship"],
             tag("strong", row["best"]),
-            regret,
+            regrets[row["problem"], row["censorship"], row["best"]],
             row["next"],
             _difference(row),
             "clear" if row["clear"] else "not clear",
         )
-        for row, regret in zip(rows, regrets, strict=True)
+        for row in rows
     ]
     words = [i for i, head in enumerate(heads) if head not in ("regret", "more by")]
     return table(heads, lines, words=words, label="Best policies")

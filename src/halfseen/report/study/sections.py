@@ -31,6 +31,7 @@ from halfseen.studies.toml_text import to_toml
 from halfseen.tables import listed, percent, show
 
 SPEC_SHOWN = 40_000  # characters
+SHARES = {"share seen": "share seen", "pending": "share pending", "lost": "share lost"}
 CHAPTERS = {
     "best": "Best policy",
     "answer": "Answer",
@@ -137,11 +138,10 @@ def numbers_section(result: Result) -> Html:
         "regret": aligned([r["regret"] for r in records]),
         "± 95%": aligned([r["± 95%"] for r in records]),
         "times as large": aligned([r["factor"] for r in records], "×"),
-        "share seen": [percent(r["share seen"]) for r in records],
         **{
-            name: [percent(r[f"share {name}"]) for r in records]
-            for name in ("pending", "lost")
-            if f"share {name}" in records[0]
+            label: aligned([100.0 * r[name] for r in records], "%")
+            for label, name in SHARES.items()
+            if name in records[0]
         },
         size: [f"{r[size]:,}" for r in records],
         worst: aligned([r[worst] for r in records]),

@@ -11,6 +11,7 @@ from halfseen.phrases import counted
 from halfseen.report.core.document import (
     NO_SCRIPT,
     charts_of,
+    code,
     document,
     figure_place,
     section,
@@ -149,7 +150,7 @@ def _body(sweep: Sweep, figure: Figure) -> list[Html]:
         NO_SCRIPT,
     )
     parts = [tag("section", figure_place(figure), id="chart")]
-    if min(sweep.values) > 0 and len(sweep.values) > 1:
+    if sweep.has_slope:
         said = (
             "The slope of log regret against log value, by least squares, with its 95% interval:"
             " −1/2 against the probability of being observed where regret falls like the root of"
@@ -161,23 +162,28 @@ def _body(sweep: Sweep, figure: Figure) -> list[Html]:
         spec = to_toml(study, (sweep.path, sweep.values))
         command = f"halfseen study sweep.toml{imports(study)}"
         again = tag("p", f"Save this as sweep.toml and run: {command}")
-        parts.append(section("again", "Run it again", again, tag("pre", spec)))
+        parts.append(section("again", "Run it again", again, code(spec, tabindex="0")))
     return [header, tag("main", *parts)]
 
 
 def _lead(sweep: Sweep) -> str:
     """Return the best policy and its regret at the least and at the largest value."""
     order = sorted(range(len(sweep.values)), key=lambda i: sweep.values[i])
+    several = len(sweep.results[0].study.policies) > 1
     told = []
     for i in (order[0], order[-1]):
-        finals = sweep.results[i].tracks["regret"][0, 0, :, :, -1].mean(axis=1)
-        name = list(sweep.results[i].study.policies)[int(finals.argmin())]
-        at = f"at {sweep.coordinate} {show(sweep.values[i])}"
-        told.append((name, f"{show(float(finals.min()))} {at}"))
+        result = sweep.results[i]
+        best = result.best().records()[0]
+        name = best["best"]
+        place = list(result.study.policies).index(name)
+        mean, half = mean_and_half(result.tracks["regret"][0, 0, place, :, -1])
+        regret = with_error(float(mean), float(half)) if half > 0.0 else show(float(mean))
+        lead = f" (its lead is {'clear' if best['clear'] else 'not clear'})" if several else ""
+        told.append((name, f"{regret} at {sweep.coordinate} {show(sweep.values[i])}{lead}"))
     (first, low), (last, high) = told
     where = names_at(sweep.results[0].study, (0, 0, 0))["world"]
     then = f" and {high}" if last == first else f"; {last}, {high}"
-    least = f"{first} loses least, {low}{then}"
+    least = f"{first} loses {'least, ' * several}{low}{then}"
     return f"{where}: {least}." if where else f"{least}."
 
 

@@ -189,6 +189,6 @@ def _mixture(given: Mapping[Any, Any]) -> str:
 
 def _table(found: Table, label: str) -> Html:
     names, *numbers = zip(*found.rows, strict=True)
-    cells = (aligned(column, digits=4, pad=False) for column in numbers)
+    cells = map(aligned, numbers)
     signed = ([cell.replace("-", "−") for cell in column] for column in cells)
     return table(found.columns, list(zip(names, *signed, strict=True)), label=label)

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from halfseen import checks
+from halfseen.errors import InvalidInput
 from halfseen.report.audit.charts import short
+from halfseen.report.core.arm_rows import points
 from halfseen.report.core.drawing import attempt
-from halfseen.report.core.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
+from halfseen.report.core.panels import MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.core.scales import axis
+from halfseen.report.core.style import chart_of
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from halfseen.values.policy_value import PolicyValue
 
-STEP = 30
+REWARD = "reward per decision"
 FURTHEST = 20.0  # the largest Gamma drawn
 STEPS = 31
-LEAST_DOMAIN = 1e-9
 
 
 def value_figures(found: PolicyValue) -> dict[str, list[Figure]]:
@@ -40,6 +45,16 @@ def value_figures(found: PolicyValue) -> dict[str, list[Figure]]:
     return figures
 
 
+def value_chart(found: PolicyValue, what: str) -> alt.Chart:
+    """Return one of the charts of a value, by its name in `value_figures`."""
+    drawn = value_figures(found)
+    figures = drawn[checks.one_of("what", what, drawn)]
+    if not figures:
+        needs = 'It needs missing rewards and contexts without features; use "policies".'
+        raise InvalidInput("what", "must be a chart this value has", what, needs)
+    return chart_of(figures[0])
+
+
 def policies_chart(found: PolicyValue, name: str) -> Figure:
     """Return the policies' values with their intervals."""
     shown = [one for one in (found.target, found.compared) if one is not None]
@@ -49,7 +64,7 @@ def policies_chart(found: PolicyValue, name: str) -> Figure:
     )
     if found.compared is None:
         note = f"Reward per decision by {found.estimator}, with its {found.level:.0%} interval."
-    return _points("value-policies", ("What each is worth", note, name), _rows(shown))
+    return points("value-policies", ("What each is worth", note, name), _rows(shown), REWARD)
 
 
 def estimates_chart(found: PolicyValue, name: str) -> Figure:
@@ -60,7 +75,7 @@ def estimates_chart(found: PolicyValue, name: str) -> Figure:
         " does not know. Estimators"
         " that disagree warn of wrong propensities or probabilities of being seen."
     )
-    return _points("value-estimates", ("Estimates", note, name), _rows(found.alternatives))
+    return points("value-estimates", ("Estimates", note, name), _rows(found.alternatives), REWARD)
 
 
 def _rows(estimates: object) -> Rows:
@@ -71,32 +86,6 @@ def _rows(estimates: object) -> Rows:
             row |= {"low": one.low, "high": one.high}
         rows.append(row)
     return rows
-
-
-def _points(key: str, titles: tuple[str, str, str], rows: Rows) -> Figure:
-    import altair as alt
-
-    y = alt.Y("name:N", sort=[r["name"] for r in rows], title=None, axis=alt.Axis(labelLimit=190))
-    ends = [
-        end for r in rows for end in (r["value"], r.get("low"), r.get("high")) if end is not None
-    ]
-    room = max(0.08 * (max(ends) - min(ends)), LEAST_DOMAIN)
-    scale = alt.Scale(domain=[min(ends) - room, max(ends) + room], zero=False, nice=False)
-    x = {"title": "reward per decision", "axis": axis(), "scale": scale}
-    hints = [
-        alt.Tooltip("name:N", title="of"),
-        *(alt.Tooltip(f"{k}:Q", format=".4~g") for k in ("value", "low", "high")),
-    ]
-    base = alt.Chart().encode(y=y)
-    layers = [
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(strokeWidth=3, color=FILL)
-        .encode(x=alt.X("low:Q", **x), x2="high:Q"),
-        base.mark_point(filled=True, size=80, color=PALETTE[0], opacity=1).encode(
-            x=alt.X("value:Q", **x), tooltip=hints
-        ),
-    ]
-    return faceted(key, titles, layers, rows, key, {"step": STEP})
 
 
 def differ_chart(found: PolicyValue, name: str) -> Figure:
@@ -119,7 +108,7 @@ def differ_chart(found: PolicyValue, name: str) -> Figure:
         scale=alt.Scale(type="log", domain=[1.0, last], nice=False),
         axis=axis(ticks),
     )
-    title = "difference per decision" if apart else "reward per decision"
+    title = "difference per decision" if apart else REWARD
     y = {"title": title, "axis": axis(), "scale": alt.Scale(zero=False)}
     hints = [
         *(alt.Tooltip(f"{k}:Q", format=".3~g") for k in ("gamma", "low", "high")),

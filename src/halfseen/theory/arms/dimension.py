@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from halfseen.phrases import counted
 from halfseen.problems import ArmedBandit
 from halfseen.tables import Table, show
 from halfseen.theory import inputs
+
+if TYPE_CHECKING:
+    import altair as alt
 
 
 def effective_dimension(
@@ -103,6 +106,16 @@ def feedback_value(
     return (scale / p) ** 2
 
 
+def one_percent_more(observe: Vector) -> Vector:
+    """Return by how much 1/p falls when p rises by 0.01, or to 1 where that is less.
+
+    >>> one_percent_more(np.array([0.01, 0.1, 0.995, 1.0])).round(6).tolist()
+    [50.0, 0.909091, 0.005025, 0.0]
+    """
+    more = np.minimum(observe + 0.01, 1.0)
+    return (more - observe) / (observe * more)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class DimensionByArm(Tabular, ByValue):
     """An effective dimension as a sum over arms; returned by `dimension_by_arm`.
@@ -133,6 +146,11 @@ class DimensionByArm(Tabular, ByValue):
         return self.contributes / self.total if self.total else None
 
     @property
+    def one_percent_more(self) -> Vector:
+        """By how much the dimension falls when an arm's probability rises by 0.01, or to 1."""
+        return self.noise**2 * one_percent_more(self.observe)
+
+    @property
     def factor(self) -> float | None:
         """The effective dimension divided by that of complete feedback."""
         return self.total / self.complete if self.complete else None
@@ -146,9 +164,16 @@ class DimensionByArm(Tabular, ByValue):
             "noise": self.noise.tolist(),
             "contributes": self.contributes.tolist(),
             "share": shares,
-            "worth of 1% more": (self.value / 100).tolist(),
+            "worth of 1% more": self.one_percent_more.tolist(),
         }
         return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+    def plot(self) -> alt.Chart:
+        """Return a chart of what each arm adds to the effective dimension, the most first."""
+        from halfseen.report.core.arm_rows import bars
+
+        names = [str(arm) for arm in range(len(self.observe))]
+        return bars(names, self.contributes, title="part in the effective dimension, by arm")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -181,8 +206,9 @@ class DimensionByArm(Tabular, ByValue):
 
 EXPLAINED = """
 The worst-case regret grows like the root of the effective dimension. 'worth of 1% more'
-is how much the dimension falls when 1 in 100 more of that arm's rewards are seen. All
-of it assumes that, given the arm, what goes missing does not depend on the reward."""
+is how much the dimension falls when 1 in 100 more of that arm's rewards are seen, or
+all of them if fewer are missing. All of it assumes that, given the arm, what goes
+missing does not depend on the reward."""
 
 
 def dimension_by_arm(
