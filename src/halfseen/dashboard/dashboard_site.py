@@ -13,6 +13,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from halfseen.dashboard.sign_in import (
     FORM,
@@ -29,7 +30,8 @@ from halfseen.dashboard.sign_in import (
 from halfseen.explorer.page_files import SAFE, island, page_file
 from halfseen.explorer.site import application as explorer
 from halfseen.service.api_calls import Api
-from halfseen.service.problem_documents import problem_of
+from halfseen.service.foreign_requests import names_this_machine, refuse_foreign
+from halfseen.service.problem_documents import KeyNotSufficient, problem_of
 from halfseen.service.refusals import ReadOnly
 
 PACKAGE = "halfseen.dashboard"
@@ -61,7 +63,7 @@ def pages_of(api: Api, local: bool) -> list[BaseRoute]:
     if local:
         routes += [
             Route("/explore", lambda request: RedirectResponse("/explore/")),
-            Mount("/explore", explorer()),
+            Mount("/explore", site.on_this_machine(explorer())),
         ]
     return routes
 
@@ -118,6 +120,20 @@ class Site:
 
         return answer
 
+    def on_this_machine(self, app: ASGIApp) -> ASGIApp:
+        """Return an application, which asks for no key, refusing what other sites may cause."""
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            request = Request(scope)
+            try:
+                refuse_foreign(request.method, scope["headers"])
+            except KeyNotSufficient as error:
+                await self.refused(request, error, None)(scope, receive, send)
+                return
+            await app(scope, receive, send)
+
+        return answer
+
     def html(
         self,
         request: Request,
@@ -133,7 +149,7 @@ class Site:
             if visitor.edits:
                 links += [("/keys", "Keys"), ("/trail", "Changes")]
             links.append(("/api", "API"))
-            if self.local:
+            if self.local and names_this_machine(request.headers.get("host", "").encode()):
                 links.append(("/explore/", "Explore"))
         data = content.pop("data", None)
         text = self.templates.get_template(template).render(
