@@ -146,6 +146,19 @@ def test_the_api_page_and_the_explorer_are_beside_the_dashboard(opened):
         assert client.get("/nowhere").status_code == 404
 
 
+def test_an_address_without_a_page_is_a_page_to_readers_and_a_document_to_clients(opened):
+    with opened.client() as client:
+        page = client.get("/nowhere", headers={"Accept": "text/html,*/*"})
+        assert page.status_code == 404
+        assert "There is nothing at this address." in page.text
+        assert "script-src 'self'" in page.headers["content-security-policy"]
+        for path in ("/nowhere", "/v1/nowhere"):
+            answer = client.get(path, headers={"Accept": "application/json"})
+            assert answer.headers["content-type"] == "application/problem+json"
+        assert client.post("/nowhere", headers={"Accept": "text/html"}).status_code == 404
+        assert client.get("/v1/decisions/x/outcome").status_code == 405
+
+
 def test_the_explorer_is_there_only_where_this_machine_alone_can_ask(tmp_path):
     from service.over_http import run
 
