@@ -1,6 +1,8 @@
 """A service with its pages on a port of this machine, fed with decisions and outcomes."""
 
 import asyncio
+import re
+import time
 
 import httpx
 import pytest
@@ -41,6 +43,17 @@ async def fed(service, loop="offers", count=300, name="visit"):
     await service.submit(loop, told)
 
 
+def audited(place):
+    """Wait until the audits of all loops are made, and the forecast of the first."""
+    with place.client(place.key) as client:
+        for _ in range(300):
+            found = re.search(r'data-cell="offers/forecast">([^<]*)<', page := client.get("/").text)
+            if "being audited" not in page and found[1] != "–":
+                return
+            time.sleep(0.1)
+    raise AssertionError("The loops are not audited.")
+
+
 class Place:
     """A service that listens, and the thread it belongs to."""
 
@@ -66,6 +79,7 @@ def opened(tmp_path_factory):
     with listening(folder, OFFERS, ARTICLES, pages=pages_of) as inside:
         place = Place(inside)
         place.do(fed(place.service))
+        audited(place)
         yield place
 
 
@@ -76,4 +90,5 @@ def locked(tmp_path_factory):
     with listening(folder, OFFERS, keys=True, pages=pages_of) as inside:
         place = Place(inside)
         place.do(fed(place.service))
+        audited(place)
         yield place

@@ -76,6 +76,14 @@ def test_a_loop_is_made_and_edited_after_a_confirmation_and_noted(locked):
         assert "test admin" in client.get("/trail").text
 
 
+def test_arms_cannot_be_taken_away_and_that_is_said_before_the_confirmation(locked):
+    with locked.client(locked.key) as client:
+        answer = sent(client, "/loops/offers/edit", arms="red")
+    assert answer.status_code == 422
+    assert "cannot be removed, renamed or reordered" in answer.text
+    assert "Change offers?" not in answer.text
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

@@ -2,7 +2,10 @@
 
 import pytest
 
-from dashboard.conftest import EVIL, fed
+from dashboard.conftest import EVIL, OFFERS, fed
+from halfseen.dashboard.arm_labels import arm_labels
+from halfseen.service.exchange import Decide, Outcome
+from halfseen.service.loop_config import loop_config
 
 PATHS = ["/", "/new-loop", "/keys", "/trail", "/loops/articles", "/loops/offers"]
 PATHS += [f"/loops/offers/{one}" for one in ("decisions", "value?p0=100", "edit", "expire")]
@@ -48,7 +51,8 @@ def test_names_of_arms_and_decisions_are_text_and_nothing_else(visit, opened):
     opened.do(fed(opened.service, count=5, name=EVIL))
     page = visit("/loops/offers")
     page.wait_for_selector("html[data-drawn]")
-    assert EVIL in page.locator("table").first.inner_text()
+    assert page.locator("table th span[title]").first.get_attribute("title") == EVIL
+    assert arm_labels([EVIL])[0] in page.locator("table").first.inner_text()
     for path in ("/decisions", "/value", "/edit"):
         page.goto(f"{opened.address}/loops/offers{path}")
         assert page.locator("main img, main script:not([type='application/json'])").count() == 0
@@ -77,8 +81,46 @@ def test_numbers_follow_the_loop_until_paused_and_charts_are_not_drawn_anew(visi
     assert page.said == []
 
 
+def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(visit, opened):
+    new = OFFERS | {"name": "young", "arms": ["a" * 123 + "1", "a" * 123 + "2", "__proto__"]}
+    opened.do(opened.service.create_loop(loop_config(new)))
+    page = visit("/loops/young")
+    page.wait_for_selector("#warnings p:has-text('cannot be audited yet')")
+    page.wait_for_selector("html[data-drawn]")
+    assert page.locator("figure").evaluate_all("all => all.map(one => one.id)") == [
+        "chances",
+        "pending",
+    ]
+    page.evaluate("document.querySelector('#pending svg').dataset.mine = 'yes'")
+
+    async def feed():
+        decided = await opened.service.submit("young", [Decide() for _ in range(90)])
+        told = [Outcome(one.id, float(k % 2)) for k, one in enumerate(decided) if k % 3]
+        await opened.service.submit("young", told)
+
+    opened.do(feed())
+    page.wait_for_selector("#estimates svg.marks")
+    page.wait_for_selector("#course svg.marks", timeout=90_000)
+    page.wait_for_selector("#warnings p:has-text('of outcomes')")
+    page.wait_for_selector("#invest-title")
+    shown = page.locator("figure").evaluate_all("all => all.map(one => one.id)")
+    assert shown == ["seen", "estimates", "course", "chances", "pending"]
+    assert page.locator("#course svg .mark-line path[stroke]").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1200
+    assert page.said == []
+
+
+def test_on_a_phone_the_list_of_loops_shows_every_column(visit):
+    page = visit("/", 390)
+    for name in ("dimension", "forecast", "winner", "warnings"):
+        box = page.locator(f"[data-cell='offers/{name}']").bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    assert page.locator("nav").evaluate("one => one.firstElementChild.scrollWidth") <= 390
+
+
 def test_pages_can_be_read_and_used_without_a_script(visit):
     page = visit("/loops/offers", java_script_enabled=False)
+    assert not page.locator("#pictures").is_visible()
     assert page.locator("[data-cell=mean-0]").inner_text() != "–"
     assert not page.locator("#pause").is_visible()
     page.get_by_role("link", name="Decisions", exact=True).click()

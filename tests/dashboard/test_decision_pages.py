@@ -2,14 +2,17 @@
 
 import html
 import re
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
 
 from dashboard.conftest import EVIL
 from halfseen import value
+from halfseen.dashboard.decision_pages import was_told
 from halfseen.dashboard.loop_figures import text
 from halfseen.service.exchange import Activate, Decide, Outcome, Served
+from halfseen.service.loop_events import Event
 
 
 def listed(page):
@@ -39,10 +42,38 @@ def test_decisions_are_searched_by_id_arm_and_state(opened, state):
 
 def test_nonsense_in_a_search_finds_nothing_and_breaks_nothing(opened):
     with opened.client() as client:
-        for query in ("find=%25", "find=' OR 1=1 --", "before=x", "before=" + "9" * 40, "state=x"):
+        for query in ("find=%25", "find=' OR 1=1 --"):
             assert client.get(f"/loops/offers/decisions?{query}").status_code == 200
+        for query in ("before=x", "before=-5", "before=" + "9" * 40, "state=x"):
+            answer = client.get(f"/loops/offers/decisions?{query}")
+            assert answer.status_code == 422
+            assert f"`{query.partition('=')[0]}` must be" in answer.text
+            assert len(listed(answer.text)) == 50
         page = client.get("/loops/offers/decisions?find=%25").text
     assert listed(page) == []
+
+
+def test_a_life_without_a_reward_says_who_ended_it(opened):
+    async def ended():
+        await opened.service.submit("offers", [Decide(id="told")])
+        await opened.service.submit("offers", [Outcome("told", None)])
+
+    opened.do(ended())
+    with opened.client() as client:
+        page = client.get("/loops/offers/decisions/told").text
+    assert "said that none will come" in page
+    assert "window closed" not in page
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(59, True), (60, False), (61, False)])
+def test_a_window_closes_when_it_has_passed_since_the_decision_was_shown(seconds, told):
+    rules = {3: SimpleNamespace(window=60.0)}
+    events = [
+        Event(1, 5, 3, "x", "held", 0),
+        Event(1, 6, 3, "x", "activated", 10**9),
+        Event(1, 9, 3, "x", "censored", 10**9 + seconds * 10**6),
+    ]
+    assert [was_told(event, events, rules) for event in events] == [False, False, told]
 
 
 def test_the_life_of_a_decision_goes_from_choice_to_outcome(opened):

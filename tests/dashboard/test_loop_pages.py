@@ -1,15 +1,32 @@
 """The numbers on the pages are those of the library, and names are text and nothing else."""
 
+import asyncio
 import html
 import json
 import re
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from service.over_http import run
 
-from dashboard.conftest import EVIL, fed
-from halfseen.dashboard.log_summary import summary_of
-from halfseen.dashboard.loop_figures import played_next, share_text, text
+from dashboard.conftest import EVIL, OFFERS, fed
+from halfseen.dashboard.arm_labels import arm_labels
+from halfseen.dashboard.dashboard_site import pages_of
+from halfseen.dashboard.log_summary import LogSummary, summary_of
+from halfseen.dashboard.loop_charts import loop_pictures
+from halfseen.dashboard.loop_figures import (
+    MINUTE,
+    RECENT,
+    decisions_a_minute,
+    expected_in_words,
+    played_next,
+    share_text,
+    text,
+)
+from halfseen.dashboard.regret_forecast import regret_forecast
+from halfseen.dashboard.seen_course import corrected
 from halfseen.logs.invest import invest
 from halfseen.service.log_export import audit_file
 
@@ -43,7 +60,7 @@ def test_all_loops_show_the_numbers_of_their_agents_and_audits(opened, tmp_path)
     known, found = status(opened), audited(opened, tmp_path)
     assert shown["offers/decided"] == text(known["decided"])
     assert shown["offers/pending"] == text(known["pending"]) != "0"
-    assert shown["offers/seen"] == share_text(found.share)
+    assert re.fullmatch(f"{share_text(found.share)} within [\\d.]+ s", shown["offers/seen"])
     assert shown["offers/dimension"] == text(found.effective_dimension.value)
     assert shown["offers/factor"] == text(found.effective_dimension.factor)
     assert shown["offers/rate"] == "300"
@@ -86,7 +103,7 @@ def test_missing_as_zero_is_a_sentence_with_the_loss(opened, tmp_path):
     zero = [arm["mean"] * rates[arm["arm"]] for arm in arms]
     best, seeming = int(np.argmax(seen)), int(np.argmax(zero))
     assert best != seeming
-    assert arms[seeming]["arm"] in said
+    assert arm_labels([arm["arm"] for arm in arms])[seeming] in said
     assert text(zero[seeming]) in said
     assert f"{text(seen[best] - seen[seeming])} lost" in said
 
@@ -97,7 +114,7 @@ def test_where_more_feedback_is_worth_most_is_what_invest_says(opened, tmp_path)
     found = invest([rates[arm] for arm in arms], 1.0, 0.1, names=arms)
     with opened.client() as client:
         page = html.unescape(client.get("/loops/offers").text)
-    assert f"begin with {next(iter(found.arms))['arm']}." in page
+    assert f"begin with <span>{next(iter(found.arms))['arm']}</span>." in page
     assert f"to {found.dimension_after:.4g}, and worst-case regret by" in page
 
 
@@ -112,6 +129,7 @@ def test_warnings_and_answers_are_those_of_the_audit(opened, tmp_path):
     found = audited(opened, tmp_path)
     for said in found.answers:
         assert undated(said) in page
+    assert re.search(r"As of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC;", page)
     assert all(str(warning) in page for warning in found.warnings)
 
 
@@ -135,10 +153,10 @@ def test_the_delay_curve_is_kaplan_meier_on_the_log(tmp_path):
         (1.0, pytest.approx(2 / 5)),
         (3.0, pytest.approx(1 - 3 / 5 * 2 / 3)),
     ]
-    assert found.share_back(2.0) == pytest.approx(0.4)
     assert found.expected([2.0, 0.0], 10.0) == pytest.approx(0.2 / 0.6 + 0.6)
     assert found.course[0]["decisions"] == 5
     assert found.course[0]["share"] == pytest.approx(3 / 5)
+    assert 0.2 < found.course[0]["low"] < 3 / 5 < found.course[0]["high"] < 0.9
 
 
 def test_charts_hold_the_numbers_of_the_table(opened):
@@ -147,8 +165,13 @@ def test_charts_hold_the_numbers_of_the_table(opened):
     arms = status(opened)["arms"]
     assert [row["mean"] for row in pictures["estimates"]["rows"]] == [a["mean"] for a in arms]
     assert len(pictures["seen"]["rows"]) == 3
-    assert sum(row["pending"] for row in pictures["pending"]["rows"]) == status(opened)["pending"]
-    assert {"course", "delays", "chances"} <= set(pictures)
+    ages = [row for row in pictures["pending"]["rows"] if row["kind"] == "age"]
+    assert sum(row["pending"] for row in ages) == status(opened)["pending"]
+    curve = [row["share"] for row in pictures["pending"]["rows"] if row["kind"] == "delay"]
+    assert curve == sorted(curve)
+    assert len(curve) > 2
+    assert all(row["low"] <= row["share"] <= row["high"] for row in pictures["course"]["rows"])
+    assert "chances" in pictures
 
 
 def test_a_loop_of_features_has_a_page_too(opened):
@@ -171,7 +194,10 @@ def test_names_are_escaped_in_pages_and_islands(opened):
         page = client.get("/loops/offers").text
     assert "<script>alert" not in page
     assert "<img" not in page
-    assert any(EVIL[:40] in str(p["spec"]) for p in island(page)["pictures"])
+    shown = arm_labels([EVIL])[0]
+    assert any(
+        shown in p["spec"].get("params", [{}])[0].get("value", []) for p in island(page)["pictures"]
+    )
 
 
 def test_numbers_stream_as_they_change(opened):
@@ -181,9 +207,134 @@ def test_numbers_stream_as_they_change(opened):
         first = json.loads(next(line for line in lines if line.startswith("data"))[6:])
         opened.do(fed(opened.service, count=10, name="more"))
         later = json.loads(next(line for line in lines if line.startswith("data"))[6:])
-    before, after = (int(one["cells"]["decided"]) for one in (first, later))
-    assert after == before + 10
+    before, after = (cells(one["parts"]["loop_top.html"])["decided"] for one in (first, later))
+    assert int(after) == int(before) + 10
     assert {p["name"] for p in first["pictures"]} >= {"seen", "estimates", "pending"}
+
+
+def test_what_is_streamed_agrees_with_itself(opened):
+    opened.do(fed(opened.service, count=30, name="agree"))
+    with opened.client() as client, client.stream("GET", "/loops/offers/live") as answer:
+        line = next(line for line in answer.iter_lines() if line.startswith("data"))
+    found = json.loads(line[6:])
+    top, ends = found["parts"]["loop_top.html"], found["parts"]["loop_ends.html"]
+    shown = cells(top)
+    pending = next(p for p in found["pictures"] if p["name"] == "pending")["rows"]
+    assert sum(row.get("pending", 0) for row in pending) == int(shown["pending"])
+    assert f"effective dimension from {shown['dimension']} to" in ends
+    assert all(said in html.unescape(top) for said in ("Warnings of the audit", "of outcomes"))
+    assert {"title", "note"} <= set(found["pictures"][0])
+
+
+def test_a_loop_younger_than_its_window_says_within_which_time_it_is_seen(opened):
+    with opened.client() as client:
+        page = client.get("/loops/offers").text
+    age = re.fullmatch(r"[\d.]+% within (.*)", cells(page)["seen"])[1]
+    assert f"are those of rewards within {age}." in page
+    seen = next(p for p in island(page)["pictures"] if p["name"] == "seen")
+    assert f"come within {age}," in seen["note"]
+
+
+def test_what_is_pending_is_said_only_where_delays_are_known_up_to_the_window():
+    delays = [{"delay": 1.0, "share": 0.5, "low": 0.4, "high": 0.6}]
+    known, young = LogSummary(1, delays=delays), LogSummary(1, delays=delays, within=20.0)
+    said = expected_in_words(known, [0.0, 0.0, 30.0], 60.0)
+    assert said == "Expected to come before their windows close: 1 of the 3 rewards pending."
+    assert expected_in_words(young, [0.0, 0.0, 30.0], 60.0) == ""
+    assert expected_in_words(None, [0.0], 60.0) == ""
+
+
+def test_the_regret_forecast_is_the_plan_of_the_audit(opened, tmp_path):
+    found = audited(opened, tmp_path)
+    plan, forecast = found.plan(200, days=50, futures=50), regret_forecast(found)
+    assert forecast.lost == plan.yours.regret.mean()
+    assert forecast.low < forecast.lost < forecast.high
+    assert forecast.all_seen == plan.everything.regret.mean()
+    assert forecast.left_out == 0
+    with opened.client() as client:
+        shown, page = cells(client.get("/").text), client.get("/loops/offers").text
+    assert shown["articles/forecast"] == "–"
+    assert f"loses {cells(page)['forecast']} in reward" in page
+    assert "It assumes" in page
+
+
+def test_decisions_a_minute_are_those_even_after_a_burst_of_expiries(tmp_path):
+    now = 200 * MINUTE
+    events = [("decided", now - 3 * MINUTE)] * 300 + [("censored", now - MINUTE // 2)] * 20_500
+    events += [("decided", now - 5)]
+
+    def execute(query, values):
+        if "LIMIT 1" in query and "DESC" not in query:
+            return [(at,) for _, at in events[values[1] - 1 : values[1]]]
+        kept = [(at,) for kind, at in events[max(0, values[1] - 1) :] if kind == "decided"]
+        return kept[::-1][:RECENT]
+
+    async def read(work):
+        return work(SimpleNamespace(execute=execute))
+
+    live = SimpleNamespace(id=1, state=SimpleNamespace(seq=len(events)))
+    service = SimpleNamespace(read=read)
+    assert asyncio.run(decisions_a_minute(service, live, now)) == 1.0
+    events += [("decided", now - k * MINUTE // 60_000) for k in range(30_000, 0, -1)]
+    live.state.seq = len(events)
+    assert asyncio.run(decisions_a_minute(service, live, now)) == pytest.approx(60_000, rel=1e-3)
+
+
+def test_the_course_corrects_for_what_may_still_come():
+    # of 100 decisions half of whose rewards that come have had time to, 30 were seen: 60 will be
+    share, low, high, known = corrected(*(np.array([x]) for x in (30.0, 0.0, 70.0, 0.5)))
+    assert share[0] == pytest.approx(0.6)
+    assert low[0] < 0.5 < 0.7 < high[0]
+    assert known[0] < 50
+    # nothing pending: the plain share with Wilson's interval
+    share, low, high, known = corrected(*(np.array([x]) for x in (3.0, 7.0, 0.0, 0.0)))
+    assert (share[0], known[0]) == (pytest.approx(0.3), pytest.approx(10.0))
+    assert (low[0], high[0]) == (pytest.approx(0.1078, abs=1e-4), pytest.approx(0.6032, abs=1e-4))
+
+
+def test_arms_with_equal_beginnings_or_odd_names_have_lines_of_their_own():
+    names = ["a" * 123 + "1", "a" * 123 + "2", "__proto__", "constructor"]
+    course = [
+        {"arm": name, "at": at, "share": 0.5, "low": 0.4, "high": 0.6, "decisions": 9, "seen": 4}
+        for name in names
+        for at in (0.0, 1000.0)
+    ]
+    status = {"arms": [], "window": 60.0, "level": 0.95}
+    pictures = loop_pictures(status, {}, [], LogSummary(1, course=course))
+    found = next(p for p in pictures if p.name == "course")
+    assert [row["arm"] for row in found.rows] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert len(set(found.spec["params"][0]["value"])) == 4
+
+
+def test_what_cannot_be_audited_names_no_file(opened):
+    with opened.client() as client:
+        page = html.unescape(client.get("/loops/articles").text)
+    said = re.search("The log cannot be audited yet[^<]*", page)[0]
+    assert "/" not in said
+    assert "got" not in said
+
+
+def test_first_pages_do_not_wait_for_the_audit_of_each_loop(tmp_path):
+    many = [OFFERS | {"name": f"loop-{k}"} for k in range(8)]
+
+    async def ask(place):
+        began = time.perf_counter()
+        page = (await place.client.get("/")).text
+        return page, time.perf_counter() - began
+
+    async def slow(*_):
+        await asyncio.sleep(1.0)
+        yield []
+
+    page, seconds = run(tmp_path, ask, *many, pages=lambda api, local: slowly(api, local, slow))
+    assert page.count("being audited") == 8
+    assert seconds < 4.0
+
+
+def slowly(api, local, slow):
+    """Return the pages of a service whose logs take long to read."""
+    api.service.rows = slow
+    return pages_of(api, local)
 
 
 def test_streams_end_when_the_process_is_told_to_stop(opened):

@@ -1,5 +1,6 @@
 """Who may look: a key in a cookie no script reads, and forms that other sites cannot send."""
 
+import json
 import re
 
 import httpx
@@ -81,12 +82,61 @@ def test_the_cookie_opens_no_part_of_the_api(locked):
         assert client.get("/v1/loops").status_code == 401
 
 
-def test_without_keys_only_names_of_this_machine_are_answered(opened):
+@pytest.mark.parametrize(
+    "path", ["/", "/loops/offers", "/v1/loops", "/v1/loops/offers/export", "/explore/", "/metrics"]
+)
+def test_without_keys_only_names_of_this_machine_are_answered(opened, path):
     with opened.client() as client:
-        assert client.get("/").status_code == 200
-        answer = client.get("/", headers={"Host": "rebound.example"})
+        for host in ("127.0.0.1:1", "localhost", "[::1]:8765"):
+            assert client.get(path, headers={"Host": host}).status_code == 200
+        answer = client.get(path, headers={"Host": "rebound.example"})
         assert answer.status_code == 403
+        assert "names of this machine" in answer.text
         assert "offers" not in answer.text
+
+
+CROSS = (
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+)
+
+
+@pytest.mark.parametrize("headers", CROSS)
+def test_without_keys_no_page_of_another_site_can_decide_or_make_a_loop(opened, headers):
+    made = {"name": "forged", "arms": ["a", "b"], "policy": {"kind": "ucb"}, "window": 3}
+    plain = {"Content-Type": "text/plain"}
+    with opened.client() as client:
+        before = client.get("/v1/loops/offers").json()["decided"]
+        for path, body in (("/v1/loops", made), ("/v1/loops/offers/decisions", {})):
+            answer = client.post(path, content=json.dumps(body), headers=plain | headers)
+            assert answer.status_code == 403
+            assert answer.json()["field"] in ("Sec-Fetch-Site", "Origin")
+        assert client.get("/v1/loops/offers").json()["decided"] == before
+        assert client.get("/v1/loops/forged").status_code == 404
+
+
+def test_links_from_elsewhere_and_the_pages_of_the_service_itself_are_answered(opened):
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    with opened.client() as client:
+        for path in ("/", "/explore/", "/api"):
+            assert client.get(path, headers=link).status_code == 200
+            hidden = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+            assert client.get(path, headers=hidden).status_code == 403
+        for own in ({"Sec-Fetch-Site": "same-origin"}, {"Origin": opened.address}):
+            answer = client.post("/v1/loops/offers/decisions", json={}, headers=own)
+            assert answer.status_code == 201
+
+
+def test_with_keys_the_api_is_answered_under_any_name_and_the_explorer_is_not(locked):
+    named = {"Host": "decide.example"}
+    with locked.client(locked.key) as client:
+        own = named | {"Authorization": f"Bearer {locked.key}"}
+        assert client.get("/v1/loops", headers=own).status_code == 200
+        assert 'href="/explore/"' not in client.get("/", headers=named).text
+        assert client.get("/explore/", headers=named).status_code == 403
 
 
 def test_the_api_page_and_the_explorer_are_beside_the_dashboard(opened):
@@ -94,6 +144,19 @@ def test_the_api_page_and_the_explorer_are_beside_the_dashboard(opened):
         assert "halfseen: API" in client.get("/api").text
         assert client.get("/explore/").status_code == 200
         assert client.get("/nowhere").status_code == 404
+
+
+def test_an_address_without_a_page_is_a_page_to_readers_and_a_document_to_clients(opened):
+    with opened.client() as client:
+        page = client.get("/nowhere", headers={"Accept": "text/html,*/*"})
+        assert page.status_code == 404
+        assert "There is nothing at this address." in page.text
+        assert "script-src 'self'" in page.headers["content-security-policy"]
+        for path in ("/nowhere", "/v1/nowhere"):
+            answer = client.get(path, headers={"Accept": "application/json"})
+            assert answer.headers["content-type"] == "application/problem+json"
+        assert client.post("/nowhere", headers={"Accept": "text/html"}).status_code == 404
+        assert client.get("/v1/decisions/x/outcome").status_code == 405
 
 
 def test_the_explorer_is_there_only_where_this_machine_alone_can_ask(tmp_path):

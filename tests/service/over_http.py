@@ -39,7 +39,7 @@ async def served(folder, *loops, keys=False, pages=None, **options):
         api = Api(service, ring, RequestLog(lines), metrics)
         app = build_app(api, "http://test", () if pages is None else pages(api, True))
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield SimpleNamespace(
                 client=client, service=service, api=api, app=app, lines=lines, ring=ring
             )

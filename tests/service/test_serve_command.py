@@ -172,3 +172,13 @@ def test_help_of_serve_loads_no_server():
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ended.stdout.splitlines()[-1] == "loaded:"
+
+
+def test_serve_imports_modules_with_policies_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policies_of_the_shop.py").write_text("")
+    with pytest.raises(InvalidInput, match="--port"):
+        command("serve", "--import", "policies_of_the_shop", "--port", "99999")
+    assert sys.modules.pop("policies_of_the_shop")
+    with pytest.raises(InvalidInput, match="--import"):
+        command("serve", "--import", "no_such_policies")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app
+from halfseen.cli import Imports, Json, app
 from halfseen.errors import HalfseenError, InvalidInput
 
 serve_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
@@ -66,8 +66,12 @@ def serve(
         bool,
         typer.Option("--request-log/--no-request-log", help="Write a line per request to stderr."),
     ] = True,
+    imports: Imports = None,
 ) -> None:
     """Serve decisions over HTTP, treating missing feedback as missing."""
+    from halfseen.kinds import import_kinds
+
+    import_kinds(imports or ())
     if context.invoked_subcommand is not None:
         return
     with with_packages():

@@ -20,6 +20,7 @@ from halfseen.service.api_keys import ROLES, new_key, row_of
 from halfseen.service.change_table import add_change, newest_changes
 from halfseen.service.exchange import Outcome
 from halfseen.service.log_export import MEDIA, export_file
+from halfseen.service.loop_table import check_revision
 from halfseen.service.problem_documents import invalid
 from halfseen.service.refusals import Refusal
 from halfseen.service.writer import microseconds
@@ -62,6 +63,8 @@ class ChangePages:
             try:
                 config = config_of(given if name is None else given | {"name": name}, before)
                 lines = changes(before, config)
+                if name is not None:
+                    check_revision(self.service.loop(name), config)
                 if form.get("confirmed") == "yes":
                     if before is None:
                         await self.service.create_loop(config)

@@ -12,7 +12,8 @@ from urllib.parse import quote
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Match, Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from halfseen.dashboard.sign_in import (
     FORM,
@@ -29,7 +30,8 @@ from halfseen.dashboard.sign_in import (
 from halfseen.explorer.page_files import SAFE, island, page_file
 from halfseen.explorer.site import application as explorer
 from halfseen.service.api_calls import Api
-from halfseen.service.problem_documents import problem_of
+from halfseen.service.foreign_requests import names_this_machine, refuse_foreign
+from halfseen.service.problem_documents import KeyNotSufficient, NotFound, problem_of
 from halfseen.service.refusals import ReadOnly
 
 PACKAGE = "halfseen.dashboard"
@@ -61,9 +63,22 @@ def pages_of(api: Api, local: bool) -> list[BaseRoute]:
     if local:
         routes += [
             Route("/explore", lambda request: RedirectResponse("/explore/")),
-            Mount("/explore", explorer()),
+            Mount("/explore", site.on_this_machine(explorer())),
         ]
-    return routes
+    lost = site.page(site.lost, "page_lost", "report")
+    return [*routes, Nowhere("/{path:path}", lost, methods=["GET"])]
+
+
+class Nowhere(Route):
+    """Every other address that a browser opens, none of the API."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is one for a page."""
+        accepted = b",".join(value for name, value in scope["headers"] if name == b"accept")
+        page = scope["method"] == "GET" and b"text/html" in accepted
+        if not page or scope["path"].startswith("/v1/"):
+            return Match.NONE, {}
+        return super().matches(scope)
 
 
 async def _static(request: Request) -> Response:
@@ -118,6 +133,20 @@ class Site:
 
         return answer
 
+    def on_this_machine(self, app: ASGIApp) -> ASGIApp:
+        """Return an application, which asks for no key, refusing what other sites may cause."""
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            request = Request(scope)
+            try:
+                refuse_foreign(request.method, scope["headers"])
+            except KeyNotSufficient as error:
+                await self.refused(request, error, None)(scope, receive, send)
+                return
+            await app(scope, receive, send)
+
+        return answer
+
     def html(
         self,
         request: Request,
@@ -133,7 +162,7 @@ class Site:
             if visitor.edits:
                 links += [("/keys", "Keys"), ("/trail", "Changes")]
             links.append(("/api", "API"))
-            if self.local:
+            if self.local and names_this_machine(request.headers.get("host", "").encode()):
                 links.append(("/explore/", "Explore"))
         data = content.pop("data", None)
         text = self.templates.get_template(template).render(
@@ -151,6 +180,10 @@ class Site:
             keep(response, request, FORM, form_token(request))
         return response
 
+    def parts(self, templates: Sequence[str], **content: Any) -> dict[str, str]:
+        """Return parts of a page as HTML, by the names of their templates."""
+        return {name: self.templates.get_template(name).render(**content) for name in templates}
+
     def refused(self, request: Request, error: Exception, visitor: Visitor | None) -> Response:
         """Return the page of a refusal."""
         refusal = problem_of(error)
@@ -167,6 +200,10 @@ class Site:
             title=refusal.title,
             sentence=sentence,
         )
+
+    async def lost(self, request: Request, visitor: Visitor) -> Response:
+        """Say that there is no such page."""
+        raise NotFound("There is nothing at this address.", fix="Begin with the loops.")
 
     def _ask_for_key(self, request: Request) -> Response:
         if request.method != "GET" or request.url.path.endswith("/live"):

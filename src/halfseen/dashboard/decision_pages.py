@@ -8,18 +8,23 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.dashboard_site import Site
 from halfseen.dashboard.loop_figures import NOTHING, duration, share_text, text
 from halfseen.dashboard.sign_in import Visitor
 from halfseen.service import loop_events as kinds
 from halfseen.service.decision_rows import MADE, decision_row
 from halfseen.service.event_log import EventLog
+from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import COLUMNS, Event, kinds_in
+from halfseen.service.problem_documents import invalid
 from halfseen.service.refusals import UnknownDecision
+from halfseen.service.state_snapshots import read_configs
 from halfseen.service.writer import LiveLoop
 
 MOST = 50  # decisions on a page
 STATES = ("observed", "censored", "pending", "held")
+ANY = "It is left out here; use the form below."
 IN_WORDS = {
     kinds.DECIDED: "Chosen and shown",
     kinds.HELD: "Chosen, and held back",
@@ -27,10 +32,11 @@ IN_WORDS = {
     kinds.SERVED: "Something else was shown",
     kinds.REPORTED: "A reward was reported; it is learned when the window closes",
     kinds.OBSERVED: "The reward came",
-    kinds.CENSORED: "No reward: the window closed, or the client said that none will come",
+    kinds.CENSORED: "No reward: the window closed",
     kinds.LATE: "A reward came late",
     kinds.ORPHAN: "An outcome came before the decision was known",
 }
+TOLD = "No reward: the client, or someone on these pages, said that none will come"
 
 
 class DecisionPages:
@@ -43,19 +49,25 @@ class DecisionPages:
         """Show the newest decisions, or those that are searched for."""
         name, query = request.path_params["loop"], request.query_params
         live = self.service.loop(name)
-        state = query.get("state", "")
+        state, before = query.get("state", ""), query.get("before", "")
         asked = {
             "find": query.get("find", "").strip()[:128],
             "arm": query.get("arm", "")[:128],
             "state": state if state in STATES else "",
         }
-        before = query.get("before", "")
         last = int(before) if before.isdecimal() and len(before) < 18 else None
+        wrong = []
+        if state != asked["state"]:
+            wrong.append(invalid("state", f"must be one of {', '.join(STATES)}", state, ANY))
+        if before and last is None:
+            wrong.append(invalid("before", "must be the number of an event", before, ANY))
         rows = await self.service.read(lambda log: found_decisions(log, live, last, **asked))
         return self.site.html(
             request,
             visitor,
             "decisions.html",
+            422 if wrong else 200,
+            trouble=" ".join(map(str, wrong)),
             title=f"Decisions of {name}",
             name=name,
             rows=[_shown(row) for row in rows[:MOST]],
@@ -75,6 +87,7 @@ class DecisionPages:
             raise UnknownDecision(
                 "There is no such decision in this loop.", field="id", fix="Check the id."
             )
+        rules = await self.service.read(lambda log: read_configs(log, live.id))
         named = {key["id"]: key["name"] for key in await self.service.keys.all()}
         first = events[0].at
         steps = [
@@ -83,7 +96,9 @@ class DecisionPages:
                 "after": ""
                 if event is events[0]
                 else f"{duration((event.at - first) / 1e6)} later",
-                "what": IN_WORDS.get(event.kind, event.kind),
+                "what": TOLD
+                if was_told(event, events, rules)
+                else IN_WORDS.get(event.kind, event.kind),
                 "more": _details(event),
                 "key": named.get(event.key or "", event.key),
             }
@@ -102,6 +117,13 @@ class DecisionPages:
             steps=steps,
             closes=closes,
         )
+
+
+def was_told(event: Event, events: list[Event], rules: dict[int, LoopConfig]) -> bool:
+    """Return whether a decision ended without a reward before its window closed."""
+    shown = [one.at for one in events if one.kind in (kinds.DECIDED, kinds.ACTIVATED)]
+    window = rules[event.revision].window * 1e6
+    return event.kind == kinds.CENSORED and bool(shown) and event.at < shown[-1] + window
 
 
 def found_decisions(
@@ -165,7 +187,8 @@ def moment(at: int) -> str:
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "id": row["decision"],
-        "arm": row["arm"],
+        "arm": row["arm"] or "",
+        "label": arm_labels([row["arm"] or ""])[0],
         "probability": share_text(row["propensity"]),
         "state": "missing" if row["state"] == "censored" else row["state"],
         "reward": text(row["reward"]),

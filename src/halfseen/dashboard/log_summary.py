@@ -6,13 +6,17 @@ import asyncio
 import math
 import sys
 import traceback
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from halfseen.errors import HalfseenError
+from halfseen.dashboard.regret_forecast import RegretForecast, regret_forecast
+from halfseen.dashboard.seen_course import seen_course
+from halfseen.errors import HalfseenError, InvalidInput
+from halfseen.logs.audit import Audit
 from halfseen.logs.delays import kaplan_meier
 from halfseen.service.decision_service import Service
 from halfseen.service.log_export import audit_file, export_file
@@ -20,9 +24,7 @@ from halfseen.service.problem_documents import problem_of
 from halfseen.tables import Z95
 
 FRESH = 20.0  # seconds for which a summary is good enough, or ten times what it took
-PATIENCE = 4.0  # seconds that a page waits for the first summary
-BINS = 30
-LINES = 8  # arms whose course is drawn
+PATIENCE = 0.4  # seconds that a page waits for first summaries; they are shown when they come
 POINTS = 200  # of the curve of delays
 
 
@@ -34,6 +36,8 @@ class LogSummary:
     ----------
     version
         The last event it knows.
+    at
+        When it was begun, in microseconds since 1970.
     warnings
         Of the audit: a sentence each, and whether it voids the rest.
     answers
@@ -41,6 +45,8 @@ class LogSummary:
     share, dimension, factor
         Of the audit: the share of rewards seen in the end, the effective dimension and its factor;
         None where there is none or it is infinite.
+    within
+        Seconds within which they are seen, if the loop is younger than its window; else None.
     rates
         Of the audit, by arm: rate, and the ends of its interval.
     course
@@ -49,34 +55,37 @@ class LogSummary:
         Kaplan-Meier's estimate of the share of rewards back within so many seconds.
     trouble
         Why there is no audit, if there is none.
+    forecast
+        What learning would cost; None until it is known, or if it cannot be.
+    audit
+        The audit, until the forecast is made.
     """
 
     version: int
+    at: int = 0
     warnings: list[tuple[str, bool]] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
     share: float | None = None
     dimension: float | None = None
     factor: float | None = None
+    within: float | None = None
     rates: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     course: list[dict[str, Any]] = field(default_factory=list)
     delays: list[dict[str, float]] = field(default_factory=list)
     trouble: str = ""
-
-    def share_back(self, seconds: float) -> float:
-        """Return the estimated share of rewards that are back within so long."""
-        found = [row["share"] for row in self.delays if row["delay"] <= seconds]
-        return found[-1] if found else 0.0
+    forecast: RegretForecast | None = None
+    audit: Audit | None = field(default=None, repr=False)
 
     def expected(self, ages: list[float], window: float) -> float | None:
         """Return how many of the pending rewards are expected before their windows close."""
         if not self.delays:
             return None
-        whole, total = self.share_back(window), 0.0
-        for age in ages:
-            back = self.share_back(age)
-            if back < 1.0:
-                total += max(0.0, whole - back) / (1.0 - back)
-        return total
+        times = [row["delay"] for row in self.delays]
+        shares = np.array([0.0] + [row["share"] for row in self.delays])
+        whole = shares[np.searchsorted(times, window, side="right")]
+        back = shares[np.searchsorted(times, ages, side="right")]
+        left = 1.0 - back[back < 1.0]
+        return float((np.maximum(0.0, left - (1.0 - whole)) / left).sum())
 
 
 class Summaries:
@@ -85,7 +94,8 @@ class Summaries:
     def __init__(self, service: Service) -> None:
         self.service = service
         self._known: dict[str, tuple[float, LogSummary]] = {}  # until when it is good
-        self._making: dict[str, asyncio.Task[LogSummary]] = {}
+        self._making: dict[str, asyncio.Task[None]] = {}
+        self._foreseeing: dict[str, asyncio.Task[None]] = {}
         self._one = asyncio.Semaphore(1)
 
     def newest(self, loop: str) -> LogSummary | None:
@@ -99,31 +109,41 @@ class Summaries:
             task.add_done_callback(lambda _: self._making.pop(loop, None))
         return found
 
-    async def awaited(self, loop: str) -> LogSummary | None:
-        """Return what is known, waiting a little for the first one."""
-        found = self.newest(loop)
-        task = self._making.get(loop)
-        if found is None and task is not None:
-            await asyncio.wait([task], timeout=PATIENCE)
-            found = self.newest(loop)
-        return found
+    async def patience(self, loops: Iterable[str]) -> None:
+        """Wait a little for the first summaries of loops, for all of them together."""
+        coming = [self._making[loop] for loop in loops if self.newest(loop) is None]
+        if coming:
+            await asyncio.wait(coming, timeout=PATIENCE)
 
-    async def _make(self, loop: str) -> LogSummary:
+    async def _make(self, loop: str) -> None:
         async with self._one:
             clock = asyncio.get_running_loop().time
             began, live = clock(), self.service.loop(loop)
-            version = live.state.seq
+            version, window, at = live.state.seq, live.state.config.window, self.service.clock()
             try:
                 found = await with_log(
-                    self.service, loop, _summed(version, live.state.config.window)
+                    self.service, loop, lambda file: summary_of(file, version, window)
                 )
             except Exception as error:
                 found = LogSummary(version, trouble=str(problem_of(error)))
                 if not isinstance(error, HalfseenError):
                     traceback.print_exception(error, file=sys.stderr)
-            took = clock() - began
-            self._known[loop] = (clock() + max(FRESH, 10.0 * took), found)
-            return found
+            _, before = self._known.get(loop, (0.0, None))
+            found = replace(found, at=at, forecast=None if before is None else before.forecast)
+            until = clock() + max(FRESH, 10.0 * (clock() - began))
+            self._known[loop] = until, found
+        if found.audit is not None:
+            self._foreseeing[loop] = asyncio.create_task(self._foresee(loop, found.audit))
+
+    async def _foresee(self, loop: str, found: Audit) -> None:
+        """Add the forecast to a summary, which is shown without it meanwhile."""
+        async with self._one:
+            clock = asyncio.get_running_loop().time
+            began = clock()
+            forecast = await asyncio.to_thread(regret_forecast, found)
+            until, newest = self._known[loop]
+            until = max(until, clock() + 10.0 * (clock() - began))
+            self._known[loop] = until, replace(newest, forecast=forecast, audit=None)
 
 
 async def with_log(service: Service, loop: str, work: Any) -> Any:
@@ -133,10 +153,6 @@ async def with_log(service: Service, loop: str, work: Any) -> Any:
         return await asyncio.to_thread(work, file)
     finally:
         file.unlink(missing_ok=True)
-
-
-def _summed(version: int, window: float) -> Any:
-    return lambda file: summary_of(file, version, window)
 
 
 def summary_of(file: Path, version: int, window: float) -> LogSummary:
@@ -151,52 +167,29 @@ def summary_of(file: Path, version: int, window: float) -> LogSummary:
     window
         Of the loop, in seconds.
     """
-    course, delays = _course(file), _delays(file, window)
+    delays = _delays(file, window)
+    course = seen_course(file, delays, window)
     try:
         found = audit_file(file, window)
-    except HalfseenError as error:
-        return LogSummary(version, course=course, delays=delays, trouble=str(error))
+    except InvalidInput as error:
+        trouble = f"It {error.requirement}."
+        return LogSummary(version, course=course, delays=delays, trouble=trouble)
     warnings = [(str(warning), warning.voids) for warning in found.warnings]
     whole = found.effective_dimension
-    known = whole is not None and math.isfinite(whole.value)
+    known, waited = math.isfinite(whole.value), found.maturity
     return LogSummary(
         version,
-        warnings,
-        list(found.answers),
+        warnings=warnings,
+        answers=list(found.answers),
         share=found.share,
         dimension=whole.value if known else None,
         factor=whole.factor if known else None,
+        within=waited.window if waited is not None and waited.cut_short else None,
         rates={r["arm"]: (r["rate"], r["low"], r["high"]) for r in found.rates},
         course=course,
         delays=delays,
+        audit=found,
     )
-
-
-def _course(file: Path) -> list[dict[str, Any]]:
-    import duckdb
-
-    query = f"""
-        WITH shown AS (
-            SELECT arm, epoch_us(shown_at) AS us, state = 'observed' AS seen
-            FROM read_parquet(?) WHERE state <> 'held'
-        ), span AS (SELECT min(us) AS first, max(us) AS last FROM shown),
-        many AS (SELECT arm FROM shown GROUP BY arm ORDER BY count(*) DESC, arm LIMIT {LINES})
-        SELECT arm,
-            least({BINS - 1}, floor({BINS} * (us - first)::DOUBLE / greatest(1, last - first))),
-            count(*), count(*) FILTER (seen), any_value(first), any_value(last)
-        FROM shown, span WHERE arm IN (SELECT arm FROM many) GROUP BY 1, 2 ORDER BY 1, 2"""
-    with duckdb.connect() as connection:
-        rows = connection.execute(query, [str(file)]).fetchall()
-    return [
-        {
-            "arm": arm,
-            "at": (first + (place + 0.5) * (last - first) / BINS) / 1000.0,  # milliseconds
-            "decisions": count,
-            "seen": seen,
-            "share": seen / count,
-        }
-        for arm, place, count, seen, first, last in rows
-    ]
 
 
 def _delays(file: Path, window: float) -> list[dict[str, float]]:

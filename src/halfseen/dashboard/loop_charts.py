@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.log_summary import LogSummary
+from halfseen.dashboard.loop_figures import duration
+from halfseen.dashboard.seen_course import LINES
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.view import Picture
+from halfseen.report.core.scales import SHORT
 
 SHOWN = 40  # arms of a chart
+WHOLE = f"datum.value % 1 ? '' : {SHORT}"  # labels of counts
 AGES = 24  # bars of the pending decisions
-LONGEST = 40  # letters of a name
 
 
-def live_pictures(
-    status: dict[str, Any], chances: dict[str, float | None], ages: list[float]
+def loop_pictures(
+    status: dict[str, Any],
+    chances: dict[str, float | None],
+    ages: list[float],
+    summary: LogSummary | None,
 ) -> list[Picture]:
-    """Return the charts of what a loop knows now."""
-    found = [_pending(ages, status["window"])]
-    if not status["arms"]:
-        return found
+    """Return the charts of a loop in their order; what is not known yet has none."""
     arms, names = _drawn(status)
+    found = [
+        _seen(summary, arms, names) if summary is not None and summary.rates and arms else None,
+        _estimates(status, arms, names),
+        _course(summary) if summary is not None and summary.course else None,
+        _chances(chances, arms, names),
+        _pending(ages, summary or LogSummary(0), status["window"]),
+    ]
+    return [picture for picture in found if picture is not None]
+
+
+def _estimates(
+    status: dict[str, Any], arms: list[dict[str, Any]], names: list[str]
+) -> Picture | None:
     means = [
         {"place": k, "mean": arm["mean"], "low": arm["low"], "high": arm["high"]}
         for k, arm in enumerate(arms)
     ]
+    if not any(_is_known(row) for row in means):
+        return None
     note = (
         f"Mean of the rewards seen. The {status['level']:.0%} intervals hold at all times together:"
         " look as often as you like."
@@ -39,15 +59,12 @@ def live_pictures(
         low="at least",
         high="at most",
     )
-    found.insert(0, Picture("estimates", "What each arm is worth", note, spec, means))
-    drawn = [
-        {"place": k, "chance": chances[str(arm["arm"])]}
-        for k, arm in enumerate(arms)
-        if chances.get(str(arm["arm"])) is not None
-    ]
-    if drawn:
-        found.insert(1, _chances(names, drawn))
-    return found
+    return Picture("estimates", "What each arm is worth", note, spec, means)
+
+
+def _is_known(row: dict[str, Any]) -> bool:
+    values = (row["mean"], row["low"], row["high"])
+    return all(value is not None and math.isfinite(value) for value in values)
 
 
 def _drawn(status: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -55,10 +72,19 @@ def _drawn(status: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
     arms = [arm for arm in status["arms"] if not arm["retired"]]
     most = sorted(range(len(arms)), key=lambda place: -arms[place]["decisions"])[:SHOWN]
     chosen = [arms[place] for place in sorted(most)]
-    return chosen, [str(arm["arm"])[:LONGEST] for arm in chosen]
+    return chosen, arm_labels([str(arm["arm"]) for arm in chosen])
 
 
-def _chances(names: list[str], rows: list[dict[str, Any]]) -> Picture:
+def _chances(
+    chances: dict[str, float | None], arms: list[dict[str, Any]], names: list[str]
+) -> Picture | None:
+    rows = [
+        {"place": k, "chance": chances[str(arm["arm"])]}
+        for k, arm in enumerate(arms)
+        if chances.get(str(arm["arm"])) is not None
+    ]
+    if not rows:
+        return None
     look = {"labelExpr": "names[datum.value]", "labelLimit": 160, "grid": False}
     y = {"field": "place", "type": "ordinal", "title": None, "axis": look}
     bars = {
@@ -78,37 +104,75 @@ def _chances(names: list[str], rows: list[dict[str, Any]]) -> Picture:
     return Picture("chances", "What is played next", note, spec, rows)
 
 
-def _pending(ages: list[float], window: float) -> Picture:
+def _pending(ages: list[float], summary: LogSummary, window: float) -> Picture:
     counts, edges = np.histogram(np.minimum(ages, window), bins=AGES, range=(0.0, window))
     unit, size = _unit(window)
-    rows = [
-        {"from": float(edges[k]) / size, "to": float(edges[k + 1]) / size, "pending": int(count)}
+    rows: list[dict[str, Any]] = [
+        {
+            "kind": "age",
+            "from": float(edges[k]) / size,
+            "to": float(edges[k + 1]) / size,
+            "pending": int(count),
+            "room": max(1, int(count)),
+        }
         for k, count in enumerate(counts)
     ]
     x = parts.axis("from", f"age, {unit}", scale={"domain": [0, window / size]})
+    y = parts.axis("pending", "pending decisions", axis={"labelExpr": WHOLE})
     bars = {
-        "mark": {"type": "bar", "color": parts.PALETTE[0], "binSpacing": 1},
+        "mark": {"type": "bar", "color": parts.PALETTE[0], "opacity": 0.7, "binSpacing": 1},
         "encoding": {
             "x": x | {"bin": "binned"},
             "x2": {"field": "to"},
-            "y": parts.axis("pending", "decisions", axis={"tickMinStep": 1}),
+            "y": y,
             "tooltip": parts.told(("from", "from"), ("to", "to"), ("pending", "pending")),
         },
     }
+    at_least_one = {
+        "mark": {"type": "point", "opacity": 0},
+        "encoding": {"x": x, "y": y | {"field": "room"}},
+    }
+    layers: list[parts.Spec] = [
+        {"transform": parts.only("age"), "layer": [bars, at_least_one]},
+    ]
     note = "Decisions whose reward has not come, by how long ago they were shown, up to the window."
-    return Picture("pending", "Pending, by age", note, parts.chart([bars]), rows)
-
-
-def log_pictures(summary: LogSummary, status: dict[str, Any]) -> list[Picture]:
-    """Return the charts of what the log tells."""
-    found = []
-    if summary.rates and status["arms"]:
-        found.append(_seen(summary, *_drawn(status)))
-    if summary.course:
-        found.append(_course(summary.course))
     if summary.delays:
-        found.append(_delays(summary.delays, status["window"]))
-    return found
+        rows += _curve(summary.delays, summary.within or window, size)
+        layers.append({"transform": parts.only("delay"), "layer": _curve_layers(x, unit)})
+        note += (
+            " The line is the share of rewards back by that age (Kaplan–Meier, pointwise 95% band)."
+        )
+    spec = parts.chart(layers, resolve={"scale": {"y": "independent"}})
+    return Picture("pending", "Pending by age, and how long rewards take", note, spec, rows)
+
+
+def _curve(delays: list[dict[str, float]], end: float, size: float) -> list[dict[str, Any]]:
+    """Return the rows of the curve of delays, from 0 to where it is known."""
+    rows: list[dict[str, Any]] = [{"from": 0.0, "share": 0.0, "low": 0.0, "high": 0.0}]
+    rows += [row | {"from": row["delay"] / size} for row in delays]
+    rows.append(rows[-1] | {"from": max(end / size, rows[-1]["from"])})
+    return [row | {"kind": "delay"} for row in rows]
+
+
+def _curve_layers(x: parts.Spec, unit: str) -> list[parts.Spec]:
+    curve = {"interpolate": "step-after", "color": parts.PALETTE[1]}
+    right = {"orient": "right", "grid": False}
+    share = parts.share("share", "share back")
+    y = share | {"axis": share["axis"] | right}
+    return [
+        {
+            "mark": {"type": "area", "opacity": 0.18, **curve},
+            "encoding": {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "line", "strokeWidth": 2, **curve},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "tooltip": parts.told(("from", unit), ("share", "back")),
+            },
+        },
+    ]
 
 
 def _seen(summary: LogSummary, arms: list[dict[str, Any]], names: list[str]) -> Picture:
@@ -124,59 +188,56 @@ def _seen(summary: LogSummary, arms: list[dict[str, Any]], names: list[str]) -> 
         low="at least",
         high="at most",
     )
-    note = "Share of rewards that come within the window, with 95% intervals, by the audit."
+    within = "the window" if summary.within is None else duration(summary.within)
+    note = f"Share of rewards that come within {within}, with 95% intervals, by the audit."
     return Picture("seen", "How often each arm is seen", note, spec, rows)
 
 
-def _course(rows: list[dict[str, Any]]) -> Picture:
-    names = list(dict.fromkeys(str(row["arm"]) for row in rows))
-    labels = {name: name[:LONGEST] for name in names}
-    drawn = [row | {"arm": labels[str(row["arm"])]} for row in rows]
+def _course(summary: LogSummary) -> Picture:
+    places = {name: k for k, name in enumerate(dict.fromkeys(row["arm"] for row in summary.course))}
+    labels = arm_labels([str(name) for name in places])
+    rows = [
+        row | {"arm": places[row["arm"]], "label": labels[places[row["arm"]]]}
+        for row in summary.course
+    ]
+    times = [row["at"] for row in rows]
+    seconds = (max(times) - min(times)) / 1000.0
+    shown = "%H:%M:%S" if seconds < 600.0 else "%H:%M" if seconds < 172_800.0 else "%d %b"
+    look = {"format": shown, "tickCount": 5, "labelOverlap": True}
+    x = {"field": "at", "type": "temporal", "title": "UTC", "scale": {"type": "utc"}, "axis": look}
+    legend = {"orient": "bottom", "labelExpr": "names[datum.value]", "labelLimit": 170}
+    numbers: list[Any] = list(range(len(labels)))
+    colour = parts.colours("arm", numbers, **legend, columns=2)
+    y = parts.share("share", "share seen")
+    spans = {
+        "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.35},
+        "encoding": {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}, "color": colour},
+    }
     lines = {
         "mark": {"type": "line", "strokeWidth": 2, "point": {"filled": True, "size": 24}},
         "encoding": {
-            "x": {"field": "at", "type": "temporal", "title": None, "axis": {"tickCount": 6}},
-            "y": parts.share("share", "share seen"),
-            "color": parts.colours("arm", list(labels.values())),
+            "x": x,
+            "y": y,
+            "color": colour,
             "tooltip": [
-                {"field": "arm", "type": "nominal", "title": "arm"},
-                *parts.told(("share", "seen"), ("decisions", "decisions")),
+                {"field": "label", "type": "nominal", "title": "arm"},
+                *parts.told(
+                    ("share", "seen"),
+                    ("low", "at least"),
+                    ("high", "at most"),
+                    ("decisions", "decisions"),
+                ),
             ],
         },
     }
-    note = "Of the decisions shown in each interval of time, those whose reward has come so far."
-    if len(names) == 8:
-        note += " The eight arms with most decisions."
-    return Picture(
-        "course", "How often each arm is seen, over time", note, parts.chart([lines]), drawn
-    )
-
-
-def _delays(delays: list[dict[str, float]], window: float) -> Picture:
-    unit, size = _unit(window)
-    rows: list[dict[str, Any]] = [{"delay": 0.0, "share": 0.0, "low": 0.0, "high": 0.0}]
-    rows += [row | {"delay": row["delay"] / size} for row in delays]
-    rows.append(rows[-1] | {"delay": window / size})
-    x = parts.axis("delay", f"delay, {unit}", scale={"domain": [0, window / size]})
-    curve = {"interpolate": "step-after", "color": parts.PALETTE[0]}
-    layers = [
-        {
-            "mark": {"type": "area", "opacity": 0.18, **curve},
-            "encoding": {"x": x, "y": parts.share("low", "share back"), "y2": {"field": "high"}},
-        },
-        {
-            "mark": {"type": "line", "strokeWidth": 2, **curve},
-            "encoding": {
-                "x": x,
-                "y": parts.share("share", "share back"),
-                "tooltip": parts.told(("delay", unit), ("share", "back")),
-            },
-        },
-    ]
     note = (
-        "Share of rewards back within so long (Kaplan–Meier, pointwise 95% band), up to the window."
+        "Share of rewards that come within the window, of the decisions shown in each interval of"
+        " time, with 95% intervals; what is pending counts by the delays seen."
     )
-    return Picture("delays", "How long rewards take", note, parts.chart(layers), rows)
+    if len(labels) == LINES:
+        note += f" The {LINES} arms with most decisions."
+    spec = parts.chart([spans, lines], params=[{"name": "names", "value": labels}])
+    return Picture("course", "How often each arm is seen, over time", note, spec, rows)
 
 
 def _unit(window: float) -> tuple[str, float]:

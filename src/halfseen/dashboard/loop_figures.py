@@ -9,17 +9,19 @@ import numpy as np
 
 from halfseen.agents.arm_chances import chances_of_arms
 from halfseen.agents.arms import Agent
+from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.log_summary import LogSummary
 from halfseen.logs.invest import Investment, invest
-from halfseen.service import loop_events as kinds
+from halfseen.service.decision_rows import MADE
 from halfseen.service.decision_service import Service
 from halfseen.service.event_log import EventLog
+from halfseen.service.loop_events import kinds_in
 from halfseen.service.loop_status import loop_status
 from halfseen.service.writer import LiveLoop
 from halfseen.tables import percent, show
 
 MINUTE = 60_000_000  # microseconds
-RECENT = 20_000  # events looked through for the decisions of the last minute
+RECENT = 20_000  # decisions of the last minute that are counted one by one
 SHOWN = 100  # arms of a table
 SIMULATED = 20  # arms for which probabilities may be simulated
 NOTHING = "–"
@@ -55,18 +57,25 @@ def share_text(value: float | None) -> str:
 
 
 async def decisions_a_minute(service: Service, live: LiveLoop, now: int) -> float:
-    """Return how many decisions were made in the last minute, or the rate of the last events."""
+    """Return how many decisions were made in the last minute, or the rate of the newest of them."""
 
-    def count(log: EventLog) -> list[tuple[Any, ...]]:
-        made = f"{kinds.DECIDED}', '{kinds.HELD}"
-        query = f"SELECT at FROM events WHERE loop = ? AND seq > ? AND kind IN ('{made}')"
-        return log.execute(query, (live.id, live.state.seq - RECENT))
+    def times(log: EventLog) -> list[int]:
+        first, last = 0, live.state.seq + 1  # events in their order: halve to where the minute is
+        event = "SELECT at FROM events WHERE loop = ? AND seq"
+        while first < last:
+            middle = (first + last) // 2
+            at = log.execute(f"{event} >= ? ORDER BY seq LIMIT 1", (live.id, middle))
+            if at and at[0][0] <= now - MINUTE:
+                first = middle + 1
+            else:
+                last = middle
+        query = f"{event} >= ? AND {kinds_in(MADE)} ORDER BY seq DESC LIMIT {RECENT}"
+        return [at for (at,) in log.execute(query, (live.id, first))]
 
-    times = [row[0] for row in await service.read(count)]
-    recent = [at for at in times if at > now - MINUTE]
-    if len(recent) == len(times) and live.state.seq > RECENT and recent:
-        return len(recent) * MINUTE / max(1, now - min(recent))
-    return float(len(recent))
+    found = await service.read(times)
+    if len(found) == RECENT:
+        return RECENT * MINUTE / max(1, now - found[-1])
+    return float(len(found))
 
 
 def winner_in_words(status: dict[str, Any]) -> str:
@@ -113,15 +122,17 @@ def zeros_in_words(status: dict[str, Any], summary: LogSummary | None) -> str:
     if found is None:
         return ""
     best, seeming = arms[found.best], arms[found.seeming]
+    labels = arm_labels([str(arm["arm"]) for arm in arms])
+    named, other = labels[found.best], labels[found.seeming]
     if found.best == found.seeming:
         return (
-            f"If missing rewards counted as 0, {best['arm']} would still seem best, but worth"
+            f"If missing rewards counted as 0, {named} would still seem best, but worth"
             f" {text(found.means[found.best])} a decision instead of {text(best['mean'])}."
         )
     return (
-        f"If missing rewards counted as 0, {seeming['arm']} would seem best"
+        f"If missing rewards counted as 0, {other} would seem best"
         f" ({text(found.means[found.seeming])} against {text(found.means[found.best])} for"
-        f" {best['arm']}). By what is seen it is worth {text(seeming['mean'])} and {best['arm']}"
+        f" {named}). By what is seen it is worth {text(seeming['mean'])} and {named}"
         f" {text(best['mean'])}: {text(found.loss)} lost in every decision."
     )
 
@@ -180,12 +191,41 @@ def audited(summary: LogSummary | None) -> dict[str, str]:
     when the window closes. The audit corrects for what is pending.
     """
     if summary is None:
-        return dict.fromkeys(("seen", "dimension", "factor"), NOTHING)
+        return dict.fromkeys(("seen", "dimension", "factor", "forecast"), NOTHING)
+    seen = share_text(summary.share)
+    if summary.within is not None:
+        seen += f" within {duration(summary.within)}"
     return {
-        "seen": share_text(summary.share),
+        "seen": seen,
         "dimension": text(summary.dimension),
         "factor": text(summary.factor),
+        "forecast": NOTHING if summary.forecast is None else text(summary.forecast.lost),
     }
+
+
+def youth_in_words(summary: LogSummary | None, window: float) -> str:
+    """Return a sentence on shares seen of a loop that is younger than its window, else nothing."""
+    if summary is None or summary.within is None:
+        return ""
+    age = duration(summary.within)
+    return (
+        f"The window of {duration(window)} has not passed for any decision yet. Shares seen, and"
+        f" the effective dimension, its factor and the worth of more feedback that rest on them,"
+        f" are those of rewards within {age}."
+    )
+
+
+def expected_in_words(summary: LogSummary | None, ages: list[float], window: float) -> str:
+    """Return a sentence on what is pending, empty if delays are not known up to the window."""
+    if summary is None or summary.within is not None or not ages:
+        return ""
+    expected = summary.expected(ages, window)
+    if expected is None:
+        return ""
+    return (
+        f"Expected to come before their windows close: {text(round(expected, 1))} of the"
+        f" {text(len(ages))} rewards pending."
+    )
 
 
 def loop_cells(

@@ -10,13 +10,16 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.dashboard_site import Site
+from halfseen.dashboard.decision_pages import moment
 from halfseen.dashboard.log_summary import LogSummary, Summaries
-from halfseen.dashboard.loop_charts import live_pictures, log_pictures
+from halfseen.dashboard.loop_charts import loop_pictures
 from halfseen.dashboard.loop_figures import (
     SHOWN,
     decisions_a_minute,
     duration,
+    expected_in_words,
     investment,
     loop_cells,
     overview_row,
@@ -24,16 +27,27 @@ from halfseen.dashboard.loop_figures import (
     played_next,
     share_text,
     text,
+    youth_in_words,
 )
 from halfseen.dashboard.sign_in import Visitor, visitor_of
 from halfseen.explorer.page_files import SAFE
+from halfseen.explorer.view import Picture
 from halfseen.logs.audit_export import plain
 from halfseen.service.loop_status import loop_status
 
 EVERY = 1.0  # seconds between two looks at what changed
 HEARTBEAT = 15  # looks after which something is sent in any case
-COLUMNS = ("rate", "decided", "seen", "pending", "dimension", "factor", "winner")
-ORDER = ("seen", "estimates", "course", "chances", "pending", "delays")  # of the charts
+COLUMNS = {
+    "rate": "Decisions a minute",
+    "decided": "Decisions",
+    "seen": "Seen",
+    "pending": "Pending",
+    "dimension": "Effective dimension",
+    "factor": "Factor",
+    "forecast": "Regret forecast",
+    "winner": "Winner",
+}
+PARTS = ("loop_top.html", "loop_ends.html")  # of the page of a loop, which change while one looks
 Look = Callable[[], Awaitable[dict[str, Any]]]
 
 
@@ -46,33 +60,31 @@ class LoopPages:
 
     async def overview(self, request: Request, visitor: Visitor) -> Response:
         """Show all loops at a glance."""
-        rows = [await self._row(config.name, True) for config in self.service.loops()]
+        await self.summaries.patience(config.name for config in self.service.loops())
         return self.site.html(
             request,
             visitor,
             "loops.html",
             title="Loops",
             here="/",
-            rows=rows,
-            columns=COLUMNS,
             read_only=self.service.read_only,
+            **await self._rows(),
         )
 
-    async def _row(self, name: str, wait: bool) -> dict[str, Any]:
-        live = self.service.loop(name)
-        summary = await self.summaries.awaited(name) if wait else self.summaries.newest(name)
-        found = await overview_row(self.service, live, summary, self.service.clock())
-        return found | {"warnings": _warnings_in_words(summary)}
+    async def _rows(self) -> dict[str, Any]:
+        """Return what the table of all loops shows."""
+        rows = []
+        for config in self.service.loops():
+            live, summary = self.service.loop(config.name), self.summaries.newest(config.name)
+            row = await overview_row(self.service, live, summary, self.service.clock())
+            rows.append(row | {"warnings": _warnings_in_words(summary)})
+        return {"rows": rows, "columns": COLUMNS}
 
     async def overview_live(self, request: Request, visitor: Visitor) -> Response:
-        """Stream the numbers of all loops."""
+        """Stream the table of all loops."""
 
         async def look() -> dict[str, Any]:
-            cells: dict[str, str] = {}
-            for config in self.service.loops():
-                row = await self._row(config.name, False)
-                cells |= {f"{config.name}/{c}": row[c] for c in (*COLUMNS, "warnings")}
-            return {"cells": cells}
+            return {"parts": self.site.parts(["loops_table.html"], **await self._rows())}
 
         return self._stream(request, look)
 
@@ -80,65 +92,53 @@ class LoopPages:
         """Show one loop."""
         name = request.path_params["loop"]
         live = self.service.loop(name)
-        summary = await self.summaries.awaited(name)
-        shown = await self._shown(name, summary)
-        status, pictures = shown["status"], shown["pictures"]
-        found = investment(status, summary)
+        await self.summaries.patience([name])
+        shown = await self._shown(name)
         return self.site.html(
             request,
             visitor,
             "loop.html",
             title=name,
-            name=name,
-            status=status,
-            config=live.state.config.to_dict(),
-            window=duration(status["window"]),
-            cells=shown["cells"],
-            arms=status["arms"][:SHOWN],
-            more=max(0, len(status["arms"]) - SHOWN),
-            pictures=pictures,
-            summary=summary,
-            expected=self._expected(summary, shown["ages"], status["window"]),
-            investment=found,
-            invested=[] if found is None else _invested(found),
-            policy=_policy_in_words(status["policy"]),
-            data={"pictures": [plain(picture.to_dict()) for picture in pictures]},
+            window=duration(shown["status"]["window"]),
+            policy=_policy_in_words(live.state.config.policy),
+            data={"pictures": _plain(shown["pictures"])},
+            **shown,
         )
 
-    def _expected(self, summary: LogSummary | None, ages: list[float], window: float) -> str:
-        expected = None if summary is None else summary.expected(ages, window)
-        if expected is None or not ages:
-            return ""
-        return (
-            f"Of the {text(len(ages))} pending, {text(round(expected, 1))} rewards are expected to"
-            " come before their windows close."
-        )
-
-    async def _shown(self, name: str, summary: LogSummary | None) -> dict[str, Any]:
-        """Return the numbers and charts of a loop as it is now."""
+    async def _shown(self, name: str) -> dict[str, Any]:
+        """Return what the page of a loop shows that changes: all of it from one moment."""
         live, now = self.service.loop(name), self.service.clock()
+        summary = self.summaries.newest(name)
         rate = await decisions_a_minute(self.service, live, now)
         status, chances, ages = loop_status(live), played_next(live), pending_ages(live, now)
-        pictures = live_pictures(status, chances, ages)
-        if summary is not None:
-            pictures = [*log_pictures(summary, status), *pictures]
+        found = investment(status, summary)
         return {
+            "name": name,
             "status": status,
-            "ages": ages,
             "cells": loop_cells(status, rate, chances, summary),
-            "pictures": sorted(pictures, key=lambda picture: ORDER.index(picture.name)),
+            "arms": status["arms"][:SHOWN],
+            "labels": arm_labels([str(arm["arm"]) for arm in status["arms"][:SHOWN]]),
+            "more": max(0, len(status["arms"]) - SHOWN),
+            "summary": summary,
+            "audited_at": "" if summary is None else moment(summary.at),
+            "young": youth_in_words(summary, status["window"]),
+            "expected": expected_in_words(summary, ages, status["window"]),
+            "investment": found,
+            "invested": [] if found is None else _invested(found),
+            "pictures": loop_pictures(status, chances, ages, summary),
         }
 
     async def loop_live(self, request: Request, visitor: Visitor) -> Response:
-        """Stream the numbers and charts of one loop."""
+        """Stream the numbers, sentences and charts of one loop."""
         name = request.path_params["loop"]
         self.service.loop(name)
 
         async def look() -> dict[str, Any]:
-            shown = await self._shown(name, self.summaries.newest(name))
-            pictures = shown["pictures"]
-            drawn = [plain(picture.to_dict()) for picture in pictures]
-            return {"cells": shown["cells"], "pictures": drawn}
+            shown = await self._shown(name)
+            return {
+                "parts": self.site.parts(PARTS, **shown),
+                "pictures": _plain(shown["pictures"]),
+            }
 
         return self._stream(request, look)
 
@@ -165,6 +165,10 @@ class LoopPages:
             await asyncio.sleep(EVERY)
 
 
+def _plain(pictures: list[Picture]) -> list[Any]:
+    return [plain(picture.to_dict()) for picture in pictures]
+
+
 def _warnings_in_words(summary: LogSummary | None) -> str:
     if summary is None:
         return "being audited"
@@ -174,14 +178,17 @@ def _warnings_in_words(summary: LogSummary | None) -> str:
 
 
 def _invested(found: Any) -> list[dict[str, str]]:
+    rows = list(found.arms)[:10]
+    labels = arm_labels([str(row["arm"]) for row in rows])
     return [
         {
             "arm": str(row["arm"]),
+            "label": label,
             "now": share_text(row["seen now"]),
             "worth": text(row["worth per unit of money"]),
             "then": share_text(row["seen then"]),
         }
-        for row in list(found.arms)[:10]
+        for row, label in zip(rows, labels, strict=True)
     ]
 
 

@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from halfseen.service.api_calls import Api, read_body
 from halfseen.service.api_keys import RANK
+from halfseen.service.foreign_requests import refuse_foreign
 from halfseen.service.problem_documents import KeyNotSufficient, Malformed, NoValidKey
-from halfseen.service.server_process import is_loopback
 
 KEY, FORM = "halfseen_key", "halfseen_form"  # cookies
 HOURS = 12
@@ -49,16 +49,10 @@ ANYONE = Visitor(None, "this machine", "admin")
 async def visitor_of(api: Api, request: Request) -> Visitor | None:
     """Return who asks; None if there is no valid key.
 
-    A service without keys answers only under a name of this machine: a page of the web whose name
-    was made to lead here is refused.
+    A service without keys refuses what a page of another site may have caused.
     """
     if api.keys is None:
-        if not is_loopback(request.url.hostname or ""):
-            raise KeyNotSufficient(
-                "Without keys these pages answer under the names of this machine only.",
-                field="Host",
-                fix="Use http://127.0.0.1, or serve with keys.",
-            )
+        refuse_foreign(request.method, request.scope["headers"])
         return ANYONE
     return await visitor_with(api, request.cookies.get(KEY, ""))
 

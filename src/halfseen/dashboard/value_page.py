@@ -11,6 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.dashboard_site import Site
 from halfseen.dashboard.log_summary import with_log
 from halfseen.dashboard.loop_figures import text
@@ -45,7 +46,10 @@ class ValuePage:
         content = {
             "title": f"Value of another policy for {name}",
             "name": name,
-            "arms": [(place, arm, query.get(f"p{place}", "")) for place, arm in enumerate(arms)],
+            "arms": [
+                (place, arm, label, query.get(f"p{place}", ""))
+                for place, (arm, label) in enumerate(zip(arms, arm_labels(arms), strict=True))
+            ],
             "trouble": trouble,
             "answers": [] if found is None else found.answers,
             "warnings": [] if found is None else [str(said) for said in found.warnings],

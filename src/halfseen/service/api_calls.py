@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from halfseen.logs.audit_export import plain
 from halfseen.service.api_keys import RANK, KeyRing
+from halfseen.service.foreign_requests import refuse_foreign
 from halfseen.service.problem_documents import (
     MEDIA_TYPE,
     Headers,
@@ -181,7 +182,9 @@ class Api:
     async def _let_in(
         self, operation: Operation, headers: list[tuple[bytes, bytes]], call: Call
     ) -> None:
-        """Take over the headers that matter, and refuse a key that is not sufficient."""
+        """Take over the headers that matter; refuse other sites, and keys not sufficient."""
+        if self.keys is None:
+            refuse_foreign(operation.method, headers)
         token = None
         for name, value in headers:
             if name == b"authorization":

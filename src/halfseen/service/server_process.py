@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_address
 from types import FrameType
 
 import uvicorn
@@ -24,6 +23,7 @@ from halfseen.service.api_keys import KeyRing, new_key, row_of
 from halfseen.service.database import Database
 from halfseen.service.decision_service import Service
 from halfseen.service.event_log import EventLog
+from halfseen.service.foreign_requests import is_loopback
 from halfseen.service.http_app import FastLane, build_app
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.request_log import RequestLog
@@ -79,20 +79,6 @@ class DrainingServer(uvicorn.Server):
             last.daemon = True
             last.start()
         self.should_exit = self.api.stopping = True
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def check_address(settings: Settings) -> None:

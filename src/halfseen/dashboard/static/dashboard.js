@@ -1,37 +1,88 @@
 "use strict";
 (() => {
-  const { byId, drawAll } = window.halfseen;
+  const { byId, make, charts, drawAll } = window.halfseen;
   const start = byId("start");
   const place = document.querySelector("[data-live]");
-  const cells = new Map(
-    [...document.querySelectorAll("[data-cell]")].map((cell) => [cell.dataset.cell, cell]),
-  );
-  let drawing = start ? drawAll(JSON.parse(start.textContent).pictures) : Promise.resolve();
+
+  // --- charts: those that are not known yet come later, the others stay ------------------------
+  const write = (element, text) => {
+    if (element.textContent !== text) element.textContent = text;
+  };
+  const arrange = (pictures) => {
+    const box = byId("pictures");
+    pictures.forEach(({ name, title, note }, order) => {
+      const caption = () => make("figcaption", {}, make("h2"), make("p"));
+      const figure =
+        byId(name) ?? make("figure", { id: name }, caption(), make("div", { className: "chart" }));
+      if (box.children[order] !== figure) box.insertBefore(figure, box.children[order] ?? null);
+      write(figure.querySelector("h2"), title);
+      write(figure.querySelector("figcaption p"), note);
+    });
+    for (const figure of [...box.children].slice(pictures.length)) {
+      charts.get(figure.id)?.finalize();
+      charts.delete(figure.id);
+      figure.remove();
+    }
+  };
+  let waiting = null;
+  let busy = false;
+  const draw = async (pictures) => {
+    waiting = pictures;
+    if (busy) return;
+    busy = true;
+    while (waiting) {
+      const next = waiting;
+      waiting = null;
+      arrange(next);
+      await drawAll(next);
+    }
+    busy = false;
+  };
+  if (start) draw(JSON.parse(start.textContent).pictures);
 
   // --- live: only what differs is touched, so nothing flickers -------------------------------
   if (!place || !window.EventSource) return;
   const button = byId("pause");
   const state = byId("live-state");
+  const parts = new Map(
+    [...document.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]),
+  );
+  const known = new Map();
   let listening = null;
-  let busy = false;
   let updates = 0;
-  const show = async ({ cells: texts, pictures }) => {
-    for (const [name, text] of Object.entries(texts)) {
-      const cell = cells.get(name);
-      if (cell && cell.textContent !== text) cell.textContent = text;
+  const patch = (old, fresh) => {
+    const mine = [...old.childNodes];
+    const theirs = [...fresh.childNodes];
+    theirs.forEach((node, order) => {
+      const here = mine[order];
+      if (!here) old.append(node);
+      else if (here.nodeName !== node.nodeName || here.id !== node.id) here.replaceWith(node);
+      else if (node.nodeType !== Node.ELEMENT_NODE) write(here, node.textContent);
+      else {
+        for (const name of here.getAttributeNames()) {
+          if (!node.hasAttribute(name)) here.removeAttribute(name);
+        }
+        for (const { name, value } of node.attributes) {
+          if (here.getAttribute(name) !== value) here.setAttribute(name, value);
+        }
+        patch(here, node);
+      }
+    });
+    for (const node of mine.slice(theirs.length)) node.remove();
+  };
+  const show = async ({ parts: fresh, pictures }) => {
+    for (const [name, text] of Object.entries(fresh)) {
+      if (!parts.has(name) || known.get(name) === text) continue;
+      known.set(name, text);
+      const made = document.createElement("template");
+      made.innerHTML = text;
+      patch(parts.get(name), made.content);
     }
-    if (pictures && !busy) {
-      busy = true;
-      drawing = drawing.then(() => drawAll(pictures));
-      await drawing;
-      busy = false;
-    }
+    if (pictures) await draw(pictures);
     updates += 1;
     document.documentElement.dataset.updates = String(updates);
   };
-  const tell = (text) => {
-    if (state.textContent !== text) state.textContent = text;
-  };
+  const tell = (text) => write(state, text);
   const listen = () => {
     listening = new EventSource(place.dataset.live);
     const mine = listening;

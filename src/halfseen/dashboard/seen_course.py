@@ -1,0 +1,111 @@
+"""How often each arm was seen over time, corrected for rewards that may still come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halfseen.checks import Vector
+from halfseen.tables import Z95
+
+BINS = 30
+EACH = 20  # decisions of an arm that an interval of time should hold
+LINES = 7  # arms whose course is drawn: as many as there are colours
+LEAST = 5.0  # effective decisions without which a share says too little
+
+_SHOWN = """
+    WITH shown AS (
+        SELECT arm, epoch_us(shown_at) AS us, state FROM read_parquet(?) WHERE state <> 'held'
+    ), many AS (SELECT arm FROM shown GROUP BY arm ORDER BY count(*) DESC, arm LIMIT {lines})"""
+_SPAN = (
+    "SELECT count(*), count(DISTINCT arm), min(us), max(us) FROM shown SEMI JOIN many USING (arm)"
+)
+_CELLS = """
+    SELECT arm, least({bins} - 1, floor({bins} * (us - {first})::DOUBLE / {span})) AS place,
+        count(*), count(*) FILTER (state = 'observed'), count(*) FILTER (state = 'pending'),
+        coalesce(avg(epoch_us(now()::TIMESTAMP) - us) FILTER (state = 'pending'), 0) / 1e6
+    FROM shown WHERE arm IN (SELECT arm FROM many) GROUP BY 1, 2 ORDER BY 1, 2"""
+
+
+def seen_course(file: Path, delays: list[dict[str, float]], window: float) -> list[dict[str, Any]]:
+    """Return the share seen within the window per arm and interval of time, with 95% intervals.
+
+    Of what is pending, the share that the curve of delays expects by its age has had its chance;
+    shares of which too little is known yet are left out.
+
+    Parameters
+    ----------
+    file
+        A row per decision, as `export_file` writes it.
+    delays
+        The curve of delays of all arms.
+    window
+        Of the loop, in seconds.
+    """
+    import duckdb
+
+    shown = _SHOWN.format(lines=LINES)
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        whole = connection.execute(f"{shown} {_SPAN}", [str(file)]).fetchone()
+        count, arms, first, last = whole or (0, 0, 0, 0)
+        if not count:
+            return []
+        bins = int(np.clip(count // (EACH * arms), 1, BINS))
+        span = max(1, last - first)
+        cells = _CELLS.format(bins=bins, first=first, span=span)
+        rows = connection.execute(f"{shown} {cells}", [str(file)]).fetchall()
+    numbers = np.array([row[1:] for row in rows], dtype=float)
+    place, decisions, seen, pending, age = numbers.T
+    chance = _had_chance(age, delays, window)
+    share, low, high, known = corrected(seen, decisions - seen - pending, pending, chance)
+    at = (first + (place + 0.5) * span / bins) / 1000.0  # milliseconds
+    return [
+        {
+            "arm": row[0],
+            "at": float(at[k]),
+            "decisions": int(decisions[k]),
+            "seen": int(seen[k]),
+            "share": float(share[k]),
+            "low": float(low[k]),
+            "high": float(high[k]),
+        }
+        for k, row in enumerate(rows)
+        if known[k] >= LEAST or bins == 1
+    ]
+
+
+def _had_chance(age: Vector, delays: list[dict[str, float]], window: float) -> Vector:
+    """Return which share of the rewards that come within the window have come at an age."""
+    if not delays:
+        return np.minimum(1.0, age / window)
+    times = np.array([row["delay"] for row in delays])
+    shares = np.array([0.0] + [row["share"] for row in delays])
+    found: Vector = shares[np.searchsorted(times, age, side="right")] / shares[-1]
+    return found
+
+
+def corrected(
+    seen: Vector, missing: Vector, pending: Vector, chance: Vector
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return the share seen in the end, its 95% interval and how many decisions it rests on.
+
+    The share is the likeliest one if a pending reward that comes has come with the probability
+    `chance`; the interval is Wilson's for the decisions it rests on.
+    """
+    low, high = np.zeros_like(seen), np.ones_like(seen)
+    for _ in range(50):
+        middle = (low + high) / 2.0
+        rises = seen / middle > missing / (1 - middle) + pending * chance / (1 - middle * chance)
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    share = np.round((low + high) / 2.0, 12)
+    had = np.where(seen > 0.0, seen / np.maximum(share, 1e-12), missing + pending * chance)
+    likely = (seen + 2.0) / (had + 4.0)
+    known = had * (1.0 - likely) / (1.0 - likely * had / (seen + missing + pending))
+    known = np.maximum(known, 1e-9)
+    centre = (share + Z95**2 / (2 * known)) / (1 + Z95**2 / known)
+    spread = share * (1 - share) / known + Z95**2 / (4 * known**2)
+    half = Z95 / (1 + Z95**2 / known) * np.sqrt(spread)
+    return share, np.maximum(0.0, centre - half), np.minimum(1.0, centre + half), known
