@@ -88,8 +88,8 @@ def check_revision(live: LiveLoop, config: LoopConfig) -> None:
 
 def declared(log: EventLog) -> dict[str, LoopConfig]:
     """Return the loops as the file of loops declared them last, by their names."""
-    query = "SELECT name, value FROM meta WHERE name LIKE 'declared %'"
-    found = [LoopConfig.model_validate(json.loads(text)) for _, text in log.execute(query)]
+    rows = log.execute("SELECT value FROM meta WHERE name LIKE ?", ("declared %",))
+    found = [LoopConfig.model_validate(json.loads(text)) for (text,) in rows]
     return {config.name: config for config in found}
 
 
