@@ -20,7 +20,6 @@ from halfseen.service.live_loops import LiveLoops
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
 from halfseen.service.loop_status import loop_counts, loop_status
-from halfseen.service.planning import expired
 from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
 from halfseen.service.state_snapshots import (
     EVERY,
@@ -317,7 +316,7 @@ class Service(LiveLoops):
         """Let the writer close the windows that have passed."""
         now = self.clock()
         for live in self._loops.values():
-            if next(expired(live.state, now), None) is not None:
+            if next(live.state.expired(now), None) is not None:
                 self.writer.sweep(live)
             if live.state.seq - live.snapshot >= self.snapshot_every:
                 self._snapshot_soon(live)

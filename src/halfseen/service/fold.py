@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -102,6 +102,18 @@ class LoopState:
         self.tally = Tally()
         self._name_arms()
 
+    def empty(self) -> LoopState:
+        """Return a state with the same settings that knows no decision."""
+        state = LoopState(self.loop, self.configs)
+        state._enter(self.revision)
+        state.agent = state.config.agent()
+        return state
+
+    def _enter(self, revision: int) -> None:
+        self.revision = revision
+        self.config = self._in_force(revision)
+        self._name_arms()
+
     def _in_force(self, revision: int) -> LoopConfig:
         own = self.configs[revision]
         arms = {"arms": own.arms, "retired": own.retired, "floor": own.floor}
@@ -126,6 +138,16 @@ class LoopState:
         """Return a decision that is remembered."""
         ledger = self.agent._ledger
         return ledger.open.get(decision) or ledger.settled.get(decision)  # type: ignore[return-value]
+
+    def expired(self, now: int) -> Iterator[Known]:
+        """Go through the pending decisions whose window has closed."""
+        entries: Any = self.agent._ledger.open
+        for entry in entries.values():
+            if entry.expires is None:
+                continue
+            if entry.expires >= now:
+                return
+            yield entry
 
     @property
     def complete(self) -> bool:
@@ -273,14 +295,12 @@ class LoopState:
     def _revised(self, event: Event) -> None:
         if event.revision not in self.configs:
             raise Refold(f"Revision {event.revision} is not known.")
-        self.revision = event.revision
-        self.config = self._in_force(event.revision)
+        self._enter(event.revision)
         if isinstance(self.agent, Agent):
             arms, config = self.config.arms or [], self.config
             self.agent = with_arms(self.agent, arms, noise=config.scale, floor=config.floor)
         else:
             self.agent.floor = self.config.floor
-        self._name_arms()
 
     def _forgotten(self, event: Event) -> None:
         settled: Any = self.agent._ledger.settled
@@ -323,9 +343,8 @@ class LoopState:
             rules = LoopConfig.model_validate(content["rules"])
             if content["format"] != FORMAT or not rules.same_but_arms(state.rules):
                 raise refusal
-            state.revision, state.seq = content["revision"], content["seq"]
-            state.config = state._in_force(state.revision)
-            state._name_arms()
+            state.seq = content["seq"]
+            state._enter(content["revision"])
             state.agent = type(state.agent).from_dict(content["agent"])
             ledger: Any = state.agent._ledger
             for group in ("open", "settled"):

@@ -14,7 +14,7 @@ from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Answer, Item
 from halfseen.service.fold import LoopState
 from halfseen.service.loop_events import Event
-from halfseen.service.planning import Deferred, Plan
+from halfseen.service.planning import Plan
 from halfseen.service.refusals import QueueFull, Refusal, StorageUnavailable
 
 MOST_ITEMS = 2000  # in one transaction
@@ -49,12 +49,7 @@ class Call:
     items: Sequence[Item]
     key: str | None
     future: asyncio.Future[Answers]
-    answers: list[Any] = field(default_factory=list)
-    left: list[int] | None = None  # places of the items without an answer; None for all
-
-    def waiting(self) -> Sequence[int]:
-        """Return the places of the items without an answer."""
-        return range(len(self.items)) if self.left is None else self.left
+    answers: Answers = field(default_factory=list)
 
 
 class Writer:
@@ -276,15 +271,7 @@ class Writer:
             plans[loop.id] = Plan(loop.state, now, stored, archived=loop.archived)
         for call in calls:
             plan = plans[call.loop.id]
-            if not call.answers:
-                call.answers = [None] * len(call.items)
-            left = []
-            for place in call.waiting():
-                try:
-                    call.answers[place] = plan.answer(call.items[place], call.key)
-                except Deferred:
-                    left.append(place)
-            call.left = left
+            call.answers = [plan.answer(item, call.key) for item in call.items]
         for number in sweeps:
             plans[number].sweep()
         return plans
@@ -296,12 +283,9 @@ class Writer:
     def _answer(self, calls: list[Call]) -> None:
         self._expected = len(calls) + len(self._calls)
         for call in calls:
-            if not call.left:
-                self.queued -= len(call.items)
-                if not call.future.done():
-                    call.future.set_result(call.answers)
-        again = [call for call in calls if call.left]
-        self._calls.extendleft(reversed(again))
+            self.queued -= len(call.items)
+            if not call.future.done():
+                call.future.set_result(call.answers)
 
     def _fail(self, calls: list[Call], error: Exception) -> None:
         for call in calls:
