@@ -59,8 +59,13 @@ class Service(LiveLoops):
         self._snapshotting: set[int] = set()
         self._retiring: set[asyncio.Task[None]] = set()
         log = EventLog(database)
-        catch_up = partial(self._catch_up, log)
-        self.writer = Writer(log, queue_limit=queue_limit, catch_up=catch_up, clock=clock)
+        self.writer = Writer(
+            log,
+            queue_limit=queue_limit,
+            catch_up=partial(self._catch_up, log),
+            put_aside=lambda live, error: self._put_aside(live.id, live.name, error),
+            clock=clock,
+        )
         self.tail = Tail(database, self)
         self.keys = KeyTable(self)
 
@@ -108,6 +113,9 @@ class Service(LiveLoops):
             if isinstance(error, StorageUnavailable):
                 raise StorageError(str(error)) from None
             raise
+        if not read_only:  # a kill may have come between an erasure and its scrubbing
+            with suppress(StorageUnavailable):
+                await service.writer.do(EventLog.scrub)
         start = asyncio.get_running_loop().create_task
         if opened.server or read_only:
             service._tasks.append(start(service.tail.run()))
@@ -172,7 +180,7 @@ class Service(LiveLoops):
         if known is None:
             made = await self.writer.do(lambda log: loop_table.create(log, config, self.clock()))
             await self.refresh_loops()
-            known = self._loops[config.name]
+            known = self.loop(config.name)
             if made:
                 return known.state.config
         if known.state.config != config:
@@ -214,14 +222,22 @@ class Service(LiveLoops):
         live.archived = True
 
     async def loops_of(self, decision: str) -> list[str]:
-        """Return the names of the loops that know a decision."""
+        """Return the names of the loops that know a decision.
+
+        Raises
+        ------
+        LoopAside
+            If a loop knows it whose log cannot be folded.
+        """
         found = [loop.name for loop in self._loops.values() if loop.state.find(decision)]
-        alone = not self.database.server and not self.read_only
+        alone = not self.database.server and not self.read_only and not self._aside
         complete = (loop.state.complete and not loop.base for loop in self._loops.values())
         if found or (alone and all(complete)):
             return found
         stored = await self.read(lambda log: log.events_of(None, [decision]))
         known = {event.loop for event in stored.get(decision, ())}
+        for number in known & self._aside.keys():
+            raise self._refusal(number)
         return [loop.name for loop in self._loops.values() if loop.id in known]
 
     async def status(self, name: str) -> dict[str, Any]:
@@ -258,7 +274,10 @@ class Service(LiveLoops):
         """
         self._may_write()
         live = list(self._loops.values()) if loop is None else [self.loop(loop)]
-        return sum([await erasure.forget(self, one, decision) for one in live])
+        found = sum([await erasure.forget(self, one, decision) for one in live])
+        if loop is None and self._aside:
+            await self.loops_of(decision)  # refuses what an unreadable loop still holds
+        return found
 
     async def apply_retention(self) -> dict[str, int]:
         """Delete the events that are older than each loop keeps them; return how many."""
@@ -281,12 +300,14 @@ class Service(LiveLoops):
 
     async def check(self) -> list[str]:
         """Return what does not agree when snapshots are compared with a replay of the log."""
-        found: list[str] = []
+        found = list(self.aside.values())
         for live in list(self._loops.values()):
             one = live
 
             def compare(log: EventLog, one: LiveLoop = one) -> list[str]:
-                return check_snapshots(log, one.id, one.base, read_configs(log, one.id))
+                with log.steady():
+                    base = loop_table.base_of(log, one.id)
+                    return check_snapshots(log, one.id, base, read_configs(log, one.id))
 
             found += await self.read(compare)
         return found
@@ -300,6 +321,7 @@ class Service(LiveLoops):
             "lag_events": self.tail.lag,
             "commit_seconds": seconds,
             "failures": self.writer.failures,
+            "aside": len(self._aside),
             "loops": {name: loop_counts(loop) for name, loop in self._loops.items()},
         }
 

@@ -52,6 +52,8 @@ class Draft:
     def _copy(self, name: str, entry: Known | None, orphan: Orphan | None) -> None:
         ledger: Any = self._state.agent._ledger
         if entry is not None:
+            shown = self._state.tally.shown
+            shown[entry.shown] = shown.get(entry.shown, 0) + 1
             copied = replace(entry)
             if isinstance(copied.payload, bytes):  # from the log
                 copied.payload = np.frombuffer(copied.payload, dtype="<f8")

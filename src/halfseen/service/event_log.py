@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from halfseen.errors import no_password
@@ -120,6 +120,16 @@ class EventLog:
         """Let nothing that was deleted remain in SQLite's journal."""
         if not self.server:
             self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Read all as of one moment, whatever others write meanwhile."""
+        view = " ISOLATION LEVEL REPEATABLE READ READ ONLY" if self.server else ""
+        self.execute(f"BEGIN{view}")
+        try:
+            yield
+        finally:
+            self.rollback()
 
     def tip(self, loop: int) -> int:
         """Return the last event of a loop."""

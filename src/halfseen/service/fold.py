@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -170,7 +170,11 @@ class LoopState:
     def fold_all(self, events: Iterable[Event]) -> LoopState:
         """Take in events in order; return the state."""
         for event in events:
-            self.fold(event)
+            try:
+                self.fold(event)
+            except Exception as error:
+                error.add_note(f"event {event.seq}")
+                raise
         return self
 
     def _decided(self, event: Event) -> None:
@@ -315,6 +319,19 @@ class LoopState:
             del self.orphans[name]
         self.tally.forgotten += 1
 
+    def remembered(self, events: Collection[int]) -> list[int]:
+        """Return those events whose decisions, or outcomes without one, are in memory."""
+        settled: Any = self.agent._ledger.settled
+        entries = (*settled.values(), *self.orphans.values())
+        return sorted(entry.seq for entry in entries if entry.seq in events)
+
+    def _dropped(self, event: Event) -> None:
+        made = set(np.frombuffer(event.features or b"", dtype="<i8").tolist())
+        settled: Any = self.agent._ledger.settled
+        for name in [name for name, entry in settled.items() if entry.seq in made]:
+            self.agent.forget(name)
+        self.orphans = {name: o for name, o in self.orphans.items() if o.seq not in made}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the state as numbers, texts, lists and dictionaries, checksum included."""
         ledger: Any = self.agent._ledger
@@ -376,4 +393,5 @@ _FOLDS: dict[str, Fold] = {
     kinds.ORPHAN: LoopState._orphan,
     kinds.REVISED: LoopState._revised,
     kinds.FORGOTTEN: LoopState._forgotten,
+    kinds.DROPPED: LoopState._dropped,
 }

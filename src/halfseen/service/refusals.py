@@ -78,6 +78,14 @@ class StorageUnavailable(Refusal):
     retry_after = 1  # seconds
 
 
+class LoopAside(Refusal):
+    """The log of a loop cannot be folded. The other loops are served."""
+
+    status = 503
+    title = "Loop put aside"
+    retry_after = 60  # seconds
+
+
 class ReadOnly(Refusal):
     """The service was opened to read only."""
 

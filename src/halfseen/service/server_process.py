@@ -163,6 +163,8 @@ async def declare(
     declared = await service.read(loop_table.declared)
     for config in loops:
         name, before = config.name, known.get(config.name)
+        if name in service.aside:
+            continue
         if before is None:
             await service.create_loop(config)
         elif service.loop(name).archived:

@@ -42,6 +42,7 @@ class Metrics:
         self._failures = Gauge(
             "halfseen_commit_failures", "Commits that failed since the start.", **registry
         )
+        self._aside = Gauge("halfseen_loops_aside", "Loops whose log cannot be folded.", **registry)
         self._loops = LoopCollector()
         self._registry.register(self._loops)
         self._children: dict[tuple[str, int], tuple[Any, Any]] = {}
@@ -60,6 +61,7 @@ class Metrics:
         self._queue.set(numbers["queue"])
         self._lag.set(numbers["lag_events"])
         self._failures.set(numbers["failures"])
+        self._aside.set(numbers["aside"])
         for seconds in numbers["commit_seconds"]:
             self._commits.observe(seconds)
         self._loops.loops = numbers["loops"]

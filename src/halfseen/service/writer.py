@@ -63,6 +63,8 @@ class Writer:
         How many items may wait; more are refused.
     catch_up
         Called with a loop and the events that other processes have added to it.
+    put_aside
+        Called with a loop that cannot be folded and why; returns what its requests are told.
     clock
         The time in microseconds.
     """
@@ -73,10 +75,11 @@ class Writer:
         *,
         queue_limit: int,
         catch_up: Callable[[LiveLoop, list[Event]], None],
+        put_aside: Callable[[LiveLoop, Exception], Refusal],
         clock: Callable[[], int] = microseconds,
     ) -> None:
         self.log, self.clock, self.queue_limit = log, clock, queue_limit
-        self._catch_up = catch_up
+        self._catch_up, self._put_aside = catch_up, put_aside
         self._calls: deque[Call] = deque()
         self._jobs: deque[tuple[Callable[[EventLog], Any], asyncio.Future[Any]]] = deque()
         self._sweeps: dict[int, LiveLoop] = {}
@@ -198,12 +201,8 @@ class Writer:
         wanted = [(loop, self._unknown(loop, calls)) for _, loop in sorted(loops.items())]
         try:
             opened = self._open(wanted) if not server else await self._in_thread(self._open, wanted)
-            for loop, tip, newer, _ in opened:
-                if tip > loop.state.seq:
-                    self._catch_up(loop, newer)
-                if tip > loop.state.seq:  # the last events were deleted after a snapshot
-                    self._catch_up(loop, [])
-            plans = self._plan(calls, opened, sweeps)
+            lost = self._follow(opened)
+            plans = {} if lost else self._plan(calls, opened, sweeps)
             events = [event for plan in plans.values() for event in plan.events]
             if events:
                 began = time.perf_counter()
@@ -225,16 +224,39 @@ class Writer:
             self.log.rollback()
             self._fail(calls, error)
             return True
-        try:
-            for number, plan in plans.items():
-                state = loops[number].state
-                if plan.events and state.seq >= plan.events[0].seq - 1:  # else the next catches up
-                    state.fold_all(plan.events)
-        except Exception as error:
-            self._fail(calls, error)
-        else:
-            self._answer(calls)
+        if lost:
+            self._calls.extendleft(reversed(self._refuse(calls, lost)))
+            return True
+        for number, plan in plans.items():
+            loop = loops[number]
+            if plan.events and loop.state.seq >= plan.events[0].seq - 1:  # else the next catches up
+                try:
+                    loop.state.fold_all(plan.events)
+                except Exception as error:
+                    lost[number] = self._put_aside(loop, error)
+        self._answer(self._refuse(calls, lost))
         return True
+
+    def _follow(self, opened: list[Any]) -> dict[int, Refusal]:
+        """Fold what other processes have added; return the refusals of loops that cannot be."""
+        lost = {}
+        for loop, tip, newer, _ in opened:
+            try:
+                if tip > loop.state.seq:
+                    self._catch_up(loop, newer)
+                if tip > loop.state.seq:  # the last events were deleted after a snapshot
+                    self._catch_up(loop, [])
+            except StorageUnavailable:
+                raise
+            except Exception as error:
+                lost[loop.id] = self._put_aside(loop, error)
+        return lost
+
+    def _refuse(self, calls: list[Call], lost: dict[int, Refusal]) -> list[Call]:
+        """Refuse the calls of loops that cannot be folded; return the others."""
+        for number, refusal in lost.items():
+            self._fail([call for call in calls if call.loop.id == number], refusal)
+        return [call for call in calls if call.loop.id not in lost]
 
     def _took(self, seconds: float) -> None:
         self.commit_seconds.append(seconds)
