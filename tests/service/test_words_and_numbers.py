@@ -1,7 +1,12 @@
 """What a loop says of itself agrees with what was shown, and refusals name the request's fields."""
 
 import asyncio
+import json
+import re
+import shlex
 import threading
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +17,7 @@ from halfseen.service.decision_service import Service
 from halfseen.service.loop_config import loop_config
 from halfseen.service.loop_files import parse_loops
 from halfseen.service.server_process import declare
+from halfseen.service.writer import microseconds
 from service.over_http import LOOP, listening, run
 
 ACTIONS = {"name": "ads", "dimension": 2, "policy": {"kind": "lin-ucb"}, "window": 60}
@@ -48,6 +54,40 @@ def test_the_effective_dimension_leaves_retired_arms_out(tmp_path):
     assert run(tmp_path, ask, loop) == (None, 2.0)
 
 
+def an_hour_ago():
+    """Return a time before which, by the clock of the audit, every delay has passed."""
+    return microseconds() - 3_600_000_000
+
+
+@pytest.mark.parametrize("late", ["keep", "learn"])
+def test_the_audit_of_the_how_to_gives_the_numbers_of_the_service(tmp_path, capsys, late):
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "run-it-for-real.md"
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    (command,) = re.findall(r"^halfseen audit log\.parquet .*$", text, re.M)
+
+    async def ask(place):
+        for k in range(60):
+            body = {"id": f"d{k}", "hold": k % 3 == 0}
+            await place.client.post("/v1/loops/offers/decisions", json=body)
+            if k % 3 == 1:
+                reward = None if k % 2 else 1
+                await place.client.post(f"/v1/decisions/d{k}/outcome", json={"reward": reward})
+        log = await place.client.get("/v1/loops/offers/export")
+        (tmp_path / "log.parquet").write_bytes(log.content)
+        return (await place.client.get("/v1/loops/offers/audit")).json()
+
+    audited = run(tmp_path, ask, LOOP | {"late": late}, clock=an_hour_ago)
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    arguments = shlex.split(command.replace("$(date -u '+%F %T')", now))[1:]
+    arguments[1] = str(tmp_path / "log.parquet")
+    window = ["--window", str(60 / 86_400)] if late == "keep" else []
+    app([*arguments, *window, "--json"], standalone_mode=False)
+    found = json.loads(capsys.readouterr().out)
+    for name in ("rows", "seen", "share", "effective_dimension"):
+        assert found[name] == audited[name]
+    assert (found["rows"], found["seen"]) == (40, 10)
+
+
 def test_a_loop_that_learns_late_rewards_agrees_with_its_own_audit(tmp_path):
     async def ask(place):
         for k in range(60):
@@ -63,7 +103,7 @@ def test_a_loop_that_learns_late_rewards_agrees_with_its_own_audit(tmp_path):
         audited = (await place.client.get("/v1/loops/offers/audit")).json()
         return status, audited
 
-    status, audited = run(tmp_path, ask, LOOP | {"late": "learn"})
+    status, audited = run(tmp_path, ask, LOOP | {"late": "learn"}, clock=an_hour_ago)
     assert status["late_learned"] == 20
     assert status["effective_dimension"] == pytest.approx(2.5)
     assert audited["effective_dimension"]["value"] == pytest.approx(status["effective_dimension"])
