@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from halfseen.errors import StorageError
 from halfseen.service import erasure, loop_table
 from halfseen.service.database import Database
 from halfseen.service.decision_rows import decision_rows
@@ -111,7 +110,7 @@ class Service(LiveLoops):
             service._reader.close()
             opened.close()
             if isinstance(error, StorageUnavailable):
-                raise StorageError(str(error)) from None
+                raise error.in_full() from None
             raise
         if not read_only:  # a kill may have come between an erasure and its scrubbing
             with suppress(StorageUnavailable):

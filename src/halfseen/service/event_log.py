@@ -50,9 +50,10 @@ class EventLog:
     def _failed(self, error: Exception) -> StorageUnavailable:
         self.close()
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        return StorageUnavailable(
-            f"The database cannot be used now ({no_password(reason)}). Nothing was kept; try again."
-        )
+        said = "The database cannot be used now. Nothing was kept; try again."
+        if any(kind.__name__ == "ProgrammingError" for kind in type(error).__mro__):  # any driver's
+            said = "The database does not take what halfseen asks of it. Nothing was kept."
+        return StorageUnavailable(said, reason=no_password(reason))
 
     def close(self) -> None:
         """Give the connection up, and with it what was not committed."""

@@ -143,7 +143,8 @@ class Plan:
             features = entry.payload.astype("<f8").tobytes()
         else:
             entry = state.agent.propose(offered_arms(state, item), id=name, ahead=self._ahead)
-            arm, features = config.arms[entry.choice], names_offered(item)
+            arm = config.arms[entry.choice]
+            features = names_offered(item) if config.store_features else None
         held = bool(item.hold)
         self._ahead += 1
         self._add(

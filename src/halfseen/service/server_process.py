@@ -26,6 +26,7 @@ from halfseen.service.decision_service import Service
 from halfseen.service.event_log import EventLog
 from halfseen.service.http_app import FastLane, build_app
 from halfseen.service.loop_config import LoopConfig
+from halfseen.service.refusals import StorageUnavailable
 from halfseen.service.request_log import RequestLog
 from halfseen.service.service_metrics import Metrics
 from halfseen.service.writer import microseconds
@@ -268,6 +269,8 @@ def stored(database: str) -> Iterator[EventLog]:
     log = EventLog(opened)
     try:
         yield log
+    except StorageUnavailable as error:
+        raise error.in_full() from None
     finally:
         log.close()
         opened.close()

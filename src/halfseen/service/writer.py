@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -218,6 +219,8 @@ class Writer:
             else:
                 self.log.rollback()
         except StorageUnavailable as refusal:
+            if not self.failing:
+                print(f"halfseen: {refusal.in_full()}", file=sys.stderr)
             self._fail(calls, refusal)
             return False
         except Exception as error:
