@@ -115,3 +115,12 @@ def test_agents_without_a_valid_ellipsoid_name_no_winner():
         LinearAgent(ImputeZeroLinUCB(), dimension=2).winner([[1.0, 0.0], [0.0, 1.0]])
     with pytest.raises(InvalidInput, match="is known for linear rewards only"):
         GLMAgent(GLMUCB(), dimension=2, link="logistic").winner([[1.0, 0.0], [0.0, 1.0]])
+
+
+def test_arms_with_names_are_called_by_them():
+    agent = Agent(UCB(), ["a", "b"], noise=0.5)
+    for k in range(40):
+        agent.observe(agent.choose(available=["a", "b"][k % 2 :][:1]), float(k % 2))
+        if k == 1:
+            assert "b leads" in str(agent.winner())
+    assert "b is shown to be the best" in str(agent.winner())

@@ -53,7 +53,13 @@ class Model:
             if self.rule == "first":
                 self.settle(made, rewards[0][0])
             else:
-                made.rewards += [pair for pair in rewards if pair[0] is not None]
+                for reward, at in rewards:
+                    if reward is None and made.state == "pending":
+                        self.close(made)
+                    elif reward is not None:
+                        (made.rewards if made.state == "pending" else made.late).append(
+                            (reward, at)
+                        )
 
     def settle(self, made, reward):
         made.state = "censored" if reward is None else "observed"

@@ -87,10 +87,21 @@ class Machine(RuleBasedStateMachine):
     def serve(self, name, arm):
         self.ask(Served(name, arm))
 
-    @rule(names=st.lists(NAMES, min_size=2, max_size=6), reward=REWARDS, kind=st.integers(0, 2))
-    def several_at_once(self, names, reward, kind):
-        makers = [Decide, Activate, lambda name: Outcome(name, reward)]
-        self.ask(*(makers[(kind + k) % 3](name) for k, name in enumerate(names)))
+    @rule(
+        asked=st.lists(st.tuples(NAMES, st.integers(0, 4)), min_size=2, max_size=8),
+        one=st.booleans(),
+        reward=REWARDS,
+        arm=ARMS,
+    )
+    def several_at_once(self, asked, one, reward, arm):
+        makers = [
+            Decide,
+            Activate,
+            lambda name: Outcome(name, reward),
+            lambda name: Served(name, arm),
+            lambda name: Decide(name, hold=True),
+        ]
+        self.ask(*(makers[kind](asked[0][0] if one else name) for name, kind in asked))
 
     @rule(seconds=st.sampled_from([-2, 1, 4, 11]))
     def time_passes(self, seconds):

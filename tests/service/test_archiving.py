@@ -1,9 +1,17 @@
 """Archiving, retention and forgetting lose nothing that may still come, and replay exactly."""
 
+import contextlib
+import json
+import sqlite3
+import zlib
+
 import duckdb
 import pytest
 
+from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Activate, Decide, Noted, Outcome
+from halfseen.service.refusals import StorageUnavailable
+from halfseen.service.state_snapshots import packed, write_snapshot
 from service.driver import SECOND, Driver, banner, replay
 
 DAY = 86_400 * SECOND
@@ -117,4 +125,115 @@ def test_the_export_names_the_arms_on_offer_where_not_all_were(tmp_path):
     driver.submit(Decide("x", ["b", "c"]), Decide("y"))
     rows = exported(driver)
     assert (rows["x"]["available"], rows["y"]["available"]) == ('["b", "c"]', None)
+    driver.close()
+
+
+FEATURES = {"arms": None, "dimension": 2, "policy": {"kind": "lin-ucb"}}
+ROWS = [[1.0, 0.0], [0.0, 1.0]]
+
+
+def everything(path):
+    """Return all that a file of SQLite and its journal and snapshots hold."""
+    with sqlite3.connect(path) as connection:
+        states = connection.execute("SELECT state FROM snapshots").fetchall()
+    connection.close()
+    journal = path.with_name(path.name + "-wal").read_bytes()
+    return b"".join(zlib.decompress(state) for (state,) in states) + path.read_bytes() + journal
+
+
+@pytest.mark.parametrize("changes", [{}, FEATURES])
+def test_what_retention_deletes_is_nowhere_any_more(tmp_path, changes):
+    driver = opened(tmp_path, retention=1.0, **changes)
+    rows = ROWS if changes else None
+    driver.submit(Decide("secret-1", features=rows), Outcome("secret-2", 0.25))
+    driver.submit(Outcome("secret-1", 0.75), Decide("open", features=rows, hold=True))
+    learned = driver.state().agent.observations
+    driver.wait(driver.service._write_snapshot(driver.service.loop("banner")))
+    driver.now += 2 * DAY
+    assert driver.wait(driver.service.apply_retention()) == {"banner": 3}
+    assert b"secret" not in everything(tmp_path / "log.sqlite")
+    assert "secret" not in json.dumps(driver.state().to_dict())
+    assert driver.state().agent.observations == learned == 1
+    assert driver.state().find("open") is not None
+    assert driver.state().to_dict() == replay(driver).to_dict()
+    (made,) = driver.submit(Decide("secret-1", features=rows))
+    assert made.created
+    state = driver.state().to_dict()
+    driver.drop()
+    driver.open()
+    assert driver.state().to_dict() == state
+    assert driver.wait(driver.service.check()) == []
+    seq = driver.state().seq
+    assert driver.wait(driver.service.apply_retention()) == {"banner": 0}
+    driver.now += 2 * DAY
+    driver.wait(driver.service.apply_retention())
+    assert driver.state().seq == seq  # deleting the notes of what was deleted makes no new ones
+    driver.close()
+
+
+def test_retention_erases_from_memory_what_was_archived_before(tmp_path):
+    driver = opened(tmp_path, retention=1.0)
+    driver.submit(Decide("old"), Outcome("old", 1.0), Decide("young"))
+    driver.now += 1
+    archived(driver, tmp_path / "files")
+    assert driver.state().find("old") is not None
+    driver.now += DAY // 2
+    driver.wait(driver.service.apply_retention())
+    assert driver.state().find("old") is not None
+    driver.now += DAY
+    driver.wait(driver.service.apply_retention())
+    assert driver.state().find("old") is None
+    assert driver.state().to_dict() == replay(driver).to_dict()
+    driver.close()
+
+
+@pytest.mark.parametrize("work", ["forget", "retention"])
+@pytest.mark.parametrize("changes", [{}, FEATURES])
+def test_a_kill_at_any_statement_of_an_erasure_loses_nothing(tmp_path, monkeypatch, work, changes):
+    driver = opened(tmp_path, retention=1.0, **changes)
+    rows = ROWS if changes else None
+    driver.submit(Decide("x", features=rows), Decide("y", features=rows, hold=True))
+    driver.submit(Outcome("x", 1.0))
+    driver.now += 2 * DAY
+    before, run = driver.state().to_dict(), EventLog._run
+    for place in range(100):
+        left = place
+
+        def kill(log, statement, values=()):
+            nonlocal left
+            if log is driver.service.writer.log:
+                left -= 1
+                if left < 0:
+                    log.close()  # what was not committed is lost
+                    raise StorageUnavailable("Killed.")
+            return run(log, statement, values)
+
+        service = driver.service
+        erase = service.forget("x") if work == "forget" else service.apply_retention()
+        monkeypatch.setattr(EventLog, "_run", kill)
+        with contextlib.suppress(StorageUnavailable):
+            driver.wait(erase)
+        monkeypatch.setattr(EventLog, "_run", run)
+        driver.drop()
+        driver.open()
+        assert driver.service.aside == {}
+        assert driver.wait(driver.service.check()) == []
+        assert driver.state().agent.observations == 1
+        assert driver.state().to_dict() == replay(driver).to_dict()
+        if driver.state().find("x") is None:
+            break
+        assert driver.state().to_dict() == before
+    assert 5 < place < 30
+    assert b'"x"' not in everything(tmp_path / "log.sqlite")
+    driver.close()
+
+
+def test_a_snapshot_from_before_an_erasure_is_not_stored_after_it(tmp_path):
+    driver = opened(tmp_path)
+    driver.submit(Decide("secret-1"), Outcome("secret-1", 1.0))
+    live = driver.service.loop("banner")
+    content, seq = packed(live.state.to_dict()), live.state.seq
+    driver.wait(driver.service.forget("secret-1"))
+    driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, live.id, seq, content)))
+    assert b"secret" not in everything(tmp_path / "log.sqlite")
     driver.close()

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from halfseen import Client, InvalidInput
-from halfseen.service.exchange import Decide, Noted, Outcome
+from halfseen.service.exchange import Activate, Decide, Noted, Outcome, Served
 from halfseen.service.refusals import Conflict
 from service.driver import SECOND, Driver, banner, replay
 from service.over_http import LOOP, listening, run
@@ -146,3 +146,71 @@ def test_the_key_of_an_outcome_is_erased_with_the_decision(tmp_path):
     with sqlite3.connect(tmp_path / "log.sqlite") as base:
         query = "SELECT count(*) FROM events WHERE request IS NOT NULL AND kind <> 'forgotten'"
         assert base.execute(query).fetchone() == (0,)
+
+
+@pytest.mark.parametrize("first", ["decision", "reward"])
+def test_rewards_whose_sum_cannot_be_learned_are_refused_before_they_are_written(tmp_path, first):
+    driver = opened(tmp_path, rewards="sum")
+    if first == "decision":
+        driver.submit(Decide("x"))
+    one, two = driver.submit(Outcome("x", 1e100, 1), Outcome("x", 1e100, 2))
+    assert one.state == ("pending" if first == "decision" else "orphan")
+    assert str(two) == (
+        "`reward` must leave the sum of the decision's rewards a number between -1e+100 and 1e+100;"
+        " got 2e+100. Send smaller ones. Nothing was changed."
+    )
+    driver.submit(Decide("x"))
+    assert learned(driver) == 1e100
+    driver.close()
+
+
+@pytest.mark.parametrize("rule", ["first", "last"])
+def test_a_waiting_reward_that_a_revision_made_impossible_is_missing(tmp_path, rule):
+    driver = opened(tmp_path, rewards=rule)
+    driver.submit(Outcome("x", 0.5))
+    if rule == "last":
+        driver.submit(Decide("x"))
+    driver.wait(driver.service.revise_loop(banner(rewards=rule, reward="bernoulli")))
+    driver.submit(Decide("x"))
+    assert learned(driver) == 0.0
+    assert driver.state().find("x").state == "censored"
+    driver.close()
+
+
+def test_a_null_before_its_decision_ends_it_and_what_follows_is_late(tmp_path):
+    driver = opened(tmp_path, rewards="sum")
+    driver.submit(
+        Outcome("x", None), Outcome("y", 1.0, 1), Outcome("y", None), Outcome("y", 2.0, 2)
+    )
+    x, y = driver.submit(Decide("x"), Decide("y"))
+    assert (x.state, y.state) == ("censored", "observed")
+    assert driver.state().tally.late == 1
+    assert learned(driver) == 1.0
+    driver.close()
+
+
+def test_a_batch_about_one_decision_is_one_transaction(tmp_path):
+    driver = opened(tmp_path, rewards="sum")
+    driver.service.writer.commit_seconds.clear()
+    some = [Outcome("x", 1.0, at) for at in range(300)]
+    answers = driver.submit(Decide("x", hold=True), Activate("x"), Served("x", "b"), *some, some[0])
+    assert [one.state for one in answers] == ["held"] + ["pending"] + ["pending"] * 302
+    assert not answers[-1].created
+    assert len(driver.service.writer.commit_seconds) == 1
+    assert learned(driver) == 300.0
+    driver.close()
+
+
+def test_a_late_reward_and_its_repeat_in_one_transaction_are_learned_once(tmp_path):
+    driver = opened(
+        tmp_path, arms=None, dimension=2, policy={"kind": "lin-ucb"}, late="learn", name="banner"
+    )
+    driver.state().agent._ledger.remember = 1
+    for name in ("x", "y"):
+        driver.submit(Decide(name, features=[[1.0, 0.0]]), Outcome(name, None))
+    assert driver.state().find("x") is None  # it is looked up in the log
+    one, two, other = driver.submit(Outcome("x", 1.0), Outcome("x", 1.0), Outcome("x", 0.5))
+    assert (one.state, two.state, two.created) == ("late", "late", False)
+    assert isinstance(other, Conflict)
+    assert driver.state().agent.observations == 1
+    driver.close()

@@ -81,6 +81,25 @@ def test_serve_prints_address_and_first_key_drains_on_sigterm_and_starts_again(t
         assert httpx.get(f"{address}/readyz").json() == {"status": "ready"}
 
 
+@pytest.mark.postgres
+@pytest.mark.filterwarnings("ignore")
+def test_serve_starts_on_postgresql_twice_and_a_second_process_beside_it(tmp_path, address):
+    (tmp_path / "loops.toml").write_text(LOOPS)
+    told = ("--database", address, "--loops", "loops.toml")
+    with process(tmp_path, *told) as (running, first, key):
+        with process(tmp_path, *told) as (_, second, other_key):
+            assert other_key is None
+            with Client(first, key) as one, Client(second, key) as other:
+                decision = one.decide("offers", id="x")
+                assert other.decide("offers", id="x") == decision
+                other.outcome(decision, 1.0)
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
+        assert running.returncode == 0
+    with process(tmp_path, "--database", address) as (_, again, _), Client(again, key) as client:
+        assert client.loop("offers")["observed"] == 1
+
+
 def test_without_keys_only_this_machine_is_served(tmp_path):
     with pytest.raises(InvalidInput, match="where others can reach the service"):
         command("serve", "--open", "--host", "0.0.0.0", "--database", str(tmp_path / "x.sqlite"))

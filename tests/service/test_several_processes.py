@@ -157,7 +157,7 @@ def test_a_service_that_lagged_goes_on_though_only_the_first_events_were_left(ad
         live = first.loop("banner")
         assert await delete_older(first, live, 0.0) == 2
         (made,) = await second.submit("banner", [Decide("after")])
-        assert made.version == 3
+        assert made.version == 4
         await quiet(first, second)
         assert live.state.to_dict() == second.loop("banner").state.to_dict()
         await first.close()
@@ -239,6 +239,50 @@ def test_what_one_service_forgets_is_forgotten_by_the_other(address):
         assert await second.forget("p") == 1  # the other one made it just now
         await quiet(first, second)
         assert (await replay_of(first)).to_dict() == first.loop("banner").state.to_dict()
+        await asyncio.gather(first.close(), second.close())
+
+    asyncio.run(run())
+
+
+FEATURES = {"arms": None, "dimension": 2, "policy": {"kind": "lin-ucb"}}
+
+
+@pytest.mark.parametrize("by", ["writer", "tail"])
+@pytest.mark.parametrize("changes", [FEATURES, {"late": "learn"}])
+def test_a_service_that_lagged_while_a_decision_was_forgotten_goes_on(address, by, changes):
+    async def run():
+        first, second = await two(address, **changes)
+        rows = [[1.0, 0.0], [0.0, 1.0]] if "dimension" in changes else None
+        await first.submit("banner", [Decide("x", features=rows), Outcome("x", None)])
+        await quiet(first, second)
+        second._tasks[0].cancel()  # it follows no more
+        late = [Outcome("x", 1.0), Decide("y", features=rows), Outcome("y", 0.5)]
+        await first.submit("banner", late)
+        assert [await first.forget(name) for name in "xy"] == [1, 1]
+        if by == "writer":
+            await second.submit("banner", [Decide("after", features=rows)])
+        else:
+            await second.follow(second.loop("banner"))
+        await quiet(first, second)
+        states = [service.loop("banner").state.to_dict() for service in (first, second)]
+        assert states[0] == states[1] == (await replay_of(first)).to_dict()
+        assert states[0]["tally"]["late_learned"] == int("late" in changes)
+        await asyncio.gather(first.close(), second.close())
+
+    asyncio.run(run())
+
+
+def test_what_one_service_deletes_leaves_the_memory_of_the_other(address):
+    async def run():
+        first, second = await two(address)
+        await first.submit("banner", [Decide("x"), Outcome("x", 1.0), Outcome("early", 1.0)])
+        await quiet(first, second)
+        await asyncio.sleep(0.01)
+        assert await delete_older(first, first.loop("banner"), 0.0) == 3
+        await quiet(first, second)
+        states = [service.loop("banner").state.to_dict() for service in (first, second)]
+        assert states[0] == states[1] == (await replay_of(first)).to_dict()
+        assert states[0]["settled"] == states[0]["orphans"] == []
         await asyncio.gather(first.close(), second.close())
 
     asyncio.run(run())

@@ -1,17 +1,25 @@
 """What a loop says of itself agrees with what was shown, and refusals name the request's fields."""
 
 import asyncio
+import json
+import re
+import shlex
+import socket
 import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from halfseen import Client, StorageError, value
+from halfseen import Client, InvalidInput, StorageError, value
 from halfseen.cli import app
 from halfseen.service import loop_calls
 from halfseen.service.decision_service import Service
 from halfseen.service.loop_config import loop_config
 from halfseen.service.loop_files import parse_loops
 from halfseen.service.server_process import declare
+from halfseen.service.writer import microseconds
 from service.over_http import LOOP, listening, run
 
 ACTIONS = {"name": "ads", "dimension": 2, "policy": {"kind": "lin-ucb"}, "window": 60}
@@ -48,6 +56,40 @@ def test_the_effective_dimension_leaves_retired_arms_out(tmp_path):
     assert run(tmp_path, ask, loop) == (None, 2.0)
 
 
+def an_hour_ago():
+    """Return a time before which, by the clock of the audit, every delay has passed."""
+    return microseconds() - 3_600_000_000
+
+
+@pytest.mark.parametrize("late", ["keep", "learn"])
+def test_the_audit_of_the_how_to_gives_the_numbers_of_the_service(tmp_path, capsys, late):
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "run-it-for-real.md"
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    (command,) = re.findall(r"^halfseen audit log\.parquet .*$", text, re.M)
+
+    async def ask(place):
+        for k in range(60):
+            body = {"id": f"d{k}", "hold": k % 3 == 0}
+            await place.client.post("/v1/loops/offers/decisions", json=body)
+            if k % 3 == 1:
+                reward = None if k % 2 else 1
+                await place.client.post(f"/v1/decisions/d{k}/outcome", json={"reward": reward})
+        log = await place.client.get("/v1/loops/offers/export")
+        (tmp_path / "log.parquet").write_bytes(log.content)
+        return (await place.client.get("/v1/loops/offers/audit")).json()
+
+    audited = run(tmp_path, ask, LOOP | {"late": late}, clock=an_hour_ago)
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    arguments = shlex.split(command.replace("$(date -u '+%F %T')", now))[1:]
+    arguments[1] = str(tmp_path / "log.parquet")
+    window = ["--window", str(60 / 86_400)] if late == "keep" else []
+    app([*arguments, *window, "--json"], standalone_mode=False)
+    found = json.loads(capsys.readouterr().out)
+    for name in ("rows", "seen", "share", "effective_dimension"):
+        assert found[name] == audited[name]
+    assert (found["rows"], found["seen"]) == (40, 10)
+
+
 def test_a_loop_that_learns_late_rewards_agrees_with_its_own_audit(tmp_path):
     async def ask(place):
         for k in range(60):
@@ -63,7 +105,7 @@ def test_a_loop_that_learns_late_rewards_agrees_with_its_own_audit(tmp_path):
         audited = (await place.client.get("/v1/loops/offers/audit")).json()
         return status, audited
 
-    status, audited = run(tmp_path, ask, LOOP | {"late": "learn"})
+    status, audited = run(tmp_path, ask, LOOP | {"late": "learn"}, clock=an_hour_ago)
     assert status["late_learned"] == 20
     assert status["effective_dimension"] == pytest.approx(2.5)
     assert audited["effective_dimension"]["value"] == pytest.approx(status["effective_dimension"])
@@ -74,7 +116,13 @@ BAD = [
     ("offers", {"id": ".."}, "id"),
     ("offers", {"at": "0001-01-01T00:00:00+14:00"}, "at"),
     ("offers", {"at": "9999-12-31T23:59:59-14:00"}, "at"),
+    ("offers", {"id": "a\ufffd"}, "id"),
     ("ads", {"features": [[1, 0], [3, 0]]}, "features[1]"),
+    ("ads", {"features": []}, "features"),
+    ("ads", {"features": [[1, 0], [0, 1]], "available": ["n", "n", "m"]}, "available"),
+    ("ads", {"features": [[1, 0], [0, 1]], "available": ["n", "m", "m"]}, "available"),
+    ("ads", {"features": [[1, 0], [0, 1]], "available": ["n", "n"]}, "available"),
+    ("ads", {"features": [[1, 0]], "available": ["n" * 200]}, "available"),
 ]
 
 
@@ -132,6 +180,115 @@ def test_refusals_speak_of_requests_not_of_python(tmp_path):
     for answer in answers:
         assert "Agent" not in answer.text
         assert "miss()" not in answer.text
+
+
+SAID = [
+    (
+        {"policy": "ucb"},
+        "`policy` must be a table with a kind; got 'ucb'. Write { kind = \"ucb\" }",
+    ),
+    ({"arms": []}, "`arms` must name at least one arm; got []. Give"),
+    ({"polcy": {"kind": "ucb"}, "policy": None}, "`polcy` must be a setting of a loop"),
+]
+
+
+@pytest.mark.parametrize(("changes", "said"), SAID)
+def test_settings_are_refused_by_what_is_wrong_with_them(changes, said):
+    settings = {name: v for name, v in (LOOP | changes).items() if v is not None}
+    with pytest.raises(InvalidInput, match=re.escape(said)):
+        loop_config(settings)
+
+
+def test_what_cannot_be_is_said_in_the_words_of_a_request(tmp_path):
+    long = "x" * 200
+
+    async def ask(place):
+        post = place.client.post
+        features = {"features": [[1, 0], [0, 1]], "available": ["n", "n"]}
+        return [
+            await post("/v1/loops/offers/decisions", content='{"at": ' + "9" * 6000 + "}"),
+            await post("/v1/loops/ads/decisions", json=features),
+            await post("/v1/decisions/%ff/outcome?loop=offers", json={"reward": 1}),
+            await post("/loops/ads/personalizer/v1.0/rank", json={"actions": [{"id": long}]}),
+        ]
+
+    digits, twice, address, action = (a.json()["detail"] for a in run(tmp_path, ask, LOOP, ACTIONS))
+    assert digits == "The body is not JSON: a number has 6,000 digits, of 4,000 that are read."
+    assert twice == "`available` must name each action once; got 'n'. Give different names."
+    assert address.startswith("`id` must be UTF-8")
+    assert action.startswith("`actions` must have printable ids of at most 128 characters")
+
+
+def test_arms_on_offer_are_not_kept_where_features_are_not(tmp_path):
+    async def ask(place):
+        for name, settings in (("x", {"store_features": False}), ("y", {"store_features": True})):
+            revised = await place.client.patch("/v1/loops/offers", json=settings)
+            assert revised.json()["refolded"] is False
+            body = {"id": name, "available": ["red"]}
+            for status in (201, 200):
+                answer = await place.client.post("/v1/loops/offers/decisions", json=body)
+                assert answer.status_code == status
+            rows = [row async for some in place.service.rows("offers") for row in some]
+            assert ("available" in rows[0]) is (name == "y")
+        return [e.features async for es in place.service.events("offers") for e in es if e.arm]
+
+    assert run(tmp_path, ask) == [None, b'["red"]']
+
+
+def test_metrics_count_what_is_held_and_no_counter_goes_down(tmp_path):
+    async def ask(place):
+        post = place.client.post
+        await post("/v1/decisions/x/outcome", json={"reward": 1})
+        before = (await place.client.get("/metrics")).text
+        for body in ({"id": "x"}, {"hold": True}):
+            await post("/v1/loops/offers/decisions", json=body)
+        return before, (await place.client.get("/metrics")).text
+
+    before, after = run(tmp_path, ask)
+    assert 'halfseen_unmatched{loop="offers"} 1.0' in before
+    assert 'halfseen_unmatched{loop="offers"} 0.0' in after
+    assert 'halfseen_held{loop="offers"} 1.0' in after
+    assert "unmatched" not in "".join(line for line in after.splitlines() if "_total" in line)
+
+
+def test_load_balancers_may_probe_with_head(tmp_path):
+    async def ask(place):
+        return [(await place.client.head(path)).status_code for path in ("/healthz", "/readyz")]
+
+    assert run(tmp_path, ask) == [200, 200]
+
+
+@pytest.mark.parametrize("sent", [0, 10])
+def test_a_body_that_is_cut_off_decides_nothing(tmp_path, capfd, sent):
+    with listening(tmp_path, LOOP) as place:
+        host, port = place.address.removeprefix("http://").split(":")
+        body = b'{"id": "visit-1", "hold": true}'
+        with socket.create_connection((host, int(port))) as connection:
+            head = (
+                "POST /v1/loops/offers/decisions HTTP/1.1\r\nHost: x\r\nContent-Length: 31\r\n\r\n"
+            )
+            connection.sendall(head.encode() + body[:sent])
+            time.sleep(0.1)
+        deadline = time.monotonic() + 10.0
+        while not place.api.metrics._children and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert list(place.api.metrics._children) == [("decide", 400)]
+        with Client(place.address) as client:
+            assert client.loop("offers")["decided"] == 0
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_what_the_database_says_is_for_the_operator_only(tmp_path, capsys):
+    async def ask(place):
+        log = place.service.writer.log
+        log.execute("SELECT 1")
+        log._connection.close()  # a driver then calls it an error of the program
+        answer = await place.client.post("/v1/loops/offers/decisions")
+        return answer.json()["detail"]
+
+    said = run(tmp_path, ask)
+    assert said == "The database does not take what halfseen asks of it. Nothing was kept."
+    assert "says: Cannot operate on a closed database." in capsys.readouterr().err
 
 
 def test_the_audit_of_a_loop_without_decisions_says_so(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -305,10 +306,10 @@ class Agent(LiveAgent):
 
         check_sub_gaussian(self.setting.reward, "name a winner")
         with self._lock:
-            totals = self._known_totals()
             law = "bernoulli" if self._binary else "gaussian"
             options: Any = {"level": level, "rule": rule, "rho": rho, "rewards": law}
-            return winner(self._seen, totals, noise=self.setting.noise, **options)
+            options |= {"observed": self._seen, "total": self._known_totals()}
+            return replace(winner(noise=self.setting.noise, **options), names=self.arms.names)
 
     def estimates(self, level: float = 0.95) -> Table:
         """Return each arm's mean reward and how often it is seen, with intervals.

@@ -114,6 +114,7 @@ def _with_service(database: str, run: Any, *, read_only: bool = False) -> Any:
     with with_packages():
         from halfseen.service.database import check_exists
         from halfseen.service.decision_service import Service
+        from halfseen.service.refusals import StorageUnavailable
 
     check_exists(database)
 
@@ -121,6 +122,8 @@ def _with_service(database: str, run: Any, *, read_only: bool = False) -> Any:
         service = await Service.open(database, read_only=read_only, sweep=False)
         try:
             return await run(service)
+        except StorageUnavailable as error:
+            raise error.in_full() from None
         finally:
             await service.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 import traceback
@@ -19,6 +18,7 @@ from halfseen.service.problem_documents import (
     MEDIA_TYPE,
     Headers,
     KeyNotSufficient,
+    Malformed,
     NoValidKey,
     TooLarge,
     document,
@@ -231,7 +231,7 @@ async def read_body(headers: list[tuple[bytes, bytes]], receive: Receive, limit:
     for name, value in headers:
         if name == b"content-length" and value.isdigit() and int(value) > limit:
             raise _too_large(limit)
-    message = await receive()
+    message = await _part(receive)
     body: bytes = message.get("body", b"")
     if not message.get("more_body", False):
         if len(body) > limit:
@@ -239,14 +239,21 @@ async def read_body(headers: list[tuple[bytes, bytes]], receive: Receive, limit:
         return body
     parts, size = [body], len(body)
     while message.get("more_body", False):
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise asyncio.CancelledError
+        message = await _part(receive)
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > limit:
             raise _too_large(limit)
     return b"".join(parts)
+
+
+async def _part(receive: Receive) -> MutableMapping[str, Any]:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise Malformed(
+            "The connection ended before the whole body had come.", fix="Send it again."
+        )
+    return message
 
 
 def _too_large(limit: int) -> TooLarge:

@@ -238,7 +238,11 @@ def _about_itself(api: Api, known: list[Operation], address: str) -> list[Operat
             raise StorageUnavailable(
                 "The database does not answer, or the log is not read yet.", fix="Wait."
             )
-        return json_reply({"status": "ready"})
+        names = sorted(call.service.aside)
+        aside = {
+            "aside": [f"Loop {name} is put aside: its log cannot be folded." for name in names]
+        }
+        return json_reply({"status": "ready"} | (aside if names else {}))
 
     async def metrics(call: Call) -> Reply:
         api.metrics.take(call.service.numbers())

@@ -207,7 +207,7 @@ def schemas() -> dict[str, Any]:
         "Revision": {**_ANY, "description": "The revision, and what it changes."},
         "Audit": {**_ANY, "description": "The audit, as `halfseen audit --json` prints it."},
         "Forgotten": _object({"forgotten": {"type": "integer"}}, ["forgotten"]),
-        "Health": _object({"status": TEXT}, ["status"]),
+        "Health": _object({"status": TEXT, "aside": {"type": "array", "items": TEXT}}, ["status"]),
         "Document": _ANY,
         "Rank": {
             "type": "object",

@@ -81,7 +81,7 @@ async def loop_of(service: Service, named: str | None, item: Activate | Served |
             f"{len(found)} loops know a decision {item.id!r}.", field="id", value=item.id, fix=fix
         )
     loops = service.loops()
-    if isinstance(item, Outcome) and len(loops) == 1:
+    if isinstance(item, Outcome) and len(loops) == 1 and not service.aside:
         return loops[0].name
     raise UnknownDecision(
         f"No loop knows the decision {item.id!r}.", field="id", value=item.id, fix=fix

@@ -87,7 +87,7 @@ def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, 
         "version": made.version,
         "revision": made.revision,
     }
-    if live.state.config.arms is not None:
+    if live.state.config.store_features and live.state.config.arms is not None:
         row["available"] = None if made.features is None else bytes(made.features).decode()
     if live.state.config.dimension is not None:
         stored = (served or made).features
@@ -104,6 +104,6 @@ def row_types(live: LiveLoop) -> dict[str, str]:
     types |= {"chosen": text, "decided_at": whole, "shown_at": whole, "ended_at": whole}
     types |= {"client_at": whole, "late_reward": number, "late_at": whole, "version": whole}
     types["revision"] = whole
-    if live.state.config.arms is not None:
+    if live.state.config.store_features and live.state.config.arms is not None:
         types["available"] = text
     return types | {f"f{k}": number for k in range(live.state.config.dimension or 0)}

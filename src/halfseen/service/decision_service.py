@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from halfseen.errors import StorageError
 from halfseen.service import erasure, loop_table
 from halfseen.service.database import Database
 from halfseen.service.decision_rows import decision_rows
@@ -20,7 +19,6 @@ from halfseen.service.live_loops import LiveLoops
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
 from halfseen.service.loop_status import loop_counts, loop_status
-from halfseen.service.planning import expired
 from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
 from halfseen.service.state_snapshots import (
     EVERY,
@@ -60,8 +58,13 @@ class Service(LiveLoops):
         self._snapshotting: set[int] = set()
         self._retiring: set[asyncio.Task[None]] = set()
         log = EventLog(database)
-        catch_up = partial(self._catch_up, log)
-        self.writer = Writer(log, queue_limit=queue_limit, catch_up=catch_up, clock=clock)
+        self.writer = Writer(
+            log,
+            queue_limit=queue_limit,
+            catch_up=partial(self._catch_up, log),
+            put_aside=lambda live, error: self._put_aside(live.id, live.name, error),
+            clock=clock,
+        )
         self.tail = Tail(database, self)
         self.keys = KeyTable(self)
 
@@ -107,8 +110,11 @@ class Service(LiveLoops):
             service._reader.close()
             opened.close()
             if isinstance(error, StorageUnavailable):
-                raise StorageError(str(error)) from None
+                raise error.in_full() from None
             raise
+        if not read_only:  # a kill may have come between an erasure and its scrubbing
+            with suppress(StorageUnavailable):
+                await service.writer.do(EventLog.scrub)
         start = asyncio.get_running_loop().create_task
         if opened.server or read_only:
             service._tasks.append(start(service.tail.run()))
@@ -173,7 +179,7 @@ class Service(LiveLoops):
         if known is None:
             made = await self.writer.do(lambda log: loop_table.create(log, config, self.clock()))
             await self.refresh_loops()
-            known = self._loops[config.name]
+            known = self.loop(config.name)
             if made:
                 return known.state.config
         if known.state.config != config:
@@ -215,14 +221,22 @@ class Service(LiveLoops):
         live.archived = True
 
     async def loops_of(self, decision: str) -> list[str]:
-        """Return the names of the loops that know a decision."""
+        """Return the names of the loops that know a decision.
+
+        Raises
+        ------
+        LoopAside
+            If a loop knows it whose log cannot be folded.
+        """
         found = [loop.name for loop in self._loops.values() if loop.state.find(decision)]
-        alone = not self.database.server and not self.read_only
+        alone = not self.database.server and not self.read_only and not self._aside
         complete = (loop.state.complete and not loop.base for loop in self._loops.values())
         if found or (alone and all(complete)):
             return found
         stored = await self.read(lambda log: log.events_of(None, [decision]))
         known = {event.loop for event in stored.get(decision, ())}
+        for number in known & self._aside.keys():
+            raise self._refusal(number)
         return [loop.name for loop in self._loops.values() if loop.id in known]
 
     async def status(self, name: str) -> dict[str, Any]:
@@ -259,7 +273,10 @@ class Service(LiveLoops):
         """
         self._may_write()
         live = list(self._loops.values()) if loop is None else [self.loop(loop)]
-        return sum([await erasure.forget(self, one, decision) for one in live])
+        found = sum([await erasure.forget(self, one, decision) for one in live])
+        if loop is None and self._aside:
+            await self.loops_of(decision)  # refuses what an unreadable loop still holds
+        return found
 
     async def apply_retention(self) -> dict[str, int]:
         """Delete the events that are older than each loop keeps them; return how many."""
@@ -282,12 +299,14 @@ class Service(LiveLoops):
 
     async def check(self) -> list[str]:
         """Return what does not agree when snapshots are compared with a replay of the log."""
-        found: list[str] = []
+        found = list(self.aside.values())
         for live in list(self._loops.values()):
             one = live
 
             def compare(log: EventLog, one: LiveLoop = one) -> list[str]:
-                return check_snapshots(log, one.id, one.base, read_configs(log, one.id))
+                with log.steady():
+                    base = loop_table.base_of(log, one.id)
+                    return check_snapshots(log, one.id, base, read_configs(log, one.id))
 
             found += await self.read(compare)
         return found
@@ -301,6 +320,7 @@ class Service(LiveLoops):
             "lag_events": self.tail.lag,
             "commit_seconds": seconds,
             "failures": self.writer.failures,
+            "aside": len(self._aside),
             "loops": {name: loop_counts(loop) for name, loop in self._loops.items()},
         }
 
@@ -317,7 +337,7 @@ class Service(LiveLoops):
         """Let the writer close the windows that have passed."""
         now = self.clock()
         for live in self._loops.values():
-            if next(expired(live.state, now), None) is not None:
+            if next(live.state.expired(now), None) is not None:
                 self.writer.sweep(live)
             if live.state.seq - live.snapshot >= self.snapshot_every:
                 self._snapshot_soon(live)

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from halfseen.errors import StorageError
 from halfseen.service import loop_events as kinds
 from halfseen.service.decision_rows import MADE, decision_row, decisions_made, row_types
 from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Outcome
+from halfseen.service.fold import LoopState
 from halfseen.service.loop_events import Event, kinds_in
+from halfseen.service.loop_table import newest
 from halfseen.service.state_snapshots import insert_snapshot, packed
 from halfseen.service.writer import LiveLoop
 
@@ -34,18 +38,22 @@ async def forget(service: Service, live: LiveLoop, decision: str) -> int:
     """
     while True:
         found: int = await service.writer.do(
-            lambda log: _erase(log, live.id, decision, service.clock(), live.state.revision)
+            lambda log: _erase(log, live.id, decision, service.clock())
         )
         if found != PENDING:
             break
         await service.writer.submit(live, [Outcome(decision, None)], None)
     await service.follow(live)
-    await renew_base(service, live, keep_base=live.state.config.arms is not None)
+    await service.refresh_loops()
     return found
 
 
-def _erase(log: EventLog, loop: int, decision: str, now: int, revision: int) -> int:
-    """Erase a decision in the log; return 1, 0 if it is not there, PENDING if it must end first."""
+def _erase(log: EventLog, loop: int, decision: str, now: int) -> int:
+    """Erase a decision in the log; return 1, 0 if it is not there, PENDING if it must end first.
+
+    The snapshot that holds what was learned from it is written in the same transaction, since a
+    replay may need what is erased.
+    """
     tip = log.begin([loop])[loop]
     events = log.events_of(loop, [decision]).get(decision, [])
     if not events:
@@ -54,7 +62,8 @@ def _erase(log: EventLog, loop: int, decision: str, now: int, revision: int) -> 
     if not closed(events) and any(e.kind in (kinds.DECIDED, kinds.ACTIVATED) for e in events):
         log.rollback()
         return PENDING
-    name = f"forgotten-{os.urandom(12).hex()}"
+    base, state, _ = newest(log, loop)
+    name = f"{kinds.ERASED}{os.urandom(12).hex()}"
     for event in events:
         log.execute(
             "UPDATE events SET decision = ?, features = NULL, client_at = NULL, key = NULL,"
@@ -64,35 +73,62 @@ def _erase(log: EventLog, loop: int, decision: str, now: int, revision: int) -> 
     made = next((e.seq for e in events if e.kind in (kinds.DECIDED, kinds.HELD)), 0)
     orphan = max((e.seq for e in events if e.kind == kinds.ORPHAN), default=0)
     more: Any = {"version": made, "request": orphan}
-    log.append([Event(loop, tip + 1, revision, name, kinds.FORGOTTEN, now, **more)])
-    log.commit([loop])
+    _add(log, state, Event(loop, tip + 1, state.revision, name, kinds.FORGOTTEN, now, **more))
+    _renew(log, state, keep_base=base == 0 and state.config.arms is not None)
     return 1
 
 
-async def renew_base(
-    service: Service, live: LiveLoop, *, keep_base: bool, gone: Sequence[int] = ()
-) -> None:
-    """Store the state as the only snapshot, and delete events.
+def _add(log: EventLog, state: LoopState, event: Event) -> None:
+    log.append([event])
+    state.fold(event)
+
+
+def _renew(log: EventLog, state: LoopState, *, keep_base: bool = False) -> None:
+    """Store the state as the only snapshot, and commit.
 
     Unless `keep_base`, a replay begins with this snapshot from now on.
     """
-    content, seq = live.state.to_dict(), live.state.seq
-    base = live.base if keep_base and live.base == 0 else seq
+    log.execute("DELETE FROM snapshots WHERE loop = ?", (state.loop,))
+    insert_snapshot(log, state.loop, state.seq, packed(state.to_dict()))
+    if not keep_base:
+        log.execute("UPDATE loops SET base = ? WHERE id = ?", (state.seq, state.loop))
+    log.commit([state.loop])
+    log.scrub()
 
-    def store(log: EventLog) -> None:
-        log.begin([live.id])
-        log.execute("DELETE FROM snapshots WHERE loop = ?", (live.id,))
-        insert_snapshot(log, live.id, seq, packed(content))
-        log.execute("UPDATE loops SET base = ? WHERE id = ?", (base, live.id))
+
+async def _delete(
+    service: Service, live: LiveLoop, gone: Sequence[int], dropped: Collection[int] = ()
+) -> None:
+    """Delete events, and drop what was made of some from memory, in one transaction.
+
+    Parameters
+    ----------
+    service, live
+        Of which loop.
+    gone
+        The events to delete.
+    dropped
+        Events; decisions made by one of them, and outcomes without a decision of which one of
+        them is the last, leave the memory of every process.
+    """
+
+    def delete(log: EventLog) -> None:
+        tip = log.begin([live.id])[live.id]
+        _, state, _ = newest(log, live.id)
+        leaving = state.remembered(dropped)
+        if leaving:
+            more: Any = {"features": np.array(leaving, dtype="<i8").tobytes()}
+            event = Event(live.id, tip + 1, state.revision, "", kinds.DROPPED, service.clock())
+            _add(log, state, event._replace(**more))
         for start in range(0, len(gone), 500):
             some = gone[start : start + 500]
             marks = ", ".join("?" * len(some))
             log.execute(f"DELETE FROM events WHERE loop = ? AND seq IN ({marks})", (live.id, *some))
-        log.commit([live.id])
-        log.scrub()
+        _renew(log, state)
 
-    await service.writer.do(store)
-    live.base, live.snapshot = base, seq
+    await service.writer.do(delete)
+    await service.follow(live)
+    await service.refresh_loops()
 
 
 def closed(events: Sequence[Event]) -> bool:
@@ -126,31 +162,35 @@ def ended_before(
 
 
 async def delete_older(service: Service, live: LiveLoop, days: float) -> int:
-    """Delete the decisions that ended more than so many days ago; return how many events."""
-    edge = service.clock() - round(days * DAY)
+    """Erase the decisions that ended more than so many days ago; return how many events.
 
-    def old(log: EventLog) -> list[int]:
+    They leave the log, the snapshots and the memory of every process.
+    """
+    edge = service.clock() - round(days * DAY)
+    settled: Any = live.state.agent._ledger.settled
+    remembered = {name: e.seq for name, e in settled.items() if (e.expires or 0) < edge}
+
+    def old(log: EventLog) -> tuple[list[int], list[int]]:
         ended = ended_before(log, live, edge, late_counts=False)
         seqs = [event.seq for some in ended for _, own in some for event in own]
-        return seqs + _alone(log, live, edge)
+        seqs += _alone(log, live, edge)
+        gone, stored = set(seqs), log.events_of(live.id, list(remembered))
+        kept = {name for name, own in stored.items() if any(e.seq not in gone for e in own)}
+        return seqs, [seq for name, seq in remembered.items() if name not in kept]
 
-    seqs = await service.read(old)
-    if not seqs:
-        return 0
-    await service.follow(live)
-    await renew_base(service, live, keep_base=False, gone=seqs)
+    seqs, dropped = await service.read(old)
+    if seqs or dropped:
+        await _delete(service, live, seqs, {*seqs, *dropped})
     return len(seqs)
 
 
 def _alone(log: EventLog, live: LiveLoop, edge: int) -> list[int]:
     """Return the old outcomes without a decision, and the old events about none."""
-    single = (kinds.ORPHAN, kinds.FORGOTTEN)
+    single = (kinds.ORPHAN, kinds.LATE, kinds.FORGOTTEN, kinds.DROPPED)
     query = f"SELECT seq, decision FROM events WHERE loop = ? AND at < ? AND {kinds_in(single)}"
     rows = log.execute(query, (live.id, edge))
     made = log.events_of(live.id, sorted({name for _, name in rows}))
-    known = {name for name, own in made.items() if any(e.kind in MADE for e in own)} | set(
-        live.state.orphans
-    )
+    known = {name for name, own in made.items() if any(e.kind in MADE for e in own)}
     return [seq for seq, name in rows if name not in known]
 
 
@@ -177,8 +217,7 @@ async def archive_older(service: Service, live: LiveLoop, folder: Path, days: fl
     seqs = await service.read(lambda log: _write_parquet(log, live, edge, path))
     if not seqs:
         return None
-    await service.follow(live)
-    await renew_base(service, live, keep_base=False, gone=seqs)
+    await _delete(service, live, seqs)
     return path
 
 

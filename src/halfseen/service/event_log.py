@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from halfseen.errors import no_password
@@ -50,9 +50,10 @@ class EventLog:
     def _failed(self, error: Exception) -> StorageUnavailable:
         self.close()
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        return StorageUnavailable(
-            f"The database cannot be used now ({no_password(reason)}). Nothing was kept; try again."
-        )
+        said = "The database cannot be used now. Nothing was kept; try again."
+        if any(kind.__name__ == "ProgrammingError" for kind in type(error).__mro__):  # any driver's
+            said = "The database does not take what halfseen asks of it. Nothing was kept."
+        return StorageUnavailable(said, reason=no_password(reason))
 
     def close(self) -> None:
         """Give the connection up, and with it what was not committed."""
@@ -120,6 +121,16 @@ class EventLog:
         """Let nothing that was deleted remain in SQLite's journal."""
         if not self.server:
             self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Read all as of one moment, whatever others write meanwhile."""
+        view = " ISOLATION LEVEL REPEATABLE READ READ ONLY" if self.server else ""
+        self.execute(f"BEGIN{view}")
+        try:
+            yield
+        finally:
+            self.rollback()
 
     def tip(self, loop: int) -> int:
         """Return the last event of a loop."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -102,6 +102,18 @@ class LoopState:
         self.tally = Tally()
         self._name_arms()
 
+    def empty(self) -> LoopState:
+        """Return a state with the same settings that knows no decision."""
+        state = LoopState(self.loop, self.configs)
+        state._enter(self.revision)
+        state.agent = state.config.agent()
+        return state
+
+    def _enter(self, revision: int) -> None:
+        self.revision = revision
+        self.config = self._in_force(revision)
+        self._name_arms()
+
     def _in_force(self, revision: int) -> LoopConfig:
         own = self.configs[revision]
         arms = {"arms": own.arms, "retired": own.retired, "floor": own.floor}
@@ -127,6 +139,16 @@ class LoopState:
         ledger = self.agent._ledger
         return ledger.open.get(decision) or ledger.settled.get(decision)  # type: ignore[return-value]
 
+    def expired(self, now: int) -> Iterator[Known]:
+        """Go through the pending decisions whose window has closed."""
+        entries: Any = self.agent._ledger.open
+        for entry in entries.values():
+            if entry.expires is None:
+                continue
+            if entry.expires >= now:
+                return
+            yield entry
+
     @property
     def complete(self) -> bool:
         """Whether no decision was dropped from memory."""
@@ -148,7 +170,11 @@ class LoopState:
     def fold_all(self, events: Iterable[Event]) -> LoopState:
         """Take in events in order; return the state."""
         for event in events:
-            self.fold(event)
+            try:
+                self.fold(event)
+            except Exception as error:
+                error.add_note(f"event {event.seq}")
+                raise
         return self
 
     def _decided(self, event: Event) -> None:
@@ -273,14 +299,12 @@ class LoopState:
     def _revised(self, event: Event) -> None:
         if event.revision not in self.configs:
             raise Refold(f"Revision {event.revision} is not known.")
-        self.revision = event.revision
-        self.config = self._in_force(event.revision)
+        self._enter(event.revision)
         if isinstance(self.agent, Agent):
             arms, config = self.config.arms or [], self.config
             self.agent = with_arms(self.agent, arms, noise=config.noise, floor=config.floor)
         else:
             self.agent.floor = self.config.floor
-        self._name_arms()
 
     def _forgotten(self, event: Event) -> None:
         settled: Any = self.agent._ledger.settled
@@ -294,6 +318,19 @@ class LoopState:
         for name in [name for name, orphan in self.orphans.items() if orphan.seq == event.request]:
             del self.orphans[name]
         self.tally.forgotten += 1
+
+    def remembered(self, events: Collection[int]) -> list[int]:
+        """Return those events whose decisions, or outcomes without one, are in memory."""
+        settled: Any = self.agent._ledger.settled
+        entries = (*settled.values(), *self.orphans.values())
+        return sorted(entry.seq for entry in entries if entry.seq in events)
+
+    def _dropped(self, event: Event) -> None:
+        made = set(np.frombuffer(event.features or b"", dtype="<i8").tolist())
+        settled: Any = self.agent._ledger.settled
+        for name in [name for name, entry in settled.items() if entry.seq in made]:
+            self.agent.forget(name)
+        self.orphans = {name: o for name, o in self.orphans.items() if o.seq not in made}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as numbers, texts, lists and dictionaries, checksum included."""
@@ -323,9 +360,8 @@ class LoopState:
             rules = LoopConfig.model_validate(content["rules"])
             if content["format"] != FORMAT or not rules.same_but_arms(state.rules):
                 raise refusal
-            state.revision, state.seq = content["revision"], content["seq"]
-            state.config = state._in_force(state.revision)
-            state._name_arms()
+            state.seq = content["seq"]
+            state._enter(content["revision"])
             state.agent = type(state.agent).from_dict(content["agent"])
             ledger: Any = state.agent._ledger
             for group in ("open", "settled"):
@@ -357,4 +393,5 @@ _FOLDS: dict[str, Fold] = {
     kinds.ORPHAN: LoopState._orphan,
     kinds.REVISED: LoopState._revised,
     kinds.FORGOTTEN: LoopState._forgotten,
+    kinds.DROPPED: LoopState._dropped,
 }

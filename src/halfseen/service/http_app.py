@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 SWEEP = 0.5  # seconds between looks after the log of requests, keys and metrics
+PROBES = ("/healthz", "/readyz")  # some load balancers ask with HEAD
 SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
@@ -66,7 +67,7 @@ def build_app(api: Api, address: str = "", pages: Sequence[BaseRoute] = ()) -> F
         app.router.add_api_route(
             path,
             _endpoint(api, operation),
-            methods=[operation.method],
+            methods=["GET", "HEAD"] if operation.path in PROBES else [operation.method],
             name=operation.kind,
             include_in_schema=False,
         )

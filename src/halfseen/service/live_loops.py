@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
+from halfseen.errors import HalfseenError
 from halfseen.service import loop_events, loop_table
 from halfseen.service.database import Database
 from halfseen.service.event_log import EventLog
 from halfseen.service.fold import LoopState, Refold
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
-from halfseen.service.refusals import UnknownLoop
-from halfseen.service.state_snapshots import load_state, read_configs
+from halfseen.service.refusals import LoopAside, StorageUnavailable, UnknownLoop
+from halfseen.service.state_snapshots import read_configs
 from halfseen.service.writer import LiveLoop
 
 Result = TypeVar("Result")
@@ -29,6 +32,7 @@ class LiveLoops:
         self._reading = asyncio.Lock()
         self._loops: dict[str, LiveLoop] = {}
         self._by_id: dict[int, LiveLoop] = {}
+        self._aside: dict[int, tuple[str, str]] = {}  # name, and why
 
     def loops(self) -> list[LoopConfig]:
         """Return the configuration of every loop."""
@@ -38,6 +42,9 @@ class LiveLoops:
         """Return a loop by its name; UnknownLoop if there is none."""
         found = self._loops.get(name)
         if found is None:
+            for number, (other, _) in self._aside.items():
+                if other == name:
+                    raise self._refusal(number)
             raise UnknownLoop(
                 f"There is no loop {name!r}.",
                 field="loop",
@@ -58,33 +65,72 @@ class LiveLoops:
     async def refresh_loops(self) -> None:
         """Take in the loops that are new in the database, and what was archived."""
         for number, name, archived, base in await self.read(loop_table.listed):
+            if number not in self._by_id and number not in self._aside:
+                await self._open(number, name)
             live = self._by_id.get(number)
-            if live is None:
-                configs = await self.read(partial(read_configs, loop=number))
-                state, snapshot = await self.read(
-                    partial(load_state, loop=number, base=base, configs=configs)
-                )
-                if number in self._by_id:
-                    continue
-                live = LiveLoop(number, name, state, snapshot=snapshot)
+            if live is not None:
+                live.archived, live.base = archived is not None, max(live.base, base)
+
+    async def _open(self, number: int, name: str) -> None:
+        with suppress(LoopAside):
+            base, state, snapshot = await self._newest(number, name)
+            if number not in self._by_id:
+                live = LiveLoop(number, name, state, base=base, snapshot=snapshot)
                 self._loops[name] = self._by_id[number] = live
-            live.archived, live.base = archived is not None, base
+
+    async def _newest(self, number: int, name: str) -> tuple[int, LoopState, int]:
+        """Return what the database holds of a loop; LoopAside if it cannot be folded."""
+
+        def load(log: EventLog) -> tuple[int, LoopState, int]:
+            with log.steady():
+                return loop_table.newest(log, number)
+
+        try:
+            return await self.read(load)
+        except StorageUnavailable:
+            raise
+        except Exception as error:
+            raise self._put_aside(number, name, error) from None
+
+    @property
+    def aside(self) -> dict[str, str]:
+        """The loops whose log cannot be folded, each with a sentence that says why."""
+        return dict(self._aside.values())
+
+    def _put_aside(self, number: int, name: str, error: Exception) -> LoopAside:
+        """Serve a loop no more, whose log cannot be folded; return the refusal of its requests."""
+        self._loops.pop(name, None)
+        self._by_id.pop(number, None)
+        if number not in self._aside:
+            said = str(error) if isinstance(error, HalfseenError) else type(error).__name__
+            where = "".join(f"{note}: " for note in getattr(error, "__notes__", ()))
+            reason = (
+                f"Loop {name} is put aside: its log cannot be folded ({where}{said.rstrip('.')})."
+                " The other loops are served."
+            )
+            self._aside[number] = name, reason
+            print(f"halfseen: {reason}", file=sys.stderr)
+        return self._refusal(number)
+
+    def _refusal(self, number: int) -> LoopAside:
+        name, reason = self._aside[number]
+        fix = "Restore a backup, or start a version of halfseen that can fold it."
+        return LoopAside(reason, field="loop", value=name, fix=fix)
 
     def _catch_up(self, log: EventLog, live: LiveLoop, events: list[Event]) -> None:
         """Fold what other processes have added; called inside the writer's transaction."""
         new = [event for event in events if event.seq > live.state.seq]  # the tail folds, too
-        try:
-            if new and not _gaps(live.state.seq, new):
+        if new and not _rewritten(live.state.seq, new):
+            try:
                 live.state.fold_all(new)
                 return
-        except Refold:
-            if live.state.learn_of(read_configs(log, live.id)):
-                live.state.fold_all(new)
-                return
-        # Other rules, or events that another process has deleted after it took a snapshot.
-        live.base = loop_table.base_of(log, live.id)
-        configs = read_configs(log, live.id)
-        live.state, live.snapshot = load_state(log, live.id, live.base, configs)
+            except Refold:
+                if live.state.learn_of(read_configs(log, live.id)):
+                    live.state.fold_all(new)
+                    return
+            except Exception:
+                pass  # what was erased is in the newest snapshot
+        live.base, live.state, live.snapshot = loop_table.newest(log, live.id)
 
     async def _reload(self, live: LiveLoop) -> None:
         """Take in newer events of one loop, and a new configuration."""
@@ -95,12 +141,7 @@ class LiveLoops:
 
     async def _load(self, live: LiveLoop) -> None:
         """Load the state of a loop anew."""
-
-        def load(log: EventLog) -> tuple[int, LoopState, int]:
-            base = loop_table.base_of(log, live.id)
-            return base, *load_state(log, live.id, base, read_configs(log, live.id))
-
-        live.base, live.state, live.snapshot = await self.read(load)
+        live.base, live.state, live.snapshot = await self._newest(live.id, live.name)
 
     async def follow(self, live: LiveLoop) -> int:
         """Fold the events of a loop that this process has not seen; return how many."""
@@ -118,17 +159,27 @@ class LiveLoops:
                 continue
             new = [event for event in found if event.seq > state.seq]  # the writer folds, too
             count += len(new)
-            if new and _gaps(state.seq, new):
+            if not await self._fold(live, state, new):
                 await self._load(live)
-                continue
-            if any(event.kind == loop_events.REVISED for event in new):
-                configs = await self.read(partial(read_configs, loop=live.id))
-                if not state.learn_of(configs):
-                    await self._load(live)
-                    continue
+
+    async def _fold(self, live: LiveLoop, state: LoopState, new: list[Event]) -> bool:
+        """Fold events; return False if the state must be loaded anew instead."""
+        if new and _rewritten(state.seq, new):
+            return False
+        if any(event.kind == loop_events.REVISED for event in new):
+            configs = await self.read(partial(read_configs, loop=live.id))
+            if not state.learn_of(configs):
+                return False
+        try:
             state.fold_all(new)
+        except Exception:  # what was erased is in the newest snapshot
+            return False
+        return True
 
 
-def _gaps(seq: int, events: list[Event]) -> bool:
-    """Tell whether events that follow one were deleted by another process."""
-    return events[-1].seq != seq + len(events)
+def _rewritten(seq: int, events: list[Event]) -> bool:
+    """Tell whether another process has deleted or renamed some of the events that follow one."""
+    if events[-1].seq != seq + len(events):
+        return True
+    told = (event for event in events if event.kind != loop_events.FORGOTTEN)
+    return any(event.decision.startswith(loop_events.ERASED) for event in told)

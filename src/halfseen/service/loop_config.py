@@ -62,7 +62,8 @@ class LoopConfig(BaseModel):
         wrong unless silence really means 0. A late one that is learned replaces the 0, as for
         `Agent`; in loops of features it cannot, and is counted only.
     store_features
-        False to keep no features in the log. Only loops of arms can do without.
+        False to keep no features in the log, nor which arms were on offer. Only loops of arms can
+        do without.
     retention
         Days after which decisions that have ended are deleted; None keeps them.
     """
@@ -129,6 +130,7 @@ class LoopConfig(BaseModel):
     def same_but_arms(self, other: LoopConfig) -> bool:
         """Tell whether what is learned differs in nothing but arms that were added or retired."""
         free: Any = {"arms": None, "retired": [], "floor": 0.0, "retention": None}
+        free["store_features"] = True
         return self.model_copy(update=free) == other.model_copy(update=free)
 
 
@@ -232,6 +234,8 @@ def _check_choices(config: LoopConfig) -> None:
                 "Leave it out and set `retention` to delete them after some days.",
             )
         return
+    if not config.arms:
+        raise InvalidInput("arms", "must name at least one arm", [], 'Give arms = ["a", "b"].')
     for place, arm in enumerate(config.arms):
         if not 1 <= len(arm) <= LONGEST_ID or not arm.isprintable():
             raise InvalidInput(
@@ -258,7 +262,9 @@ def _check_choices(config: LoopConfig) -> None:
 
 def _refused(error: ValidationError) -> InvalidInput:
     """Return the first complaint of pydantic as ours."""
-    first = error.errors()[0]
+    found = error.errors()
+    unknown = [one for one in found if one["type"] == "extra_forbidden"]
+    first = (unknown or found)[0]  # what is missing may be what is misspelt
     field = ".".join(str(part) for part in first["loc"])
     value = first["input"]
     if first["type"] == "extra_forbidden":
@@ -266,6 +272,9 @@ def _refused(error: ValidationError) -> InvalidInput:
         return InvalidInput(field, "must be a setting of a loop", value, did_you_mean(field, known))
     if first["type"] == "missing":
         return InvalidInput(field, "must be given", InWords("nothing"), "Add it to the loop.")
+    if first["type"] == "dict_type":
+        fix = 'Write { kind = "ucb" } in TOML, {"kind": "ucb"} in JSON.'
+        return InvalidInput(field, "must be a table with a kind", value, fix)
     said = first["msg"].removeprefix("Input ")
     said = f"{said[0].lower()}{said[1:]}".removeprefix("should ")
     return InvalidInput(field, f"must {said}", value, "Correct it.")

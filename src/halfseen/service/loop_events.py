@@ -10,7 +10,9 @@ REPORTED = "reported"  # one of several rewards, which are learned when the wind
 OBSERVED, CENSORED, LATE = "observed", "censored", "late"
 ORPHAN = "orphan"  # an outcome whose decision is not known yet
 REVISED, FORGOTTEN = "revised", "forgotten"
+DROPPED = "dropped"  # decisions that leave the memory, since their events are deleted
 ONCE = (DECIDED, HELD, ACTIVATED, OBSERVED, CENSORED)  # per decision
+ERASED = "forgotten-"  # how the name of a decision begins that was forgotten
 OFTEN = (SERVED, REPORTED, LATE, ORPHAN)
 
 
@@ -42,7 +44,8 @@ class Event(NamedTuple):
         The reward; None if it is missing.
     features
         Of the action, as 8-byte floats, least significant byte first. For a decision among arms,
-        the names of those on offer, in JSON; None if all were that are not retired.
+        the names of those on offer, in JSON; None if all were that are not retired. For `dropped`,
+        the events that made the decisions, as 8-byte integers.
     request
         A digest of the request, by which a repeated one is recognised; for an outcome, of its
         `Idempotency-Key`; for `forgotten`, the last event of an outcome without a decision.

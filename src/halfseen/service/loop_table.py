@@ -12,7 +12,7 @@ from halfseen.service.fold import LoopState
 from halfseen.service.loop_config import LoopConfig, loop_config
 from halfseen.service.loop_events import Event
 from halfseen.service.refusals import Conflict, InvalidField
-from halfseen.service.state_snapshots import read_configs
+from halfseen.service.state_snapshots import load_state, read_configs
 from halfseen.service.writer import LiveLoop
 
 _REVISION = "INSERT INTO revisions (loop, revision, config, created) VALUES (?, ?, ?, ?)"
@@ -26,6 +26,15 @@ def listed(log: EventLog) -> list[tuple[Any, ...]]:
 def base_of(log: EventLog, loop: int) -> int:
     """Return the event after which a replay of a loop begins."""
     return int(log.execute("SELECT base FROM loops WHERE id = ?", (loop,))[0][0])
+
+
+def newest(log: EventLog, loop: int) -> tuple[int, LoopState, int]:
+    """Return the base of a loop, its state at the end of the log, and the snapshot it began with.
+
+    Nothing may be erased meanwhile: the log is locked, or read as of one moment.
+    """
+    base = base_of(log, loop)
+    return base, *load_state(log, loop, base, read_configs(log, loop))
 
 
 def create(log: EventLog, config: LoopConfig, now: int) -> bool:
@@ -88,8 +97,8 @@ def check_revision(live: LiveLoop, config: LoopConfig) -> None:
 
 def declared(log: EventLog) -> dict[str, LoopConfig]:
     """Return the loops as the file of loops declared them last, by their names."""
-    query = "SELECT name, value FROM meta WHERE name LIKE 'declared %'"
-    found = [LoopConfig.model_validate(json.loads(text)) for _, text in log.execute(query)]
+    rows = log.execute("SELECT value FROM meta WHERE name LIKE ?", ("declared %",))
+    found = [LoopConfig.model_validate(json.loads(text)) for (text,) in rows]
     return {config.name: config for config in found}
 
 

@@ -23,6 +23,8 @@ MOST_ACTIONS = 1000
 def decision_id(value: Any) -> str:
     """Return the id of a decision, which must also stand in an address."""
     name = identity(value)
+    if "\ufffd" in name:
+        raise InvalidInput("id", "must be UTF-8", name, "Encode it as UTF-8, and then in percents.")
     if name in (".", ".."):
         raise InvalidInput(
             "id", "must not be . or ..: no address can hold it", name, "Use another id."
@@ -85,15 +87,28 @@ def offered_actions(state: LoopState, item: Decide) -> tuple[list[str], Any]:
         )
     names = [str(k) for k in range(len(rows))]
     if item.available is not None:
-        names = [identity(name) for name in item.available]
-        if len(set(names)) != len(rows):
+        names = [_name("available", name) for name in item.available]
+        if len(names) != len(rows):
             raise InvalidInput(
                 "available",
-                "must name each action once",
+                f"must name the {len(rows)} actions of `features`",
                 counted_entries(len(names)),
-                f"Give {len(rows)} names.",
+                "Give a name per row.",
+            )
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidInput(
+                "available", "must name each action once", twice, "Give different names."
             )
     return names, rows
+
+
+def _name(field: str, value: Any) -> str:
+    """Return the name of an action, or refuse it."""
+    try:
+        return identity(value)
+    except InvalidInput as error:
+        raise InvalidInput(field, error.requirement, value, "Use shorter names.") from None
 
 
 def served_features(state: LoopState, item: Served) -> Any:
@@ -116,7 +131,7 @@ def served_features(state: LoopState, item: Served) -> Any:
                 'Use a policy that learns from rewards only, such as "ucb".',
             )
         return None
-    identity(item.arm)
+    _name("arm", item.arm)
     if item.features is None:
         raise InvalidInput(
             "features",

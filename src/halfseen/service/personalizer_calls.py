@@ -132,6 +132,9 @@ def _action(entry: Any) -> tuple[str, list[Any]]:
     name = entry.get("id") if type(entry) is dict else None
     if type(name) is not str or not name:
         raise invalid("actions", "must be objects with an id", entry, 'Write [{"id": "a"}].')
+    if len(name) > LONGEST_ID or not name.isprintable():
+        requirement = f"must have printable ids of at most {LONGEST_ID} characters"
+        raise invalid("actions", requirement, name, "Use shorter ids.")
     return name, _list(entry, "features")
 
 

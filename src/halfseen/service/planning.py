@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from halfseen.agents.base import reward_value
 from halfseen.agents.ledger import CENSORED, HELD, OBSERVED, PENDING
 from halfseen.errors import InvalidInput, shorten
 from halfseen.service import loop_events as kinds
+from halfseen.service.drafting import Draft
 from halfseen.service.exchange import (
     Activate,
     Answer,
@@ -22,7 +23,7 @@ from halfseen.service.exchange import (
     Outcome,
     Served,
 )
-from halfseen.service.fold import Known, LoopState
+from halfseen.service.fold import Known, LoopState, Orphan
 from halfseen.service.loop_events import Event
 from halfseen.service.offers import (
     decision_id,
@@ -36,20 +37,25 @@ from halfseen.service.offers import (
     served_features,
 )
 from halfseen.service.refusals import Conflict, InvalidField, Refusal, UnknownDecision
-from halfseen.service.several_rewards import AGGREGATES, is_repeated, mark_of
+from halfseen.service.several_rewards import (
+    AGGREGATES,
+    differing,
+    is_repeated,
+    key_was_used,
+    mark_of,
+    of_several,
+    rewards_of,
+)
 
 SWEPT = 5000  # decisions closed in one transaction
-
-
-class Deferred(Exception):
-    """The request is about a decision that another one in the same transaction is about."""
 
 
 class Plan:
     """The events that one transaction adds to a loop, and the answers that then hold.
 
     The state is that of all committed events and stays as it is: what is planned here is folded
-    only once it is committed. So no two requests of a plan may be about the same decision.
+    only once it is committed. What earlier requests of the plan add about the same decision is
+    looked up in a draft.
 
     Parameters
     ----------
@@ -70,19 +76,18 @@ class Plan:
         self.now = max(now, state.tally.last_at)  # a clock that steps back reorders nothing
         self.stored = stored
         self.events: list[Event] = []
-        self._touched: set[str] = set()
+        self._added: dict[str, list[Event]] = {}  # by decision
+        self._draft: Draft | None = None
         self._ahead = 0
         self._key: str | None = None
 
     def answer(self, item: Item, key: str | None) -> Answer | Refusal:
-        """Plan one request; return its answer or why it is refused, or raise Deferred."""
+        """Plan one request; return its answer or why it is refused."""
         self._key = key
         try:
             if type(item) is Decide:
                 return self._decide(item)
             name = decision_id(item.id)
-            if name in self._touched:
-                raise Deferred
             if type(item) is Outcome:
                 return self._outcome(name, item)
             if type(item) is Served:
@@ -97,7 +102,6 @@ class Plan:
     def _add(self, decision: str, kind: str, client_at: int | None = None, **more: Any) -> None:
         state = self.state
         seq = state.seq + len(self.events) + 1
-        self._touched.add(decision)
         event = Event(
             state.loop,
             seq,
@@ -110,16 +114,15 @@ class Plan:
             **more,
         )
         self.events.append(event)
+        self._added.setdefault(decision, []).append(event)
 
     def _decide(self, item: Decide) -> Decided:
-        request = digest(item)
+        request, orphan = digest(item), None
         if item.id is None:
             name = f"{self.now:014x}{os.urandom(9).hex()}"  # in order of time, for the index
         else:
             name = decision_id(item.id)
-            if name in self._touched:
-                raise Deferred
-            made = self._made(name)
+            made, orphan = self._known(name)
             if made is not None:
                 if made.request != request:
                     raise Conflict(
@@ -140,7 +143,8 @@ class Plan:
             features = entry.payload.astype("<f8").tobytes()
         else:
             entry = state.agent.propose(offered_arms(state, item), id=name, ahead=self._ahead)
-            arm, features = config.arms[entry.choice], names_offered(item)
+            arm = config.arms[entry.choice]
+            features = names_offered(item) if config.store_features else None
         held = bool(item.hold)
         self._ahead += 1
         self._add(
@@ -157,8 +161,7 @@ class Plan:
         answer = Decided(
             name, arm, entry.probability, HELD if held else PENDING, state.seq, expires
         )
-        orphan = state.orphans.get(name) if state.orphans else None
-        if orphan is not None and not held and orphan.expires >= self.now:
+        if orphan is not None and not held:
             answer.state = self._match(name, orphan.rewards)
         return answer
 
@@ -166,23 +169,32 @@ class Plan:
         """Add the outcomes that came before their decision; return its state."""
         if self.state.rules.rewards == "first":
             reward, client_at, mark = rewards[0]
-            kind = kinds.CENSORED if reward is None else kinds.OBSERVED
-            self._add(name, kind, client_at, reward=reward, request=mark)
-            return kind
+            return self._end(name, [] if reward is None else [reward], client_at, mark)
+        state = PENDING
+        values: list[float] = []
         for reward, client_at, mark in rewards:
-            if reward is not None:
-                self._add(name, kinds.REPORTED, client_at, reward=reward, request=mark)
-        return PENDING
+            if reward is None:
+                state = self._end(name, values, client_at) if state == PENDING else state
+                continue
+            kind = kinds.REPORTED if state == PENDING else kinds.LATE
+            self._add(name, kind, client_at, reward=reward, request=mark)
+            values.append(reward)
+        return state
 
-    def _made(self, name: str) -> Known | None:
-        """Return a decision that was made, from memory or from the database."""
-        entry = self.state.find(name)
-        if entry is not None or name not in self.stored:
-            return entry
-        return from_log(self.stored[name], self.state)
+    def _known(self, name: str) -> tuple[Known | None, Orphan | None]:
+        """Return a decision, and the outcomes that came before it and still count."""
+        entry, orphan = self.state.find(name), self.state.orphans.get(name)
+        if entry is None and name in self.stored:
+            entry = from_log(self.stored[name], self.state)
+        if name in self._added:
+            self._draft = self._draft or Draft(self.state)
+            entry, orphan = self._draft.after(name, self._added[name], entry, orphan)
+        if orphan is not None and orphan.expires < self.now:
+            orphan = None
+        return entry, orphan
 
-    def _needed(self, name: str) -> Known:
-        entry = self._made(name)
+    def _needed(self, name: str) -> tuple[Known, Orphan | None]:
+        entry, orphan = self._known(name)
         if entry is None:
             raise UnknownDecision(
                 f"Loop {self.state.config.name} made no decision {shorten(name)}.",
@@ -190,20 +202,17 @@ class Plan:
                 value=name,
                 fix="Use the id that the decision was answered with.",
             )
-        return entry
+        return entry, orphan
 
     def _activate(self, name: str, item: Activate) -> Noted:
-        entry = self._needed(name)
+        entry, orphan = self._needed(name)
         if entry.state != HELD:
             return Noted(name, entry.state, created=False)
         self._add(name, kinds.ACTIVATED, item.client_at)
-        orphan = self.state.orphans.get(name)
-        if orphan is not None and orphan.expires >= self.now:
-            return Noted(name, self._match(name, orphan.rewards))
-        return Noted(name, PENDING)
+        return Noted(name, PENDING if orphan is None else self._match(name, orphan.rewards))
 
     def _served(self, name: str, item: Served) -> Noted:
-        entry = self._needed(name)
+        entry, _ = self._needed(name)
         if entry.state not in (HELD, PENDING):
             raise Conflict(
                 f"Decision {shorten(name)} is {entry.state} already.",
@@ -229,12 +238,11 @@ class Plan:
 
     def _outcome(self, name: str, item: Outcome) -> Noted:
         reward = self._reward(item)
-        entry = self._made(name)
+        entry, orphan = self._known(name)
         several = self.state.rules.rewards != "first"
-        known = self._rewards(name, entry)
-        self._once_per_key(known, item, reward)
+        self._once_per_key(rewards_of(entry or orphan), item, reward)
         if entry is None:
-            return self._without_decision(name, item, reward, several)
+            return self._without_decision(name, item, reward, orphan)
         if entry.state == HELD:
             raise Conflict(
                 f"Decision {shorten(name)} is held: it was not shown yet.",
@@ -262,6 +270,7 @@ class Plan:
             return Noted(name, OBSERVED)
         if self._again(entry.rewards, item, reward):
             return Noted(name, PENDING, created=False)
+        self._check_aggregate(entry, reward)
         self._add(name, kinds.REPORTED, item.client_at, reward=reward, request=mark_of(item.key))
         return Noted(name, PENDING)
 
@@ -271,13 +280,13 @@ class Plan:
         known = [value for value, *_ in entry.rewards or []]
         if reward is None:
             if entry.state == OBSERVED and not several and not known:
-                raise _differs(name, entry.reward, None)
+                raise differing(name, entry.reward, None)
             return Noted(name, entry.state, created=False)
         if not several:
             before = known or ([entry.reward] if entry.state == OBSERVED else [])
             if before:
                 if before[-1] != reward:
-                    raise _differs(name, before[-1], reward)
+                    raise differing(name, before[-1], reward)
                 state = kinds.LATE if known else OBSERVED
                 return Noted(name, state, created=False)
         elif self._again(entry.rewards, item, reward):
@@ -301,42 +310,42 @@ class Plan:
     def _reward(self, item: Outcome) -> float | None:
         """Return the reward of an outcome, or refuse it in the words of a request."""
         try:
-            reward = reward_value(item.reward)
-            if reward is not None:
-                self.state.agent._check_reward(reward)
+            return self._checked(item.reward)
         except InvalidInput as error:
             fix = "Correct it, or send null if it is missing."
             raise InvalidInput(error.field, error.requirement, error.value, fix) from None
-        return reward
 
-    def _rewards(self, name: str, entry: Known | None) -> list[list[Any]]:
-        """Return the rewards that came for an id and still count."""
-        if entry is not None:
-            return entry.rewards or []
-        orphan = self.state.orphans.get(name)
-        return [] if orphan is None or orphan.expires < self.now else orphan.rewards
+    def _check_aggregate(self, before: Known | Orphan | None, reward: float) -> None:
+        """Refuse a reward that makes of several what cannot be learned."""
+        rule = self.state.rules.rewards
+        values = [value for value, *_ in rewards_of(before) if value is not None]
+        try:
+            self._checked(float(AGGREGATES[rule]([*values, reward])))
+        except InvalidInput as error:
+            raise of_several(rule, error) from None
+
+    def _checked(self, reward: Any) -> float | None:
+        """Return a reward, None if it is missing; InvalidInput if the loop cannot learn it."""
+        value = reward_value(reward)
+        if value is not None:
+            self.state.agent._check_reward(value)
+        return value
 
     def _once_per_key(self, known: list[list[Any]], item: Outcome, reward: float | None) -> None:
         """Refuse a key that another reward of the same decision came with."""
         mark = mark_of(item.key)
         if mark is not None and any(one[2] == mark and one[0] != reward for one in known):
-            raise Conflict(
-                f"The Idempotency-Key was used for another outcome of decision"
-                f" {shorten(str(item.id))}. Nothing was changed.",
-                field="Idempotency-Key",
-                value=item.key,
-                fix="Use a key for one request only.",
-            )
+            raise key_was_used(str(item.id), item.key)
 
     def _again(self, rewards: list[list[Any]] | None, item: Outcome, reward: float | None) -> bool:
         mark = mark_of(item.key)
         return is_repeated(self.state.rules.rewards, rewards, reward, item.client_at, mark)
 
     def _without_decision(
-        self, name: str, item: Outcome, reward: float | None, several: bool
+        self, name: str, item: Outcome, reward: float | None, orphan: Orphan | None
     ) -> Noted:
-        orphan = self.state.orphans.get(name)
-        if orphan is not None and orphan.expires >= self.now:
+        several = self.state.rules.rewards != "first"
+        if orphan is not None:
             if several and reward is not None:
                 again = self._again(orphan.rewards, item, reward)
             else:
@@ -344,49 +353,40 @@ class Plan:
             if again:
                 return Noted(name, kinds.ORPHAN, created=False)
             if not several:
-                raise _differs(name, orphan.rewards[-1][0], reward)
+                raise differing(name, orphan.rewards[-1][0], reward)
+        if several and reward is not None:
+            self._check_aggregate(orphan, reward)
         self._add(name, kinds.ORPHAN, item.client_at, reward=reward, request=mark_of(item.key))
         return Noted(name, kinds.ORPHAN)
 
     def _close(self, entry: Known, client_at: int | None = None) -> str:
         """Add the event that closes the window of a decision; return its state."""
-        values = [value for value, *_ in entry.rewards or []]
-        if not values:
-            self._add(str(entry.id), kinds.CENSORED, client_at)
-            return CENSORED
-        reward = float(AGGREGATES[self.state.rules.rewards](values))
-        self._add(str(entry.id), kinds.OBSERVED, client_at, reward=reward)
-        return OBSERVED
+        return self._end(str(entry.id), [value for value, *_ in rewards_of(entry)], client_at)
+
+    def _end(
+        self, name: str, values: list[float], client_at: int | None, mark: int | None = None
+    ) -> str:
+        """Add the event that ends a decision with these rewards; return its state.
+
+        What a revision of the loop has made impossible in the meantime is not learned.
+        """
+        if values:
+            reward = float(AGGREGATES[self.state.rules.rewards](values))
+            with suppress(InvalidInput):
+                self._checked(reward)
+                self._add(name, kinds.OBSERVED, client_at, reward=reward, request=mark)
+                return OBSERVED
+        self._add(name, kinds.CENSORED, client_at, request=mark)
+        return CENSORED
 
     def sweep(self) -> int:
         """Close the windows that have passed; return how many."""
         self._key = None
         count = 0
-        for entry in expired(self.state, self.now):
-            if entry.id not in self._touched:
+        for entry in self.state.expired(self.now):
+            if entry.id not in self._added:
                 self._close(entry)
                 count += 1
             if count >= SWEPT:
                 break
         return count
-
-
-def expired(state: LoopState, now: int) -> Iterator[Known]:
-    """Go through the pending decisions whose window has closed."""
-    entries: Any = state.agent._ledger.open
-    for entry in entries.values():
-        if entry.expires is None:
-            continue
-        if entry.expires >= now:
-            return
-        yield entry
-
-
-def _differs(name: str, before: float | None, reward: float | None) -> Conflict:
-    known = "missing" if before is None else f"the reward {before:g}"
-    return Conflict(
-        f"Decision {shorten(name)} has an outcome already: {known}. Nothing was changed.",
-        field="reward",
-        value=reward,
-        fix="Send one outcome per decision, or let the loop take several (`rewards`).",
-    )

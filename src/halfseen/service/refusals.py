@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from halfseen.errors import HalfseenError, InvalidInput, sentence, shorten
+from halfseen.errors import HalfseenError, InvalidInput, StorageError, sentence, shorten
 
 
 class Refusal(HalfseenError):
@@ -71,11 +71,35 @@ class QueueFull(Refusal):
 
 
 class StorageUnavailable(Refusal):
-    """The database cannot be written now. Nothing of the request was kept; try again."""
+    """The database cannot be written now. Nothing of the request was kept; try again.
+
+    Attributes
+    ----------
+    reason
+        What the database says, which may name its address: for the operator, not for clients.
+    """
 
     status = 503
     title = "Storage unavailable"
     retry_after = 1  # seconds
+
+    def __init__(self, detail: str, *, reason: str = "", fix: str | None = None) -> None:
+        super().__init__(detail, fix=fix)
+        self.reason = reason
+
+    def in_full(self) -> StorageError:
+        """Return the error with its reason."""
+        return StorageError(
+            f"{self} The database says: {self.reason}." if self.reason else str(self)
+        )
+
+
+class LoopAside(Refusal):
+    """The log of a loop cannot be folded. The other loops are served."""
+
+    status = 503
+    title = "Loop put aside"
+    retry_after = 60  # seconds
 
 
 class ReadOnly(Refusal):

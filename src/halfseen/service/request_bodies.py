@@ -15,6 +15,7 @@ BATCH_BYTES = 2 * 1024 * 1024
 BATCH_ITEMS = 1000
 DECIDE_FIELDS = frozenset(("id", "available", "features", "hold", "count", "at"))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MOST_DIGITS = 4000  # of a whole number; Python itself reads some more
 KINDS = ("decide", "activate", "served", "outcome")
 _FIELDS = {
     "decide": DECIDE_FIELDS - {"count"},
@@ -37,7 +38,15 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_decoder = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_without_repeats)
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number has {len(digits):,} digits, of {MOST_DIGITS:,} that are read")
+    return int(digits)
+
+
+_decoder = json.JSONDecoder(
+    parse_constant=_no_constant, parse_int=_whole, object_pairs_hook=_without_repeats
+)
 
 
 def json_object(body: bytes) -> dict[str, Any]:
@@ -177,6 +186,10 @@ def _decide(content: dict[str, Any]) -> Decide:
             fix = "Write [[1, 0], [0, 1]]: a row per action."
             raise invalid("features", "must be a list of lists of numbers", features, fix)
         features = [_numbers(f"features[{k}]", row) for k, row in enumerate(features)]
+        if not features:
+            raise invalid(
+                "features", "must have a row per action", [], "Offer at least one action."
+            )
         if len({len(row) for row in features}) != 1:
             fix = "Send the same number of features for every action."
             lengths = [len(row) for row in features]

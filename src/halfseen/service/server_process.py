@@ -26,6 +26,7 @@ from halfseen.service.event_log import EventLog
 from halfseen.service.foreign_requests import is_loopback
 from halfseen.service.http_app import FastLane, build_app
 from halfseen.service.loop_config import LoopConfig
+from halfseen.service.refusals import StorageUnavailable
 from halfseen.service.request_log import RequestLog
 from halfseen.service.service_metrics import Metrics
 from halfseen.service.writer import microseconds
@@ -149,6 +150,8 @@ async def declare(
     declared = await service.read(loop_table.declared)
     for config in loops:
         name, before = config.name, known.get(config.name)
+        if name in service.aside:
+            continue
         if before is None:
             await service.create_loop(config)
         elif service.loop(name).archived:
@@ -252,6 +255,8 @@ def stored(database: str) -> Iterator[EventLog]:
     log = EventLog(opened)
     try:
         yield log
+    except StorageUnavailable as error:
+        raise error.in_full() from None
     finally:
         log.close()
         opened.close()

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 MEDIA_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
-OUTCOMES = ("observed", "censored", "late", "unmatched")
+OUTCOMES = ("observed", "censored", "late")
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
@@ -42,6 +42,7 @@ class Metrics:
         self._failures = Gauge(
             "halfseen_commit_failures", "Commits that failed since the start.", **registry
         )
+        self._aside = Gauge("halfseen_loops_aside", "Loops whose log cannot be folded.", **registry)
         self._loops = LoopCollector()
         self._registry.register(self._loops)
         self._children: dict[tuple[str, int], tuple[Any, Any]] = {}
@@ -60,6 +61,7 @@ class Metrics:
         self._queue.set(numbers["queue"])
         self._lag.set(numbers["lag_events"])
         self._failures.set(numbers["failures"])
+        self._aside.set(numbers["aside"])
         for seconds in numbers["commit_seconds"]:
             self._commits.observe(seconds)
         self._loops.loops = numbers["loops"]
@@ -92,6 +94,12 @@ class LoopCollector:
         pending = GaugeMetricFamily(
             "halfseen_pending", "Decisions that wait for their outcome.", labels=("loop",)
         )
+        held = GaugeMetricFamily(
+            "halfseen_held", "Decisions that are held and not shown yet.", labels=("loop",)
+        )
+        unmatched = GaugeMetricFamily(
+            "halfseen_unmatched", "Outcomes whose decision is not known.", labels=("loop",)
+        )
         seen = GaugeMetricFamily(
             "halfseen_seen_ratio",
             "Share of the settled decisions whose reward came.",
@@ -108,9 +116,11 @@ class LoopCollector:
             for state in OUTCOMES:
                 outcomes.add_metric((name, state), loop[state])
             pending.add_metric((name,), loop["pending"])
+            held.add_metric((name,), loop["held"])
+            unmatched.add_metric((name,), loop["unmatched"])
             for arm, share in loop.get("seen_ratio", {}).items():
                 if share is not None:
                     seen.add_metric((name, arm), share)
             if loop.get("effective_dimension") is not None:
                 dimension.add_metric((name,), loop["effective_dimension"])
-        yield from (decisions, outcomes, pending, seen, dimension)
+        yield from (decisions, outcomes, pending, held, unmatched, seen, dimension)

@@ -6,6 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from halfseen.errors import InvalidInput, shorten
+from halfseen.service.fold import Known, Orphan
+from halfseen.service.refusals import Conflict
+
 AGGREGATES: dict[str, Any] = {
     "first": lambda values: values[0],
     "last": lambda values: values[-1],
@@ -62,3 +66,41 @@ def is_repeated(
     if rule == "last":
         return client_at is None and mark is None and bool(known[-1][0] == reward)
     return any(one[0] == reward for one in known)
+
+
+def rewards_of(known: Known | Orphan | None) -> list[list[Any]]:
+    """Return the rewards that came for a decision: see `told`."""
+    return [] if known is None else known.rewards or []
+
+
+def of_several(rule: str, error: InvalidInput) -> InvalidInput:
+    """Return the refusal of a reward that makes of several what cannot be learned."""
+    needed = error.requirement.removeprefix("must be ")
+    return InvalidInput(
+        "reward",
+        f"must leave the {rule} of the decision's rewards {needed}",
+        error.value,
+        "Send smaller ones. Nothing was changed.",
+    )
+
+
+def key_was_used(name: str, key: str | None) -> Conflict:
+    """Return the refusal of a key that another reward of the same decision came with."""
+    return Conflict(
+        f"The Idempotency-Key was used for another outcome of decision {shorten(name)}. Nothing was"
+        " changed.",
+        field="Idempotency-Key",
+        value=key,
+        fix="Use a key for one request only.",
+    )
+
+
+def differing(name: str, before: float | None, reward: float | None) -> Conflict:
+    """Return the refusal of an outcome that is not the one a decision has."""
+    known = "missing" if before is None else f"the reward {before:g}"
+    return Conflict(
+        f"Decision {shorten(name)} has an outcome already: {known}. Nothing was changed.",
+        field="reward",
+        value=reward,
+        fix="Send one outcome per decision, or let the loop take several (`rewards`).",
+    )

@@ -29,11 +29,19 @@ def unpacked(stored: bytes) -> Any:
 
 
 def write_snapshot(log: EventLog, loop: int, seq: int, stored: bytes) -> None:
-    """Store a snapshot in a transaction of its own, and delete all but the newest ones."""
+    """Store a snapshot in a transaction of its own, and delete all but the newest ones.
+
+    One that is older than another is not stored: it may hold what was erased since.
+    """
     log.begin([loop])
+    query = "SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq DESC"
+    newest = log.execute(query, (loop,))
+    if newest and newest[0][0] > seq:
+        log.rollback()
+        return
     insert_snapshot(log, loop, seq, stored)
     base = log.execute("SELECT base FROM loops WHERE id = ?", (loop,))[0][0]
-    newest = log.execute("SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq DESC", (loop,))
+    newest = log.execute(query, (loop,))
     for (old,) in newest[KEPT:]:
         if old != base:
             log.execute("DELETE FROM snapshots WHERE loop = ? AND seq = ?", (loop, old))

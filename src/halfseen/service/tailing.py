@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from halfseen.errors import HalfseenError
 from halfseen.service.database import Database
 from halfseen.service.event_log import CHANNEL, EventLog, driver_errors
-from halfseen.service.refusals import StorageUnavailable
+from halfseen.service.refusals import LoopAside, StorageUnavailable
 
 if TYPE_CHECKING:
     from halfseen.service.decision_service import Service
@@ -57,7 +57,8 @@ class Tail:
         self.lag = sum(behind)
         for loop, count in zip(live, behind, strict=True):
             if count:
-                await self._service.follow(loop)
+                with suppress(LoopAside):
+                    await self._service.follow(loop)
 
     def _wait(self) -> None:
         """Wait until something is written, or for a moment."""

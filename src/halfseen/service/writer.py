@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Answer, Item
 from halfseen.service.fold import LoopState
 from halfseen.service.loop_events import Event
-from halfseen.service.planning import Deferred, Plan
+from halfseen.service.planning import Plan
 from halfseen.service.refusals import QueueFull, Refusal, StorageUnavailable
 
 MOST_ITEMS = 2000  # in one transaction
@@ -49,12 +50,7 @@ class Call:
     items: Sequence[Item]
     key: str | None
     future: asyncio.Future[Answers]
-    answers: list[Any] = field(default_factory=list)
-    left: list[int] | None = None  # places of the items without an answer; None for all
-
-    def waiting(self) -> Sequence[int]:
-        """Return the places of the items without an answer."""
-        return range(len(self.items)) if self.left is None else self.left
+    answers: Answers = field(default_factory=list)
 
 
 class Writer:
@@ -68,6 +64,8 @@ class Writer:
         How many items may wait; more are refused.
     catch_up
         Called with a loop and the events that other processes have added to it.
+    put_aside
+        Called with a loop that cannot be folded and why; returns what its requests are told.
     clock
         The time in microseconds.
     """
@@ -78,10 +76,11 @@ class Writer:
         *,
         queue_limit: int,
         catch_up: Callable[[LiveLoop, list[Event]], None],
+        put_aside: Callable[[LiveLoop, Exception], Refusal],
         clock: Callable[[], int] = microseconds,
     ) -> None:
         self.log, self.clock, self.queue_limit = log, clock, queue_limit
-        self._catch_up = catch_up
+        self._catch_up, self._put_aside = catch_up, put_aside
         self._calls: deque[Call] = deque()
         self._jobs: deque[tuple[Callable[[EventLog], Any], asyncio.Future[Any]]] = deque()
         self._sweeps: dict[int, LiveLoop] = {}
@@ -203,12 +202,8 @@ class Writer:
         wanted = [(loop, self._unknown(loop, calls)) for _, loop in sorted(loops.items())]
         try:
             opened = self._open(wanted) if not server else await self._in_thread(self._open, wanted)
-            for loop, tip, newer, _ in opened:
-                if tip > loop.state.seq:
-                    self._catch_up(loop, newer)
-                if tip > loop.state.seq:  # the last events were deleted after a snapshot
-                    self._catch_up(loop, [])
-            plans = self._plan(calls, opened, sweeps)
+            lost = self._follow(opened)
+            plans = {} if lost else self._plan(calls, opened, sweeps)
             events = [event for plan in plans.values() for event in plan.events]
             if events:
                 began = time.perf_counter()
@@ -224,22 +219,47 @@ class Writer:
             else:
                 self.log.rollback()
         except StorageUnavailable as refusal:
+            if not self.failing:
+                print(f"halfseen: {refusal.in_full()}", file=sys.stderr)
             self._fail(calls, refusal)
             return False
         except Exception as error:
             self.log.rollback()
             self._fail(calls, error)
             return True
-        try:
-            for number, plan in plans.items():
-                state = loops[number].state
-                if plan.events and state.seq >= plan.events[0].seq - 1:  # else the next catches up
-                    state.fold_all(plan.events)
-        except Exception as error:
-            self._fail(calls, error)
-        else:
-            self._answer(calls)
+        if lost:
+            self._calls.extendleft(reversed(self._refuse(calls, lost)))
+            return True
+        for number, plan in plans.items():
+            loop = loops[number]
+            if plan.events and loop.state.seq >= plan.events[0].seq - 1:  # else the next catches up
+                try:
+                    loop.state.fold_all(plan.events)
+                except Exception as error:
+                    lost[number] = self._put_aside(loop, error)
+        self._answer(self._refuse(calls, lost))
         return True
+
+    def _follow(self, opened: list[Any]) -> dict[int, Refusal]:
+        """Fold what other processes have added; return the refusals of loops that cannot be."""
+        lost = {}
+        for loop, tip, newer, _ in opened:
+            try:
+                if tip > loop.state.seq:
+                    self._catch_up(loop, newer)
+                if tip > loop.state.seq:  # the last events were deleted after a snapshot
+                    self._catch_up(loop, [])
+            except StorageUnavailable:
+                raise
+            except Exception as error:
+                lost[loop.id] = self._put_aside(loop, error)
+        return lost
+
+    def _refuse(self, calls: list[Call], lost: dict[int, Refusal]) -> list[Call]:
+        """Refuse the calls of loops that cannot be folded; return the others."""
+        for number, refusal in lost.items():
+            self._fail([call for call in calls if call.loop.id == number], refusal)
+        return [call for call in calls if call.loop.id not in lost]
 
     def _took(self, seconds: float) -> None:
         self.commit_seconds.append(seconds)
@@ -276,15 +296,7 @@ class Writer:
             plans[loop.id] = Plan(loop.state, now, stored, archived=loop.archived)
         for call in calls:
             plan = plans[call.loop.id]
-            if not call.answers:
-                call.answers = [None] * len(call.items)
-            left = []
-            for place in call.waiting():
-                try:
-                    call.answers[place] = plan.answer(call.items[place], call.key)
-                except Deferred:
-                    left.append(place)
-            call.left = left
+            call.answers = [plan.answer(item, call.key) for item in call.items]
         for number in sweeps:
             plans[number].sweep()
         return plans
@@ -296,12 +308,9 @@ class Writer:
     def _answer(self, calls: list[Call]) -> None:
         self._expected = len(calls) + len(self._calls)
         for call in calls:
-            if not call.left:
-                self.queued -= len(call.items)
-                if not call.future.done():
-                    call.future.set_result(call.answers)
-        again = [call for call in calls if call.left]
-        self._calls.extendleft(reversed(again))
+            self.queued -= len(call.items)
+            if not call.future.done():
+                call.future.set_result(call.answers)
 
     def _fail(self, calls: list[Call], error: Exception) -> None:
         for call in calls:

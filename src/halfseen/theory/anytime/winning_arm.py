@@ -44,6 +44,8 @@ class Winner(Shown, ByValue):
         Lower confidence limit of the leader's mean.
     high
         Upper confidence limit of each other arm's mean; minus infinity for the leader itself.
+    names
+        What the arms are called, if they have names.
     """
 
     arm: int | None
@@ -55,13 +57,15 @@ class Winner(Shown, ByValue):
     threshold: float
     low: float
     high: Vector
+    names: tuple[str, ...] | None = None
 
     def _headline(self) -> str:
         if self.leader is None:
             return "nothing was observed"
+        leader = f"arm {self.leader}" if self.names is None else self.names[self.leader]
         if self.arm is None:
-            return f"no arm is shown to be the best at {self.level:.4g}; arm {self.leader} leads"
-        return f"arm {self.arm} is shown to be the best at {self.level:.4g}"
+            return f"no arm is shown to be the best at {self.level:.4g}; {leader} leads"
+        return f"{leader} is shown to be the best at {self.level:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; None for what is infinite."""
