@@ -50,6 +50,13 @@ def test_nonsense_in_an_address_gets_a_sentence_and_a_page(client):
     assert client.get("/explore/static/..%2fsite.py").status_code == 404
 
 
+@pytest.mark.parametrize("step", ["0", "6", "-1", "0003999", "00031111", "1" + "9" * 4500, "²"])
+def test_a_step_that_is_not_of_the_tour_is_a_page_without_one(client, step):
+    answer = client.get("/explore/arms", params={"tour": step})
+    assert answer.status_code == 200
+    assert 'class="tour"' not in answer.text
+
+
 def test_curves_stream_in_as_replications_finish(client):
     with client.stream("GET", "/explore/arms/play?horizon=100") as answer:
         events = [json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data")]

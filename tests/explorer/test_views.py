@@ -133,6 +133,22 @@ def test_steps_of_the_tour_are_addresses_of_pages():
         assert view.address == step.address
 
 
+def test_what_the_tour_says_of_thresholds_is_what_its_page_says():
+    step = next(step for step in STEPS if step.view == "thresholds")
+    query = dict(part.split("=") for part in step.address.split("&"))
+
+    def sizes(p):
+        path = ThresholdView.read(query | {"observe": f"1,{p}"}).path
+        return path.effective_dimension, path.worst_case_dimension
+
+    assert query["observe"] == "1,0.75"
+    assert "is 3.5, below d / p_min, which is 4" in step.text
+    assert "from 0.375 on" in step.text
+    assert sizes(0.75) == (3.5, 4.0)
+    assert sizes(0.38)[0] < sizes(0.38)[1]
+    assert sizes(0.375)[0] == sizes(0.375)[1]
+
+
 def test_address_leads_back_to_the_same_page():
     for kind in VIEWS.values():
         view = kind.read({})

@@ -30,9 +30,9 @@ class GammaView(View):
     name: ClassVar[str] = "missing-not-at-random"
     title: ClassVar[str] = "Missing not at random: Gamma against the truth"
     lead: ClassVar[str] = (
-        "Happy customers answer more often. Then the mean of what is seen is wrong, and the best"
-        " arm may be another one. Gamma, how many times the odds of being seen differ between a"
-        " success and a failure, says how wrong it can be."
+        "Happy customers may answer more often than others, or less often. Then the mean of what is"
+        " seen is wrong, and the best arm may be another one. Gamma, how many times the odds of"
+        " being seen differ between a success and a failure, says how wrong it can be."
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control("means", "True mean", 0.02, 0.98, 0.01, (0.6, 0.5), entries=ARMS),

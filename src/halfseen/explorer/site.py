@@ -208,9 +208,7 @@ def _shown(kind: type[View], query: dict[str, str]) -> dict[str, Any]:
 
 
 def _step(text: str) -> int | None:
-    if text.isdecimal() and 1 <= int(text[:4]) <= len(STEPS):
-        return int(text) - 1
-    return None
+    return next((i for i in range(len(STEPS)) if text == str(i + 1)), None)
 
 
 def warm() -> None:
