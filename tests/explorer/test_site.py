@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import time
 
 import httpx
 import pytest
@@ -62,8 +63,30 @@ def test_curves_stream_in_as_replications_finish(client):
         events = [json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data")]
     done = [event["done"] for event in events[:-1]]
     assert done == sorted(done)
-    assert done[0] == 4
+    assert done[0] == 2
     assert events[-1] == {}
+
+
+def test_a_reader_waits_for_one_batch_of_another_and_who_left_plays_no_more(client, monkeypatch):
+    played = []
+
+    def slow(view):
+        mine = view.values["horizon"]
+        for done in range(50):
+            time.sleep(0.1)
+            played.append(mine)
+            yield {"done": done, "total": 50, "rows": []}
+
+    monkeypatch.setattr("halfseen.explorer.site.updates", slow)
+    with client.stream("GET", "/explore/arms/play?horizon=1000") as first:
+        next(first.iter_lines())
+        with client.stream("GET", "/explore/arms/play?horizon=2000") as second:
+            next(second.iter_lines())
+            assert len(played) <= 5
+    time.sleep(0.5)
+    before = len(played)
+    time.sleep(0.5)
+    assert len(played) == before
 
 
 def test_audit_of_a_dropped_log_is_that_of_the_library_and_the_log_is_not_kept(

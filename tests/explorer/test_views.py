@@ -3,7 +3,6 @@
 import contextlib
 import io
 import math
-import tomllib
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ from halfseen import (
 from halfseen.explorer.arms_view import ArmsView
 from halfseen.explorer.delay_view import DelayView
 from halfseen.explorer.gamma_view import GammaView
-from halfseen.explorer.plays import BATCHES, updates
+from halfseen.explorer.plays import updates
 from halfseen.explorer.site import VIEWS
 from halfseen.explorer.threshold_view import ThresholdView
 from halfseen.explorer.tour import STEPS
@@ -106,12 +105,12 @@ def test_toml_of_a_page_is_the_study_it_plays(name, tmp_path):
     view = VIEWS[name].read({})
     path = tmp_path / "spec.toml"
     path.write_text(view.toml())
-    replications = tomllib.loads(view.toml())["replications"]
-    spec, played = read_spec(path), view.study(replications, 1)
+    spec, played = read_spec(path), view.study()
     assert spec.problems["arms"] == played.problems["arms"]
     assert spec.censorships == played.censorships
     assert spec.policies == played.policies
-    assert spec.horizon == played.horizon
+    for name in ("horizon", "replications", "seed"):
+        assert getattr(spec, name) == getattr(played, name)
 
 
 def test_updates_average_ever_more_replications_of_the_study():
@@ -119,11 +118,15 @@ def test_updates_average_ever_more_replications_of_the_study():
 
     view = ArmsView.read({"horizon": "200"})
     found = list(updates(view))
-    assert [update["done"] for update in found] == np.cumsum(BATCHES).tolist()
-    alone = simulate(view.study(BATCHES[0], 1)).data["regret"]
-    last = alone.isel(problem=0, censorship=0, checkpoint=-1).mean("replication")
-    ends = [row["mean"] for row in found[0]["rows"] if row["round"] == 200]
-    assert np.allclose(ends, last.values)
+    done = [update["done"] for update in found]
+    assert done[0] == 2
+    assert done[-1] == found[0]["total"] == 128
+    assert done == sorted(set(done))
+    regret = simulate(view.study()).data["regret"].isel(problem=0, censorship=0, checkpoint=-1)
+    for update in (found[0], found[-1]):
+        ends = [row["mean"] for row in update["rows"] if row["round"] == 200]
+        among = regret.isel(replication=slice(update["done"]))
+        assert np.allclose(ends, among.mean("replication").values)
 
 
 def test_steps_of_the_tour_are_addresses_of_pages():

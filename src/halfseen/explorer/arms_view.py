@@ -10,7 +10,7 @@ from halfseen import theory
 from halfseen.censorship import PerArm
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
-from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
 from halfseen.policies import IMED, UCB, BernoulliThompson, ImputeZero
 from halfseen.problems import ArmedBandit
 from halfseen.studies.study import Study
@@ -170,15 +170,15 @@ class ArmsView(View):
             rows,
         )
 
-    def study(self, replications: int, seed: int) -> Study:
+    def study(self) -> Study:
         """Return the four policies on these arms."""
         return Study(
             self.problem,
             {"censored": self.censorship},
             POLICIES,
             horizon=self.values["horizon"],
-            replications=replications,
-            seed=seed,
+            replications=REPLICATIONS,
+            seed=SEED,
             checkpoints=25,
         )
 
@@ -208,7 +208,8 @@ print(simulate(study).summary())
         means, observe = (listed(self.values[name]) for name in ("means", "observe"))
         return f"""\
 horizon = {self.values["horizon"]}
-replications = 100
+replications = {REPLICATIONS}
+seed = {SEED}
 
 [problems.arms]
 kind = "arms"

@@ -10,7 +10,7 @@ from halfseen import theory
 from halfseen.censorship import Delayed
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
-from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
 from halfseen.policies import HoeffdingUCB, ImputeZero, QueuedPolicy
 from halfseen.problems import ArmedBandit, GeometricDelay
 from halfseen.studies.study import Study
@@ -150,15 +150,15 @@ class DelayView(View):
             rows,
         )
 
-    def study(self, replications: int, seed: int) -> Study:
+    def study(self) -> Study:
         """Return three learners under these delays."""
         return Study(
             ArmedBandit(list(self.values["means"]), reward="bernoulli"),
             {"late": Delayed(self.laws, window=self.values["window"])},
             POLICIES,
             horizon=self.values["horizon"],
-            replications=replications,
-            seed=seed,
+            replications=REPLICATIONS,
+            seed=SEED,
             checkpoints=25,
         )
 
@@ -200,7 +200,8 @@ print(simulate(study).summary())
         )
         return f"""\
 horizon = {values["horizon"]}
-replications = 100
+replications = {REPLICATIONS}
+seed = {SEED}
 
 [problems.arms]
 kind = "arms"

@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.censorship import RewardDependent
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
-from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
 from halfseen.logs.missing_bounds import mean_bounds, tipping_gamma
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.policies import UCB, GammaUCB
@@ -183,15 +183,15 @@ class GammaView(View):
         level = min(self.gamma, LARGEST)
         return {"UCB": UCB(), "GammaUCB": GammaUCB(gamma=level)}
 
-    def study(self, replications: int, seed: int) -> Study:
+    def study(self) -> Study:
         """Return UCB, which trusts what it sees, and GammaUCB."""
         return Study(
             ArmedBandit(list(self.values["means"]), reward="bernoulli"),
             {"by reward": RewardDependent(self._observe())},
             self._policies(),
             horizon=self.values["horizon"],
-            replications=replications,
-            seed=seed,
+            replications=REPLICATIONS,
+            seed=SEED,
             checkpoints=25,
         )
 
@@ -215,7 +215,8 @@ print(simulate(study).summary())
         entries = (f"{{ 0 = {entry[0]!r}, 1 = {entry[1]!r} }}" for entry in self._observe())
         return f"""\
 horizon = {self.values["horizon"]}
-replications = 100
+replications = {REPLICATIONS}
+seed = {SEED}
 
 [problems.arms]
 kind = "arms"

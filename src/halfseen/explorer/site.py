@@ -154,14 +154,16 @@ class _Pages:
         )
 
     async def _played(self, view: View, request: Request) -> AsyncIterator[str]:
-        async with self.playing:
-            stream = updates(view)
-            while not await request.is_disconnected():
-                found = await run_in_threadpool(next, stream, None)
-                if found is None:
-                    yield "event: end\ndata: {}\n\n"
+        stream = updates(view)
+        while True:
+            async with self.playing:
+                if await request.is_disconnected():
                     return
-                yield f"data: {json.dumps(found)}\n\n"
+                found = await run_in_threadpool(next, stream, None)
+            if found is None:
+                yield "event: end\ndata: {}\n\n"
+                return
+            yield f"data: {json.dumps(found)}\n\n"
 
     async def log(self, request: Request) -> Response:
         """Show the page on which a log is dropped."""

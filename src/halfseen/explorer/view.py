@@ -12,6 +12,7 @@ from halfseen.explorer.controls import Control, read_all
 from halfseen.studies.study import Study
 
 Rows = list[dict[str, Any]]
+REPLICATIONS, SEED = 128, 1  # of what is played
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class View(ABC):
         """Return a study in TOML that plays the same; empty if nothing is played."""
         return ""
 
-    def study(self, replications: int, seed: int) -> Study | None:
+    def study(self) -> Study | None:
         """Return what is played on the page, if anything."""
         return None
 
