@@ -35,6 +35,8 @@ class Control:
         Whether numbers are whole.
     log
         Whether the slider is logarithmic.
+    first
+        The number of the first entry on the page.
     follows
         The name of the list that this one must be as long as, and how many entries longer.
     """
@@ -48,6 +50,7 @@ class Control:
     entries: tuple[int, int] | None = None
     whole: bool = False
     log: bool = False
+    first: int = 1
     follows: tuple[str, int] | None = None
 
     def read(self, text: str | None) -> Any:
@@ -100,6 +103,7 @@ class Control:
             "step": self.step,
             "entries": self.entries,
             "log": self.log,
+            "first": self.first,
             "whole": self.whole,
             "follows": self.follows,
             "value": value,
@@ -110,7 +114,13 @@ def read_all(controls: tuple[Control, ...], query: Mapping[str, str]) -> dict[st
     """Return the value of every control; unknown names and lists that do not fit are refused."""
     names = [control.name for control in controls]
     for name in query:
-        checks.one_of("address", name, names)
+        if name not in names:
+            raise InvalidInput(
+                "the address",
+                f"must set nothing but {', '.join(names[:-1])} and {names[-1]}",
+                name[:60],
+                "Leave it out.",
+            )
     values = {control.name: control.read(query.get(control.name)) for control in controls}
     for control in controls:
         if control.follows is None:

@@ -163,7 +163,7 @@ class DelayView(View):
         )
 
     def python(self) -> str:
-        """Return Python code that plays the same."""
+        """Return Python code that computes and plays the same."""
         values = self.values
         laws = ",\n    ".join(
             f"GeometricDelay({mean:.10g}, arrive={arrive:.10g})"
@@ -177,7 +177,14 @@ laws = [
     {laws},
 ]
 window = {values["window"]}
-print(theory.effective_dimension([law.arrived_by(window) for law in laws]))
+for wait in (window, float("inf")):
+    back = [float(law.arrived_by(wait)) for law in laws]
+    print(f"back within {{wait}} rounds:", *(f"{{share:.0%}}" for share in back))
+    if min(back) > 0:
+        print(f"effective dimension {{theory.effective_dimension(back):.4g}}")
+under_way = [theory.expected_under_way(law, {values["horizon"]}, window=window) for law in laws]
+print("under way if always played:", *(f"{{number:.4g}}" for number in under_way))
+
 study = Study(
     ArmedBandit({listed(values["means"])}, reward="bernoulli"),
     {{"late": Delayed(laws, window=window)}},
@@ -187,6 +194,8 @@ study = Study(
         "missing = 0 at the window's end": ImputeZero(HoeffdingUCB()),
     }},
     horizon={values["horizon"]},
+    replications={REPLICATIONS},
+    seed={SEED},
 )
 print(simulate(study).summary())
 """

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from halfseen import theory
 from halfseen.censorship import MultiThreshold
+from halfseen.errors import InvalidInput
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
-from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
 from halfseen.tables import show
 
 POINTS = 81
+HORIZONS = 9  # at which potentials are drawn
 SLICES = 60  # of the ball's picture, per region
 REGIONS = (2, 5)
 SMALLEST = 0.02
@@ -37,13 +40,14 @@ class ThresholdView(View):
         ),
         Control(
             "observe",
-            "Probability of being seen, from below up",
+            "Probability of being seen, by region from below up",
             SMALLEST,
             1.0,
             0.01,
             (1.0, 0.75),
             entries=REGIONS,
             follows=("degrees", 1),
+            first=0,
         ),
         Control("dimension", "Dimension d", 2, 10, 1, 3, whole=True),
         Control("regularization", "Ridge, lambda", 0.1, 100.0, 0.1, 1.0, log=True),
@@ -55,6 +59,17 @@ class ThresholdView(View):
         direction = [0.0] * (self.values["dimension"] - 1) + [1.0]
         angles = [math.radians(angle) for angle in self.values["degrees"]]
         return MultiThreshold(angles, list(self.values["observe"]), direction)
+
+    def check(self) -> None:
+        """Refuse angles that do not rise."""
+        degrees = self.values["degrees"]
+        if any(high <= low for low, high in pairwise(degrees)):
+            raise InvalidInput(
+                "degrees",
+                "must rise from each angle to the next",
+                self.controls[0].write(degrees),
+                "Put the smaller angle first.",
+            )
 
     @property
     def path(self) -> theory.InformationPath:
@@ -176,7 +191,7 @@ class ThresholdView(View):
 
     def _potential(self) -> Picture:
         path, model = self.path, self.model
-        horizons = np.geomspace(10.0, 1e5, 9)
+        horizons = np.geomspace(10.0, 1e5, HORIZONS)
         names = ["J* of any policy", "J of the path"]
         rows: Rows = []
         for horizon in horizons.tolist():
@@ -247,5 +262,33 @@ model = MultiThreshold(
 )
 path = theory.information_path(model, regularization={ridge})
 print(path)
-print(theory.worst_case_potential(model, horizon=1000, regularization={ridge}))
+for horizon in np.geomspace(10, 100_000, {HORIZONS}):
+    most = theory.worst_case_potential(model, horizon=horizon, regularization={ridge})
+    print(f"{{horizon:,.0f}} rounds: J {{path.potential(horizon):.4g}}, J* {{most.value:.4g}}")
+"""
+
+    def toml(self) -> str:
+        """Return a study in TOML of LinUCB on the ball under this censorship."""
+        values = self.values
+        direction = [0] * (values["dimension"] - 1) + [1]
+        return f"""\
+# LinUCB where the best action is at the pole.
+horizon = 2000
+replications = {REPLICATIONS}
+seed = {SEED}
+
+[problems.ball]
+kind = "linear"
+theta = {direction}
+noise = 0.5
+
+[censorships.thresholds]
+kind = "multi-threshold"
+thresholds = {list(self.model.thresholds)}
+observe = {listed(values["observe"])}
+direction = {direction}
+
+[policies.LinUCB]
+kind = "lin-ucb"
+regularization = {values["regularization"]:.10g}
 """

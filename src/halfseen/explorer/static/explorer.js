@@ -100,7 +100,7 @@
           });
           slider.setAttribute(
             "aria-label",
-            many ? `${control.label}, number ${i + 1}` : control.label,
+            many ? `${control.label}, number ${control.first + i}` : control.label,
           );
           slider.value = toSlider(control, value);
           slider.addEventListener("input", () => {
@@ -111,7 +111,7 @@
             text(control).value = values(control).join(",");
             soon();
           });
-          const label = many ? [make("span", { className: "number" }, String(i + 1))] : [];
+          const label = many ? [make("span", { className: "number" }, String(control.first + i))] : [];
           field.append(make("div", { className: "slider" }, ...label, slider, output));
         });
         if (control.entries && !control.follows) field.append(resize(control));
