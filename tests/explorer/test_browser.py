@@ -61,6 +61,26 @@ def test_every_page_draws_its_charts_and_fits(visit, address, name, width, schem
     page.screenshot(path=tmp_path / "page.png", full_page=True)
 
 
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize("path", ["", "nowhere", "log", "arms?tour=2&horizon=100", *VIEWS])
+def test_no_page_keeps_readers_out(visit, barriers, path, width, scheme):
+    page = visit(path, width, scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    if page.locator("#pictures figure").count():
+        page.wait_for_selector("html[data-drawn]")
+    assert barriers(page) == []
+
+
+def test_an_audit_keeps_no_reader_out(visit, barriers, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("arm,reward\n" + "a,1\nb,0\nb,\n" * 50)
+    page = visit("log")
+    page.set_input_files("#file", path)
+    page.wait_for_selector("#rates svg.marks")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    assert barriers(page) == []
+
+
 def test_moving_a_slider_moves_answers_charts_code_and_address(visit):
     page = visit("arms?means=0.6,0.5&observe=0.5,0.5&horizon=500")
     page.wait_for_selector("html[data-drawn]")
