@@ -60,8 +60,20 @@ def test_threshold_page_gives_the_path_of_the_library():
             assert row["value"] == pytest.approx(path.potential(row["time"]))
     most = {row["time"]: row["value"] for row in rows if row["which"] != "J of the path"}
     assert all(row["value"] <= most[row["time"]] * (1 + 1e-9) for row in rows)
-    heights = [row["along"] for row in picture(view, "globe").rows if row["region"] == 1]
+    flat = ThresholdView.read({"degrees": "60", "observe": "1,0.75", "dimension": "2"})
+    heights = [row["along"] for row in picture(flat, "globe").rows if row["region"] == 1]
     assert min(heights) == pytest.approx(math.sin(math.pi / 3))
+
+
+def test_threshold_page_draws_a_sphere_in_three_dimensions():
+    view = ThresholdView.read({"degrees": "30,60", "observe": "1,0.75,0.5", "dimension": "3"})
+    whole, *caps = picture(view, "globe").rows
+    assert whole["geometry"] == {"type": "Sphere"}
+    assert [cap["p"] for cap in caps] == [0.75, 0.5]
+    for cap, angle in zip(caps, (30.0, 60.0), strict=True):
+        (ring,) = cap["geometry"]["coordinates"]
+        assert {latitude for _, latitude in ring} == {angle}
+        assert ring[0][0] - ring[-1][0] == 360
 
 
 def test_delay_page_gives_the_dimension_of_the_window():

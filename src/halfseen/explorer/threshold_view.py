@@ -21,6 +21,12 @@ HORIZONS = 9  # at which potentials are drawn
 SLICES = 60  # of the ball's picture, per region
 REGIONS = (2, 5)
 SMALLEST = 0.02
+SHADE = {
+    "field": "p",
+    "type": "quantitative",
+    "scale": {"domain": [0, 1], "scheme": "blues"},
+    "legend": {"title": "p", "format": "%", "gradientLength": 160},
+}
 OVERLAP = 0.006  # of slices, so that no gap shows between them
 
 
@@ -91,9 +97,10 @@ class ThresholdView(View):
 
     def pictures(self) -> list[Picture]:
         """Return the regions, the path, its potential and the dimension against p."""
-        return [self._globe(), self._design(), self._potential(), self._dimension()]
+        ball = self._sphere() if self.values["dimension"] == 3 else self._disc()
+        return [ball, self._design(), self._potential(), self._dimension()]
 
-    def _globe(self) -> Picture:
+    def _disc(self) -> Picture:
         edges, chances = self.model.along_direction(2)
         rows: Rows = []
         for region, p in enumerate(chances[::2].tolist()):
@@ -114,23 +121,39 @@ class ThresholdView(View):
                 "y2": {"field": "up_to"},
                 "x": parts.axis("left", "across it", scale={"domain": [-1, 1], "nice": False}),
                 "x2": {"field": "right"},
-                "color": {
-                    "field": "p",
-                    "type": "quantitative",
-                    "scale": {"domain": [0, 1], "scheme": "blues"},
-                    "legend": {"title": "p", "format": "%", "gradientLength": 160},
-                },
+                "color": SHADE,
                 "tooltip": parts.told(("region", "region"), ("p", "seen with probability")),
             },
         }
-        return Picture(
-            "globe",
-            "Who is seen",
-            "The ball from the side; the direction of the censorship points up. Dark regions are"
-            " seen often.",
-            parts.chart([area], height=260, width=260, autosize={"type": "pad"}),
-            rows,
-        )
+        return _globe([area], rows)
+
+    def _sphere(self) -> Picture:
+        """Return the sphere seen from slightly above, each region a cap over the one below."""
+        caps = [
+            {"type": "Polygon", "coordinates": [[[-turn, angle] for turn in range(0, 361, 5)]]}
+            for angle in self.values["degrees"]
+        ]
+        rows: Rows = [
+            {"type": "Feature", "geometry": shape, "region": region, "p": p}
+            for region, (shape, p) in enumerate(
+                zip([{"type": "Sphere"}, *caps], self.values["observe"], strict=True)
+            )
+        ]
+        look = {"type": "orthographic", "rotate": [-20, -25, 0]}
+        regions = {
+            "mark": {"type": "geoshape", "stroke": parts.MUTED, "strokeWidth": 1},
+            "projection": look,
+            "encoding": {
+                "color": SHADE,
+                "tooltip": parts.told(("region", "region"), ("p", "seen with probability")),
+            },
+        }
+        lines = {
+            "data": {"graticule": {"step": [30, 15]}},
+            "mark": {"type": "geoshape", "filled": False, "stroke": parts.MUTED, "opacity": 0.35},
+            "projection": look,
+        }
+        return _globe([regions, lines], rows)
 
     def _times(self) -> np.ndarray:
         path = self.path
@@ -292,3 +315,14 @@ direction = {direction}
 kind = "lin-ucb"
 regularization = {values["regularization"]:.10g}
 """
+
+
+def _globe(layers: list[parts.Spec], rows: Rows) -> Picture:
+    return Picture(
+        "globe",
+        "Who is seen",
+        "The ball: a disc for d = 2, a sphere from slightly above for d = 3, from the side for"
+        " more. The direction of the censorship points up, and dark regions are seen often.",
+        parts.chart(layers, height=260, width=260, autosize={"type": "pad"}),
+        rows,
+    )
