@@ -5,6 +5,7 @@ import io
 import math
 import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,6 +206,16 @@ def test_what_the_tour_says_of_thresholds_is_what_its_page_says():
     assert sizes(0.75) == (3.5, 4.0)
     assert sizes(0.38)[0] < sizes(0.38)[1]
     assert sizes(0.375)[0] == sizes(0.375)[1]
+
+
+def test_readers_of_the_readme_find_the_tour_and_its_picture():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "how-to" / "explore.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\d\. \*(.+?)\*:", page.partition("## A tour in five steps")[2], re.M)
+    assert told == [step.title for step in STEPS]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "](docs/how-to/explore.md#a-tour-in-five-steps)" in readme
+    assert "](docs/images/explore.png)" in readme
 
 
 def test_address_leads_back_to_the_same_page():
