@@ -70,7 +70,7 @@ def audit_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
 def on_the_page(sentence: str) -> str:
     """Return a sentence of the audit in the words of the page: no flag it has, no file it made.
 
-    >>> on_the_page("`log` must be text; got '/tmp/x/your-log.csv'. Say --empty-means 0.")
+    >>> on_the_page("`log` must be text; got 'some/your-log.csv'. Say --empty-means 0.")
     '`log` must be text. Say “empty means” 0.'
     """
     said = re.sub(rf"; got '[^']*{NAME}\.\w+'", "", sentence)

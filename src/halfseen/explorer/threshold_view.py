@@ -150,7 +150,13 @@ class ThresholdView(View):
         }
         lines = {
             "data": {"graticule": {"step": [30, 15]}},
-            "mark": {"type": "geoshape", "filled": False, "stroke": parts.MUTED, "opacity": 0.35},
+            "mark": {
+                "type": "geoshape",
+                "filled": False,
+                "stroke": parts.MUTED,
+                "opacity": 0.35,
+                "aria": False,
+            },
             "projection": look,
         }
         return _globe([regions, lines], rows)
