@@ -154,6 +154,14 @@ def test_an_arm_can_be_added_and_taken_away(visit):
     assert re.search("means=0.6,0.5&", page.url)
 
 
+def test_a_threshold_that_is_added_lies_above_the_others(visit):
+    page = visit("thresholds?degrees=60&observe=1,0.75")
+    page.wait_for_selector("html[data-drawn]")
+    page.get_by_role("button", name="+ one more").click()
+    page.wait_for_url("**degrees=60,74.5&observe=1,0.75,0.75**")
+    assert not page.locator("#trouble").is_visible()
+
+
 def test_the_tour_goes_through_five_steps(visit):
     page = visit("")
     page.get_by_role("link", name="Everything is seen").click()

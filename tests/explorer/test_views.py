@@ -241,7 +241,7 @@ def test_address_leads_back_to_the_same_page():
         (
             "thresholds",
             {"degrees": "60,30", "observe": "1,0.5,0.2"},
-            "`degrees` must rise from each angle to the next; got '60,30'",
+            "`degrees` must rise from each number to the next; got '60,30'",
         ),
         ("delays", {"window": "2.5"}, "`window`"),
         ("missing-not-at-random", {"successes": "a,b"}, "`successes` must be a number"),

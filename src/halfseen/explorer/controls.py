@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from halfseen import checks
@@ -35,6 +36,8 @@ class Control:
         Whether numbers are whole.
     log
         Whether the slider is logarithmic.
+    rises
+        Whether every entry must be above the one before.
     first
         The number of the first entry on the page.
     follows
@@ -50,6 +53,7 @@ class Control:
     entries: tuple[int, int] | None = None
     whole: bool = False
     log: bool = False
+    rises: bool = False
     first: int = 1
     follows: tuple[str, int] | None = None
 
@@ -68,7 +72,15 @@ class Control:
                 text[:60],
                 f"Write {self.write(self.start)}.",
             )
-        return tuple(self._number(part) for part in parts)
+        found = tuple(self._number(part) for part in parts)
+        if self.rises and any(high <= low for low, high in pairwise(found)):
+            raise InvalidInput(
+                self.name,
+                "must rise from each number to the next",
+                self.write(found),
+                "Put the smaller one first.",
+            )
+        return found
 
     def _number(self, text: str) -> Any:
         try:
@@ -103,6 +115,7 @@ class Control:
             "step": self.step,
             "entries": self.entries,
             "log": self.log,
+            "rises": self.rises,
             "first": self.first,
             "whole": self.whole,
             "follows": self.follows,

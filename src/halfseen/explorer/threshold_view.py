@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from halfseen import theory
 from halfseen.censorship import MultiThreshold
-from halfseen.errors import InvalidInput
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
 from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
@@ -42,7 +40,14 @@ class ThresholdView(View):
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control(
-            "degrees", "Angle of the threshold, degrees", 1.0, 89.0, 1.0, (60.0,), entries=(1, 4)
+            "degrees",
+            "Angle of the threshold, degrees",
+            1.0,
+            89.0,
+            1.0,
+            (60.0,),
+            entries=(1, 4),
+            rises=True,
         ),
         Control(
             "observe",
@@ -65,17 +70,6 @@ class ThresholdView(View):
         direction = [0.0] * (self.values["dimension"] - 1) + [1.0]
         angles = [math.radians(angle) for angle in self.values["degrees"]]
         return MultiThreshold(angles, list(self.values["observe"]), direction)
-
-    def check(self) -> None:
-        """Refuse angles that do not rise."""
-        degrees = self.values["degrees"]
-        if any(high <= low for low, high in pairwise(degrees)):
-            raise InvalidInput(
-                "degrees",
-                "must rise from each angle to the next",
-                self.controls[0].write(degrees),
-                "Put the smaller angle first.",
-            )
 
     @property
     def path(self) -> theory.InformationPath:

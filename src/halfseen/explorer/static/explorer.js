@@ -125,7 +125,8 @@
       const group = [control, ...followers(control)];
       const change = (grow) => () => {
         for (const each of group) {
-          if (grow) each.value.push(each.value[each.value.length - 1]);
+          const last = each.value[each.value.length - 1];
+          if (grow) each.value.push(each.rises ? short((last + each.high) / 2) : last);
           else each.value.pop();
         }
         build();
