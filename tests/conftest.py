@@ -64,6 +64,18 @@ def blank_pictures(monkeypatch):
     monkeypatch.setattr(drawing, "draw", blank)
 
 
+@pytest.fixture
+def barriers():
+    """Return what axe-core finds on a page that keeps readers out, by rule and element."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def found(page):
+        rules = Axe().run(page).response["violations"]
+        return [(rule["id"], *node["target"]) for rule in rules for node in rule["nodes"]]
+
+    return found
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Return a browser without a network, whatever its name; away from CI there may be none."""

@@ -61,6 +61,26 @@ def test_every_page_draws_its_charts_and_fits(visit, address, name, width, schem
     page.screenshot(path=tmp_path / "page.png", full_page=True)
 
 
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize("path", ["", "nowhere", "log", "arms?tour=2&horizon=100", *VIEWS])
+def test_no_page_keeps_readers_out(visit, barriers, path, width, scheme):
+    page = visit(path, width, scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    if page.locator("#pictures figure").count():
+        page.wait_for_selector("html[data-drawn]")
+    assert barriers(page) == []
+
+
+def test_an_audit_keeps_no_reader_out(visit, barriers, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("arm,reward\n" + "a,1\nb,0\nb,\n" * 50)
+    page = visit("log")
+    page.set_input_files("#file", path)
+    page.wait_for_selector("#rates svg.marks")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    assert barriers(page) == []
+
+
 def test_moving_a_slider_moves_answers_charts_code_and_address(visit):
     page = visit("arms?means=0.6,0.5&observe=0.5,0.5&horizon=500")
     page.wait_for_selector("html[data-drawn]")
@@ -89,6 +109,38 @@ def test_nonsense_in_a_field_leaves_the_last_good_picture(visit):
     page.wait_for_selector("#trouble:not([hidden])")
     assert "`observe` must be a number; got 'many'" in page.locator("#trouble").inner_text()
     assert page.locator("#weights svg.marks").inner_html() == before
+    assert page.said == []
+
+
+def test_a_mean_that_is_typed_brings_its_probability(visit):
+    page = visit("arms?means=0.6,0.5&observe=0.5,0.25&horizon=500")
+    page.wait_for_selector("html[data-drawn]")
+    for means, observe, size in (("0.6,0.5,0.4", "0.5,0.25,0.25", 3), ("0.6,0.5", "0.5,0.25", 2)):
+        page.locator("input[name=means]").fill(means)
+        page.locator("input[name=means]").press("Enter")
+        page.wait_for_selector(f"text=instead of {size}")
+        assert page.locator("input[name=observe]").input_value() == observe
+        assert not page.locator("#trouble").is_visible()
+
+
+def test_a_refused_file_leaves_the_audit_before_and_says_whose_it_is(visit, tmp_path):
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text("arm,reward\n" + "a,1\nb,0\nb,\n" * 50)
+    bad.write_bytes(b"arm,reward\n" + "caf\xe9,1\ntea,0\ntea,\n".encode("latin-1") * 50)
+    page = visit("log")
+    page.set_input_files("#file", good)
+    page.wait_for_selector("#rates svg.marks")
+    page.set_input_files("#file", bad)
+    page.wait_for_selector("#trouble:not([hidden])")
+    said = page.locator("#trouble").inner_text()
+    assert said.startswith("bad.csv: `log` must be text in UTF-8.")
+    assert said.endswith("What is shown below is still good.csv.")
+    assert page.locator("#file-name").inner_text() == "good.csv"
+    page.get_by_label("encoding").select_option("latin-1")
+    page.wait_for_selector("#rates >> text=café")
+    assert page.locator("#file-name").inner_text() == "bad.csv"
+    assert not page.locator("#trouble").is_visible()
+    assert page.said == []
 
 
 def test_an_arm_can_be_added_and_taken_away(visit):
@@ -100,6 +152,14 @@ def test_an_arm_can_be_added_and_taken_away(visit):
     page.get_by_role("button", name="− the last").click()
     page.wait_for_selector("text=instead of 2")
     assert re.search("means=0.6,0.5&", page.url)
+
+
+def test_a_threshold_that_is_added_lies_above_the_others(visit):
+    page = visit("thresholds?degrees=60&observe=1,0.75")
+    page.wait_for_selector("html[data-drawn]")
+    page.get_by_role("button", name="+ one more").click()
+    page.wait_for_url("**degrees=60,74.5&observe=1,0.75,0.75**")
+    assert not page.locator("#trouble").is_visible()
 
 
 def test_the_tour_goes_through_five_steps(visit):
@@ -114,6 +174,8 @@ def test_the_tour_goes_through_five_steps(visit):
 def test_a_page_can_be_read_without_a_script(visit):
     page = visit("thresholds?degrees=60&observe=1,0.75", java_script_enabled=False)
     assert "effective dimension of the path is 3.5" in page.locator("#answers").inner_text()
+    assert page.get_by_text("The charts need JavaScript").is_visible()
+    assert not page.locator("#pictures").is_visible()
     page.locator("input[name=observe]").fill("1,1")
     page.get_by_role("button", name="Show").click()
     assert "effective dimension of the path is 3;" in page.locator("#answers").inner_text()

@@ -3,7 +3,9 @@
 import contextlib
 import io
 import math
-import tomllib
+import re
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from halfseen import (
 from halfseen.explorer.arms_view import ArmsView
 from halfseen.explorer.delay_view import DelayView
 from halfseen.explorer.gamma_view import GammaView
-from halfseen.explorer.plays import BATCHES, updates
+from halfseen.explorer.plays import updates
 from halfseen.explorer.site import VIEWS
 from halfseen.explorer.threshold_view import ThresholdView
 from halfseen.explorer.tour import STEPS
@@ -59,8 +61,20 @@ def test_threshold_page_gives_the_path_of_the_library():
             assert row["value"] == pytest.approx(path.potential(row["time"]))
     most = {row["time"]: row["value"] for row in rows if row["which"] != "J of the path"}
     assert all(row["value"] <= most[row["time"]] * (1 + 1e-9) for row in rows)
-    heights = [row["along"] for row in picture(view, "globe").rows if row["region"] == 1]
+    flat = ThresholdView.read({"degrees": "60", "observe": "1,0.75", "dimension": "2"})
+    heights = [row["along"] for row in picture(flat, "globe").rows if row["region"] == 1]
     assert min(heights) == pytest.approx(math.sin(math.pi / 3))
+
+
+def test_threshold_page_draws_a_sphere_in_three_dimensions():
+    view = ThresholdView.read({"degrees": "30,60", "observe": "1,0.75,0.5", "dimension": "3"})
+    whole, *caps = picture(view, "globe").rows
+    assert whole["geometry"] == {"type": "Sphere"}
+    assert [cap["p"] for cap in caps] == [0.75, 0.5]
+    for cap, angle in zip(caps, (30.0, 60.0), strict=True):
+        (ring,) = cap["geometry"]["coordinates"]
+        assert {latitude for _, latitude in ring} == {angle}
+        assert ring[0][0] - ring[-1][0] == 360
 
 
 def test_delay_page_gives_the_dimension_of_the_window():
@@ -84,34 +98,75 @@ def test_gamma_page_agrees_with_the_censorship_and_holds_the_truth():
             assert row["low"] <= view.values["means"][int(row["which"][-1]) - 1] <= row["high"]
 
 
+def numbers(text):
+    """Return the numbers in a text, percentages as they stand."""
+    found = re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?", text)
+    return [float(number.replace(",", "").rstrip(".")) for number in found]
+
+
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=[pytest.mark.slow] if n == "delays" else []) for n in VIEWS],
 )
 def test_python_of_a_page_prints_what_the_page_says(name):
-    view = VIEWS[name].read({"horizon": "200"} if "horizon" in view_names(name) else {})
-    text = view.python().replace("horizon=200,", "horizon=200, replications=2,")
-    text = text.replace("horizon=200)", "horizon=200, replications=2)")
+    settings = {"horizon": "200"} if "horizon" in view_names(name) else {}
+    if name == "arms":
+        settings |= {"means": "0.9,0.2", "observe": "0.8,0.9", "horizon": "20000"}
+    view = VIEWS[name].read(settings)
+    text = view.python().replace("replications=128", "replications=2")
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(compile(text, f"{name}.py", "exec"), {})
-    assert len(printed.getvalue()) > 20
+    places = list(range(9))
+    known = numbers(printed.getvalue()) + numbers(view.address) + places
+    for number in numbers(" ".join(view.answers())):
+        assert any(math.isclose(number, other, rel_tol=6e-3) for other in known), number
+    assert "effective dimension" in printed.getvalue() or name == "missing-not-at-random"
+
+
+def test_replications_of_the_copied_python_are_those_played():
+    view = ArmsView.read({"horizon": "100"})
+    scope = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(view.python(), "arms.py", "exec"), scope)
+    assert scope["study"].to_dict() | {"checkpoints": 25} == view.study().to_dict()
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_new_picture_takes_less_than_a_tenth_of_a_second_to_compute(name):
+    def shown():
+        view = VIEWS[name].read({})
+        started = time.thread_time()
+        view.to_dict()
+        return time.thread_time() - started
+
+    shown()
+    assert min(shown() for _ in range(5)) < 0.1
 
 
 def view_names(name):
     return [control.name for control in VIEWS[name].controls]
 
 
-@pytest.mark.parametrize("name", [name for name in VIEWS if VIEWS[name].read({}).toml()])
+def test_toml_of_thresholds_is_a_study_of_its_censorship(tmp_path):
+    view = ThresholdView.read({"degrees": "20,60", "observe": "1,0.5,0.2", "dimension": "4"})
+    path = tmp_path / "spec.toml"
+    path.write_text(view.toml())
+    spec = read_spec(path)
+    assert spec.censorships["thresholds"] == view.model
+    assert spec.problems["ball"].dimension == 4
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if VIEWS[name].read({}).study()])
 def test_toml_of_a_page_is_the_study_it_plays(name, tmp_path):
     view = VIEWS[name].read({})
     path = tmp_path / "spec.toml"
     path.write_text(view.toml())
-    replications = tomllib.loads(view.toml())["replications"]
-    spec, played = read_spec(path), view.study(replications, 1)
+    spec, played = read_spec(path), view.study()
     assert spec.problems["arms"] == played.problems["arms"]
     assert spec.censorships == played.censorships
     assert spec.policies == played.policies
-    assert spec.horizon == played.horizon
+    for name in ("horizon", "replications", "seed"):
+        assert getattr(spec, name) == getattr(played, name)
 
 
 def test_updates_average_ever_more_replications_of_the_study():
@@ -119,11 +174,15 @@ def test_updates_average_ever_more_replications_of_the_study():
 
     view = ArmsView.read({"horizon": "200"})
     found = list(updates(view))
-    assert [update["done"] for update in found] == np.cumsum(BATCHES).tolist()
-    alone = simulate(view.study(BATCHES[0], 1)).data["regret"]
-    last = alone.isel(problem=0, censorship=0, checkpoint=-1).mean("replication")
-    ends = [row["mean"] for row in found[0]["rows"] if row["round"] == 200]
-    assert np.allclose(ends, last.values)
+    done = [update["done"] for update in found]
+    assert done[0] == 2
+    assert done[-1] == found[0]["total"] == 128
+    assert done == sorted(set(done))
+    regret = simulate(view.study()).data["regret"].isel(problem=0, censorship=0, checkpoint=-1)
+    for update in (found[0], found[-1]):
+        ends = [row["mean"] for row in update["rows"] if row["round"] == 200]
+        among = regret.isel(replication=slice(update["done"]))
+        assert np.allclose(ends, among.mean("replication").values)
 
 
 def test_steps_of_the_tour_are_addresses_of_pages():
@@ -131,6 +190,32 @@ def test_steps_of_the_tour_are_addresses_of_pages():
         query = dict(part.split("=") for part in step.address.split("&"))
         view = VIEWS[step.view].read(query)
         assert view.address == step.address
+
+
+def test_what_the_tour_says_of_thresholds_is_what_its_page_says():
+    step = next(step for step in STEPS if step.view == "thresholds")
+    query = dict(part.split("=") for part in step.address.split("&"))
+
+    def sizes(p):
+        path = ThresholdView.read(query | {"observe": f"1,{p}"}).path
+        return path.effective_dimension, path.worst_case_dimension
+
+    assert query["observe"] == "1,0.75"
+    assert "is 3.5, below d / p_min, which is 4" in step.text
+    assert "from 0.375 on" in step.text
+    assert sizes(0.75) == (3.5, 4.0)
+    assert sizes(0.38)[0] < sizes(0.38)[1]
+    assert sizes(0.375)[0] == sizes(0.375)[1]
+
+
+def test_readers_of_the_readme_find_the_tour_and_its_picture():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "how-to" / "explore.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\d\. \*(.+?)\*:", page.partition("## A tour in five steps")[2], re.M)
+    assert told == [step.title for step in STEPS]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "](docs/how-to/explore.md#a-tour-in-five-steps)" in readme
+    assert "](docs/images/explore.png)" in readme
 
 
 def test_address_leads_back_to_the_same_page():
@@ -148,8 +233,16 @@ def test_address_leads_back_to_the_same_page():
         ("arms", {"means": "0.6,0.5", "observe": "0.1,0.2,0.3"}, "`observe` must be 2 numbers"),
         ("arms", {"observe": "0.3,0,0.3"}, "`observe`"),
         ("arms", {"horizon": "1e99"}, "`horizon`"),
-        ("arms", {"horizons": "100"}, "horizon"),
-        ("thresholds", {"degrees": "60,30", "observe": "1,0.5,0.2"}, "thresholds"),
+        (
+            "arms",
+            {"horizons": "9"},
+            "nothing but means, observe and horizon; got 'horizons'",
+        ),
+        (
+            "thresholds",
+            {"degrees": "60,30", "observe": "1,0.5,0.2"},
+            "`degrees` must rise from each number to the next; got '60,30'",
+        ),
         ("delays", {"window": "2.5"}, "`window`"),
         ("missing-not-at-random", {"successes": "a,b"}, "`successes` must be a number"),
     ],

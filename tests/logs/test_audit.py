@@ -124,3 +124,13 @@ def test_a_voided_text_says_so_before_every_number_and_names_no_best_arm():
     assert "best" not in text
     assert "safest" not in text
     assert "void" not in str(audit({**log, "r": [1.0, None, 0.0] * 200}, action="a", reward="r"))
+
+
+def test_long_names_keep_their_quotes_and_one_arm_is_not_several():
+    names = ["x" * 60, "y" * 60, "z" * 60, "w" * 60]
+    log = {"arm": [*names, "seen"] * 20, "reward": [None, None, None, None, 1.0] * 20}
+    found = audit(log, action="arm", reward="reward")
+    sentence = next(answer for answer in found.answers if "Nothing was ever seen of" in answer)
+    assert sentence.count("“") == sentence.count("”") == 3
+    assert "and 1 more" in sentence
+    assert not any("them" in str(warning) for warning in found.warnings)

@@ -10,7 +10,7 @@ from halfseen import theory
 from halfseen.censorship import PerArm
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
-from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
 from halfseen.policies import IMED, UCB, BernoulliThompson, ImputeZero
 from halfseen.problems import ArmedBandit
 from halfseen.studies.study import Study
@@ -62,6 +62,12 @@ class ArmsView(View):
         """Which rewards are seen."""
         return PerArm(list(self.values["observe"]))
 
+    @property
+    def _has_floor(self) -> bool:
+        """Whether one arm is best, and none is sure, so that regret must grow with its log."""
+        means = sorted(self.values["means"])
+        return bool(means[-2] < means[-1] < 1.0 and means[0] > 0.0)
+
     def answers(self) -> list[str]:
         """Return the effective dimension and what is proved of the regret."""
         means, observe = self.values["means"], self.values["observe"]
@@ -81,7 +87,7 @@ class ArmsView(View):
             f" {horizon:,} rounds (bound “{bounds.smallest.name}”), of"
             f" {show(horizon * (max(means) - min(means)))} there are to lose."
         )
-        if sorted(means)[-2] < max(means) and min(means) > 0.0 and max(means) < 1.0:
+        if self._has_floor:
             below = theory.asymptotic_lower_bound(self.problem, self.censorship)
             found.append(
                 "In the long run the regret of a policy that is good on all such arms grows by at"
@@ -170,36 +176,47 @@ class ArmsView(View):
             rows,
         )
 
-    def study(self, replications: int, seed: int) -> Study:
+    def study(self) -> Study:
         """Return the four policies on these arms."""
         return Study(
             self.problem,
             {"censored": self.censorship},
             POLICIES,
             horizon=self.values["horizon"],
-            replications=replications,
-            seed=seed,
+            replications=REPLICATIONS,
+            seed=SEED,
             checkpoints=25,
         )
 
     def python(self) -> str:
         """Return Python code that computes and plays the same."""
         means, observe = (listed(self.values[name]) for name in ("means", "observe"))
+        below = "\nprint(theory.asymptotic_lower_bound(problem, censorship))" * self._has_floor
         return f"""\
 from halfseen import IMED, UCB, ArmedBandit, BernoulliThompson, ImputeZero, PerArm
 from halfseen import Study, simulate, theory
 
 problem = ArmedBandit({means}, reward="bernoulli")
 censorship = PerArm({observe})
-print(theory.effective_dimension({observe}))
-print(theory.regret_bounds(problem, censorship, UCB(), {self.values["horizon"]}))
+size = theory.effective_dimension({observe})
+print(f"effective dimension {{size:.4g}}, {{size / problem.arms:.4g}} times the arms")
+print(theory.regret_bounds(problem, censorship, UCB(), {self.values["horizon"]}).smallest)
+print(f"of {{problem.gaps.max() * {self.values["horizon"]}:,.10g}} there are to lose"){below}
+
 policies = {{
     "UCB, missing skipped": UCB(),
     "UCB, missing = 0": ImputeZero(),
     "IMED": IMED(),
     "Thompson": BernoulliThompson(),
 }}
-study = Study(problem, {{"censored": censorship}}, policies, horizon={self.values["horizon"]})
+study = Study(
+    problem,
+    {{"censored": censorship}},
+    policies,
+    horizon={self.values["horizon"]},
+    replications={REPLICATIONS},
+    seed={SEED},
+)
 print(simulate(study).summary())
 """
 
@@ -208,7 +225,8 @@ print(simulate(study).summary())
         means, observe = (listed(self.values[name]) for name in ("means", "observe"))
         return f"""\
 horizon = {self.values["horizon"]}
-replications = 100
+replications = {REPLICATIONS}
+seed = {SEED}
 
 [problems.arms]
 kind = "arms"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from halfseen import checks
@@ -35,6 +36,10 @@ class Control:
         Whether numbers are whole.
     log
         Whether the slider is logarithmic.
+    rises
+        Whether every entry must be above the one before.
+    first
+        The number of the first entry on the page.
     follows
         The name of the list that this one must be as long as, and how many entries longer.
     """
@@ -48,6 +53,8 @@ class Control:
     entries: tuple[int, int] | None = None
     whole: bool = False
     log: bool = False
+    rises: bool = False
+    first: int = 1
     follows: tuple[str, int] | None = None
 
     def read(self, text: str | None) -> Any:
@@ -65,7 +72,15 @@ class Control:
                 text[:60],
                 f"Write {self.write(self.start)}.",
             )
-        return tuple(self._number(part) for part in parts)
+        found = tuple(self._number(part) for part in parts)
+        if self.rises and any(high <= low for low, high in pairwise(found)):
+            raise InvalidInput(
+                self.name,
+                "must rise from each number to the next",
+                self.write(found),
+                "Put the smaller one first.",
+            )
+        return found
 
     def _number(self, text: str) -> Any:
         try:
@@ -100,6 +115,8 @@ class Control:
             "step": self.step,
             "entries": self.entries,
             "log": self.log,
+            "rises": self.rises,
+            "first": self.first,
             "whole": self.whole,
             "follows": self.follows,
             "value": value,
@@ -110,7 +127,13 @@ def read_all(controls: tuple[Control, ...], query: Mapping[str, str]) -> dict[st
     """Return the value of every control; unknown names and lists that do not fit are refused."""
     names = [control.name for control in controls]
     for name in query:
-        checks.one_of("address", name, names)
+        if name not in names:
+            raise InvalidInput(
+                "the address",
+                f"must set nothing but {', '.join(names[:-1])} and {names[-1]}",
+                name[:60],
+                "Leave it out.",
+            )
     values = {control.name: control.read(query.get(control.name)) for control in controls}
     for control in controls:
         if control.follows is None:

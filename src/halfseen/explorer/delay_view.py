@@ -10,7 +10,7 @@ from halfseen import theory
 from halfseen.censorship import Delayed
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
-from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
 from halfseen.policies import HoeffdingUCB, ImputeZero, QueuedPolicy
 from halfseen.problems import ArmedBandit, GeometricDelay
 from halfseen.studies.study import Study
@@ -150,20 +150,20 @@ class DelayView(View):
             rows,
         )
 
-    def study(self, replications: int, seed: int) -> Study:
+    def study(self) -> Study:
         """Return three learners under these delays."""
         return Study(
             ArmedBandit(list(self.values["means"]), reward="bernoulli"),
             {"late": Delayed(self.laws, window=self.values["window"])},
             POLICIES,
             horizon=self.values["horizon"],
-            replications=replications,
-            seed=seed,
+            replications=REPLICATIONS,
+            seed=SEED,
             checkpoints=25,
         )
 
     def python(self) -> str:
-        """Return Python code that plays the same."""
+        """Return Python code that computes and plays the same."""
         values = self.values
         laws = ",\n    ".join(
             f"GeometricDelay({mean:.10g}, arrive={arrive:.10g})"
@@ -177,7 +177,14 @@ laws = [
     {laws},
 ]
 window = {values["window"]}
-print(theory.effective_dimension([law.arrived_by(window) for law in laws]))
+for wait in (window, float("inf")):
+    back = [float(law.arrived_by(wait)) for law in laws]
+    print(f"back within {{wait}} rounds:", *(f"{{share:.0%}}" for share in back))
+    if min(back) > 0:
+        print(f"effective dimension {{theory.effective_dimension(back):.4g}}")
+under_way = [theory.expected_under_way(law, {values["horizon"]}, window=window) for law in laws]
+print("under way if always played:", *(f"{{number:.4g}}" for number in under_way))
+
 study = Study(
     ArmedBandit({listed(values["means"])}, reward="bernoulli"),
     {{"late": Delayed(laws, window=window)}},
@@ -187,6 +194,8 @@ study = Study(
         "missing = 0 at the window's end": ImputeZero(HoeffdingUCB()),
     }},
     horizon={values["horizon"]},
+    replications={REPLICATIONS},
+    seed={SEED},
 )
 print(simulate(study).summary())
 """
@@ -200,7 +209,8 @@ print(simulate(study).summary())
         )
         return f"""\
 horizon = {values["horizon"]}
-replications = 100
+replications = {REPLICATIONS}
+seed = {SEED}
 
 [problems.arms]
 kind = "arms"

@@ -10,7 +10,8 @@ import numpy as np
 from halfseen.censorship import RewardDependent
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
-from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
+from halfseen.logs.endless_log import endless_rewards, true_gamma
 from halfseen.logs.missing_bounds import mean_bounds, tipping_gamma
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.policies import UCB, GammaUCB
@@ -18,7 +19,6 @@ from halfseen.problems import ArmedBandit
 from halfseen.studies.study import Study
 from halfseen.tables import show
 
-ROWS = 10**12  # decisions for each arm: the bounds of a log without sampling error
 LARGEST = 20.0
 POINTS = 41
 ARMS = (2, 5)
@@ -30,9 +30,9 @@ class GammaView(View):
     name: ClassVar[str] = "missing-not-at-random"
     title: ClassVar[str] = "Missing not at random: Gamma against the truth"
     lead: ClassVar[str] = (
-        "Happy customers answer more often. Then the mean of what is seen is wrong, and the best"
-        " arm may be another one. Gamma, how many times the odds of being seen differ between a"
-        " success and a failure, says how wrong it can be."
+        "Happy customers may answer more often than others, or less often. Then the mean of what is"
+        " seen is wrong, and the best arm may be another one. Gamma, how many times the odds of"
+        " being seen differ between a success and a failure, says how wrong it can be."
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control("means", "True mean", 0.02, 0.98, 0.01, (0.6, 0.5), entries=ARMS),
@@ -61,34 +61,14 @@ class GammaView(View):
 
     @property
     def gamma(self) -> float:
-        """The true odds ratio, the largest over the arms; infinite if one side is always seen."""
-        pairs = zip(self.values["successes"], self.values["failures"], strict=True)
-        odds = [(_odds(up), _odds(down)) for up, down in pairs]
-        ratio = max(1.0 if up == down else max(up / down, down / up) for up, down in odds)
-        return float(format(ratio, ".10g"))
+        """The true odds ratio, the largest over the arms."""
+        return true_gamma(self.values["successes"], self.values["failures"])
 
     @property
     def rewards(self) -> SeenRewards:
         """What an endless log would show."""
-        means, up, down = (
-            np.array(self.values[name]) for name in ("means", "successes", "failures")
-        )
-        ones = np.round(ROWS * means * up).astype(np.int64)
-        zeros = np.round(ROWS * (1.0 - means) * down).astype(np.int64)
-        arms = len(means)
-        return SeenRewards(
-            names=tuple(f"arm {i + 1}" for i in range(arms)),
-            never_seen=(),
-            left_out=0,
-            rows=np.full(arms, float(ROWS)),
-            seen=ones + zeros,
-            starts=np.arange(0, 2 * arms, 2),
-            values=np.tile([0.0, 1.0], arms),
-            counts=np.stack([zeros, ones], axis=1).ravel().astype(float),
-            within=np.zeros(2 * arms),
-            least=0.0,
-            most=1.0,
-        )
+        values = self.values
+        return endless_rewards(values["means"], values["successes"], values["failures"])
 
     def answers(self) -> list[str]:
         """Return the seen means, the true Gamma and where the order tips."""
@@ -183,29 +163,47 @@ class GammaView(View):
         level = min(self.gamma, LARGEST)
         return {"UCB": UCB(), "GammaUCB": GammaUCB(gamma=level)}
 
-    def study(self, replications: int, seed: int) -> Study:
+    def study(self) -> Study:
         """Return UCB, which trusts what it sees, and GammaUCB."""
         return Study(
             ArmedBandit(list(self.values["means"]), reward="bernoulli"),
             {"by reward": RewardDependent(self._observe())},
             self._policies(),
             horizon=self.values["horizon"],
-            replications=replications,
-            seed=seed,
+            replications=REPLICATIONS,
+            seed=SEED,
             checkpoints=25,
         )
 
     def python(self) -> str:
-        """Return Python code that plays the same."""
-        level = min(self.gamma, LARGEST)
+        """Return Python code that computes and plays the same."""
+        means, successes, failures = (
+            listed(self.values[name]) for name in ("means", "successes", "failures")
+        )
         return f"""\
 from halfseen import UCB, ArmedBandit, GammaUCB, RewardDependent, Study, simulate
+from halfseen.logs.endless_log import endless_rewards, true_gamma
+from halfseen.logs.missing_bounds import mean_bounds, tipping_gamma
 
+means = {means}
+successes = {successes}  # how likely a success of each arm is to be seen
+failures = {failures}
+rewards = endless_rewards(means, successes, failures)
+gamma = true_gamma(successes, failures)
+print("means of what is seen:", *rewards.mean.round(3))
+print("true Gamma:", gamma)
+print("where the order may change:", tipping_gamma(rewards))
+print("what the means can be at the true Gamma:")
+print(mean_bounds(rewards, gamma))
+
+observe = [{{0: down, 1: up}} for up, down in zip(successes, failures)]
 study = Study(
-    ArmedBandit({listed(self.values["means"])}, reward="bernoulli"),
-    {{"by reward": RewardDependent({self._observe()})}},
-    {{"UCB": UCB(), "GammaUCB": GammaUCB(gamma={level!r})}},
+    ArmedBandit(means, reward="bernoulli"),
+    {{"by reward": RewardDependent(observe)}},
+    {{"UCB": UCB(), "GammaUCB": GammaUCB(gamma=min(gamma, {LARGEST}))}},
     horizon={self.values["horizon"]},
+    replications={REPLICATIONS},
+    seed={SEED},
 )
 print(simulate(study).summary())
 """
@@ -215,7 +213,8 @@ print(simulate(study).summary())
         entries = (f"{{ 0 = {entry[0]!r}, 1 = {entry[1]!r} }}" for entry in self._observe())
         return f"""\
 horizon = {self.values["horizon"]}
-replications = 100
+replications = {REPLICATIONS}
+seed = {SEED}
 
 [problems.arms]
 kind = "arms"
@@ -233,7 +232,3 @@ kind = "ucb"
 kind = "gamma-ucb"
 gamma = {min(self.gamma, LARGEST)!r}
 """
-
-
-def _odds(p: float) -> float:
-    return math.inf if p == 1.0 else p / (1.0 - p)

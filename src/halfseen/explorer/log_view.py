@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from halfseen import checks
 from halfseen.errors import InvalidInput
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.view import Picture, Rows
@@ -16,6 +18,8 @@ from halfseen.logs.audit import Audit, audit
 from halfseen.logs.source import open_log
 
 COLUMNS = ("action", "reward", "observed", "time", "feedback_time", "unit", "context")
+OPTIONS = ("empty_means", "encoding")  # of the audit that the page can set
+ENCODINGS = ("utf-8", "latin-1", "utf-16")
 SHOWN = 60  # arms
 NAME = "your-log"  # of the file while it is read
 PARQUET = b"PAR1"  # how such a file begins
@@ -29,10 +33,10 @@ GUESSES = {
 }
 
 
-def columns_of(body: bytes) -> dict[str, Any]:
+def columns_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the columns of a file and which of them each role is likely to be."""
     with _written(body) as path:
-        names = list(open_log(path).columns)
+        names = list(open_log(path, encoding=_encoding(query)).columns)
     lower = {name.lower(): name for name in names}
     guess = {
         role: next((lower[word] for word in words if word in lower), None)
@@ -46,17 +50,47 @@ def audit_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
     roles: dict[str, Any] = {role: query[role] for role in COLUMNS if query.get(role)}
     if "action" not in roles:
         raise InvalidInput("action", "must be a column", None, "Choose the column of the arms.")
+    if (encoding := _encoding(query)) is not None:
+        roles["encoding"] = encoding
+    if query.get("empty_means"):
+        roles["empty_means"] = _number("empty_means", query["empty_means"])
     with _written(body) as path:
         found = audit(path, **roles)
         return {
             "answers": list(found.answers),
-            "warnings": [{"text": str(w), "voids": w.voids} for w in found.warnings],
+            "warnings": [{"text": on_the_page(str(w)), "voids": w.voids} for w in found.warnings],
             "notes": list(found.notes),
             "voided": found.voided,
             "pictures": [_rates(found).to_dict()],
             "python": _python(roles),
             "command": _command(roles),
         }
+
+
+def on_the_page(sentence: str) -> str:
+    """Return a sentence of the audit in the words of the page: no flag it has, no file it made.
+
+    >>> on_the_page("`log` must be text; got 'some/your-log.csv'. Say --empty-means 0.")
+    '`log` must be text. Say “empty means” 0.'
+    """
+    said = re.sub(rf"; got '[^']*{NAME}\.\w+'", "", sentence)
+    said = re.sub(rf"[^\s']*{NAME}\.\w+", "your log", said)
+    for name in (*COLUMNS, *OPTIONS):
+        said = said.replace(f"--{name.replace('_', '-')} ", f"“{name.replace('_', ' ')}” ")
+        said = re.sub(rf",? or {name}='[^']*'", "", said)
+    return said
+
+
+def _encoding(query: Mapping[str, str]) -> str | None:
+    found = checks.one_of("encoding", query.get("encoding", ENCODINGS[0]), ENCODINGS)
+    return None if found == ENCODINGS[0] else found
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(name, "must be a number", text[:60], "Write 0, or leave it empty.")
 
 
 def _rates(found: Audit) -> Picture:
@@ -82,14 +116,14 @@ def _rates(found: Audit) -> Picture:
     return Picture("rates", title, note, spec, rows)
 
 
-def _python(roles: dict[str, str]) -> str:
+def _python(roles: dict[str, Any]) -> str:
     given = ", ".join(f"{role}={name!r}" for role, name in roles.items())
     return f'from halfseen import audit\n\nprint(audit("log.csv", {given}))\n'
 
 
-def _command(roles: dict[str, str]) -> str:
+def _command(roles: dict[str, Any]) -> str:
     given = " ".join(
-        f"--{role.replace('_', '-')} {shlex.quote(name)}" for role, name in roles.items()
+        f"--{role.replace('_', '-')} {shlex.quote(str(name))}" for role, name in roles.items()
     )
     return f"halfseen audit log.csv {given} --out my-audit"
 

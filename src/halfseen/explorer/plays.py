@@ -9,15 +9,15 @@ import numpy as np
 
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.view import Picture, View
-from halfseen.studies.simulate import simulate
+from halfseen.studies.in_batches import regret_in_batches
 from halfseen.tables import Z95
 
-BATCHES = (4, 4, 8, 16, 32, 64)  # replications of each update
+BATCH_SECONDS = 0.15  # after so long another reader has a turn
 
 
 def played_picture(view: View) -> Picture | None:
     """Return the chart that updates are drawn into, still empty."""
-    study = view.study(1, 1)
+    study = view.study()
     if study is None:
         return None
     names = list(study.policies)
@@ -53,29 +53,16 @@ def played_picture(view: View) -> Picture | None:
     )
 
 
-def updates(view: View, seed: int = 1) -> Iterator[dict[str, Any]]:
-    """Yield the mean regret of every policy after each batch of replications.
-
-    Parameters
-    ----------
-    view
-        What to play.
-    seed
-        Of the first batch; the others take the following ones.
-    """
-    total = sum(BATCHES)
-    regret: np.ndarray | None = None
-    for place, batch in enumerate(BATCHES):
-        study = view.study(batch, seed + place)
-        if study is None:
-            return
-        data = simulate(study).data["regret"].isel(problem=0, censorship=0)
-        found = data.transpose("policy", "checkpoint", "replication").values
-        regret = found if regret is None else np.concatenate([regret, found], axis=2)
-        count = regret.shape[2]
-        mean = regret.mean(axis=2)
-        half = Z95 * regret.std(axis=2, ddof=1) / np.sqrt(count)
-        rounds = data["checkpoint"].values.tolist()
+def updates(view: View) -> Iterator[dict[str, Any]]:
+    """Yield the mean regret of every policy after each batch of replications."""
+    study = view.study()
+    if study is None:
+        return
+    rounds = study.rounds_recorded.tolist()
+    for regret in regret_in_batches(study, BATCH_SECONDS):
+        count = regret.shape[1]
+        mean = regret.mean(axis=1)
+        half = Z95 * regret.std(axis=1, ddof=1) / np.sqrt(count)
         rows = [
             {
                 "policy": name,
@@ -87,4 +74,4 @@ def updates(view: View, seed: int = 1) -> Iterator[dict[str, Any]]:
             for i, name in enumerate(study.policies)
             for j, at in enumerate(rounds)
         ]
-        yield {"done": count, "total": total, "rows": rows}
+        yield {"done": count, "total": study.replications, "rows": rows}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +19,7 @@ from halfseen.errors import HalfseenError
 from halfseen.explorer.arms_view import ArmsView
 from halfseen.explorer.delay_view import DelayView
 from halfseen.explorer.gamma_view import GammaView
-from halfseen.explorer.log_view import NAME, audit_of, columns_of
+from halfseen.explorer.log_view import ENCODINGS, audit_of, columns_of, on_the_page
 from halfseen.explorer.page_files import SAFE, drawing_code, island, page_file
 from halfseen.explorer.plays import played_picture, updates
 from halfseen.explorer.threshold_view import ThresholdView
@@ -52,6 +51,7 @@ def application(prefix: str = "/explore") -> Starlette:
             Route("/{view}", pages.view),
             Route("/{view}/picture", pages.picture),
             Route("/{view}/play", pages.play),
+            Route("/{nothing:path}", pages.nothing),
         ]
     )
 
@@ -87,6 +87,10 @@ class _Pages:
         """Serve the script, the style sheet and the code that draws."""
         name = request.path_params["name"]
         return await page_file(name) or self._missing(name)
+
+    async def nothing(self, request: Request) -> Response:
+        """Say that there is no such page."""
+        return self._missing(request.path_params["nothing"])
 
     def _missing(self, name: str) -> Response:
         sentence = f"There is no page {name[:60]!r} here."
@@ -147,25 +151,28 @@ class _Pages:
         try:
             view = await run_in_threadpool(kind.read, dict(request.query_params))
         except HalfseenError as error:
-            return _refused(error)
+            return _said(str(error), 422)
         headers = SAFE | {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(
             self._played(view, request), media_type="text/event-stream", headers=headers
         )
 
     async def _played(self, view: View, request: Request) -> AsyncIterator[str]:
-        async with self.playing:
-            stream = updates(view)
-            while not await request.is_disconnected():
-                found = await run_in_threadpool(next, stream, None)
-                if found is None:
-                    yield "event: end\ndata: {}\n\n"
+        stream = updates(view)
+        while True:
+            async with self.playing:
+                if await request.is_disconnected():
                     return
-                yield f"data: {json.dumps(found)}\n\n"
+                found = await run_in_threadpool(next, stream, None)
+            if found is None:
+                yield "event: end\ndata: {}\n\n"
+                return
+            yield f"data: {json.dumps(found)}\n\n"
 
     async def log(self, request: Request) -> Response:
         """Show the page on which a log is dropped."""
-        return self._html("log.html", title="Your log", here=f"{self.prefix}/log")
+        here = f"{self.prefix}/log"
+        return self._html("log.html", title="Your log", here=here, encodings=ENCODINGS)
 
     async def log_columns(self, request: Request) -> Response:
         """Return the columns of a log."""
@@ -173,29 +180,28 @@ class _Pages:
 
     async def log_audit(self, request: Request) -> Response:
         """Return the audit of a log, which is not kept."""
-        query = dict(request.query_params)
-        return await self._of_log(request, lambda body: audit_of(body, query))
+        return await self._of_log(request, audit_of)
 
-    async def _of_log(self, request: Request, make: Callable[[bytes], Any]) -> Response:
+    async def _of_log(self, request: Request, make: Callable[..., Any]) -> Response:
         body = bytearray()
         async for part in request.stream():
             body += part
             if len(body) > LARGEST_LOG:
                 sentence = f"The log is larger than {LARGEST_LOG // 10**6} MB: use halfseen audit."
-                return JSONResponse({"sentence": sentence}, 413, headers=SAFE)
-        return await _answered(make, bytes(body))
+                return _said(sentence)
+        return await _answered(make, bytes(body), dict(request.query_params))
 
 
 async def _answered(make: Callable[..., Any], *given: Any) -> Response:
     try:
         return JSONResponse(await run_in_threadpool(make, *given), headers=SAFE)
     except HalfseenError as error:
-        return _refused(error)
+        return _said(on_the_page(str(error)))
 
 
-def _refused(error: HalfseenError) -> Response:
-    sentence = re.sub(rf"[^\s']*{NAME}\.\w+", "your log", str(error))
-    return JSONResponse({"sentence": sentence}, 422, headers=SAFE)
+def _said(sentence: str, status: int = 200) -> Response:
+    """Return what a page's script tells; 200, as a browser logs any other status as an error."""
+    return JSONResponse({"sentence": sentence}, status, headers=SAFE)
 
 
 def _shown(kind: type[View], query: dict[str, str]) -> dict[str, Any]:
@@ -208,9 +214,7 @@ def _shown(kind: type[View], query: dict[str, str]) -> dict[str, Any]:
 
 
 def _step(text: str) -> int | None:
-    if text.isdecimal() and 1 <= int(text[:4]) <= len(STEPS):
-        return int(text) - 1
-    return None
+    return next((i for i in range(len(STEPS)) if text == str(i + 1)), None)
 
 
 def warm() -> None:

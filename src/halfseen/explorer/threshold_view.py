@@ -11,13 +11,20 @@ from halfseen import theory
 from halfseen.censorship import MultiThreshold
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.controls import Control
-from halfseen.explorer.view import Picture, Rows, View, listed
+from halfseen.explorer.view import REPLICATIONS, SEED, Picture, Rows, View, listed
 from halfseen.tables import show
 
 POINTS = 81
+HORIZONS = 9  # at which potentials are drawn
 SLICES = 60  # of the ball's picture, per region
 REGIONS = (2, 5)
 SMALLEST = 0.02
+SHADE = {
+    "field": "p",
+    "type": "quantitative",
+    "scale": {"domain": [0, 1], "scheme": "blues"},
+    "legend": {"title": "p", "format": "%", "gradientLength": 160},
+}
 OVERLAP = 0.006  # of slices, so that no gap shows between them
 
 
@@ -33,17 +40,25 @@ class ThresholdView(View):
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control(
-            "degrees", "Angle of the threshold, degrees", 1.0, 89.0, 1.0, (60.0,), entries=(1, 4)
+            "degrees",
+            "Angle of the threshold, degrees",
+            1.0,
+            89.0,
+            1.0,
+            (60.0,),
+            entries=(1, 4),
+            rises=True,
         ),
         Control(
             "observe",
-            "Probability of being seen, from below up",
+            "Probability of being seen, by region from below up",
             SMALLEST,
             1.0,
             0.01,
             (1.0, 0.75),
             entries=REGIONS,
             follows=("degrees", 1),
+            first=0,
         ),
         Control("dimension", "Dimension d", 2, 10, 1, 3, whole=True),
         Control("regularization", "Ridge, lambda", 0.1, 100.0, 0.1, 1.0, log=True),
@@ -76,9 +91,10 @@ class ThresholdView(View):
 
     def pictures(self) -> list[Picture]:
         """Return the regions, the path, its potential and the dimension against p."""
-        return [self._globe(), self._design(), self._potential(), self._dimension()]
+        ball = self._sphere() if self.values["dimension"] == 3 else self._disc()
+        return [ball, self._design(), self._potential(), self._dimension()]
 
-    def _globe(self) -> Picture:
+    def _disc(self) -> Picture:
         edges, chances = self.model.along_direction(2)
         rows: Rows = []
         for region, p in enumerate(chances[::2].tolist()):
@@ -99,23 +115,45 @@ class ThresholdView(View):
                 "y2": {"field": "up_to"},
                 "x": parts.axis("left", "across it", scale={"domain": [-1, 1], "nice": False}),
                 "x2": {"field": "right"},
-                "color": {
-                    "field": "p",
-                    "type": "quantitative",
-                    "scale": {"domain": [0, 1], "scheme": "blues"},
-                    "legend": {"title": "p", "format": "%", "gradientLength": 160},
-                },
+                "color": SHADE,
                 "tooltip": parts.told(("region", "region"), ("p", "seen with probability")),
             },
         }
-        return Picture(
-            "globe",
-            "Who is seen",
-            "The ball from the side; the direction of the censorship points up. Dark regions are"
-            " seen often.",
-            parts.chart([area], height=260, width=260, autosize={"type": "pad"}),
-            rows,
-        )
+        return _globe([area], rows)
+
+    def _sphere(self) -> Picture:
+        """Return the sphere seen from slightly above, each region a cap over the one below."""
+        caps = [
+            {"type": "Polygon", "coordinates": [[[-turn, angle] for turn in range(0, 361, 5)]]}
+            for angle in self.values["degrees"]
+        ]
+        rows: Rows = [
+            {"type": "Feature", "geometry": shape, "region": region, "p": p}
+            for region, (shape, p) in enumerate(
+                zip([{"type": "Sphere"}, *caps], self.values["observe"], strict=True)
+            )
+        ]
+        look = {"type": "orthographic", "rotate": [-20, -25, 0]}
+        regions = {
+            "mark": {"type": "geoshape", "stroke": parts.MUTED, "strokeWidth": 1},
+            "projection": look,
+            "encoding": {
+                "color": SHADE,
+                "tooltip": parts.told(("region", "region"), ("p", "seen with probability")),
+            },
+        }
+        lines = {
+            "data": {"graticule": {"step": [30, 15]}},
+            "mark": {
+                "type": "geoshape",
+                "filled": False,
+                "stroke": parts.MUTED,
+                "opacity": 0.35,
+                "aria": False,
+            },
+            "projection": look,
+        }
+        return _globe([regions, lines], rows)
 
     def _times(self) -> np.ndarray:
         path = self.path
@@ -176,7 +214,7 @@ class ThresholdView(View):
 
     def _potential(self) -> Picture:
         path, model = self.path, self.model
-        horizons = np.geomspace(10.0, 1e5, 9)
+        horizons = np.geomspace(10.0, 1e5, HORIZONS)
         names = ["J* of any policy", "J of the path"]
         rows: Rows = []
         for horizon in horizons.tolist():
@@ -247,5 +285,44 @@ model = MultiThreshold(
 )
 path = theory.information_path(model, regularization={ridge})
 print(path)
-print(theory.worst_case_potential(model, horizon=1000, regularization={ridge}))
+for horizon in np.geomspace(10, 100_000, {HORIZONS}):
+    most = theory.worst_case_potential(model, horizon=horizon, regularization={ridge})
+    print(f"{{horizon:,.0f}} rounds: J {{path.potential(horizon):.4g}}, J* {{most.value:.4g}}")
 """
+
+    def toml(self) -> str:
+        """Return a study in TOML of LinUCB on the ball under this censorship."""
+        values = self.values
+        direction = [0] * (values["dimension"] - 1) + [1]
+        return f"""\
+# LinUCB where the best action is at the pole.
+horizon = 2000
+replications = {REPLICATIONS}
+seed = {SEED}
+
+[problems.ball]
+kind = "linear"
+theta = {direction}
+noise = 0.5
+
+[censorships.thresholds]
+kind = "multi-threshold"
+thresholds = {list(self.model.thresholds)}
+observe = {listed(values["observe"])}
+direction = {direction}
+
+[policies.LinUCB]
+kind = "lin-ucb"
+regularization = {values["regularization"]:.10g}
+"""
+
+
+def _globe(layers: list[parts.Spec], rows: Rows) -> Picture:
+    return Picture(
+        "globe",
+        "Who is seen",
+        "The ball: a disc for d = 2, a sphere from slightly above for d = 3, from the side for"
+        " more. The direction of the censorship points up, and dark regions are seen often.",
+        parts.chart(layers, height=260, width=260, autosize={"type": "pad"}),
+        rows,
+    )

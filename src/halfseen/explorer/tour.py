@@ -38,10 +38,11 @@ STEPS = (
     ),
     Step(
         "thresholds",
-        "degrees=60&observe=1,0.3&dimension=3&regularization=1",
+        "degrees=60&observe=1,0.75&dimension=3&regularization=1",
         "Actions instead of arms",
-        "Here what is seen depends on the direction of an action. Watch the effective dimension of"
-        " the paper's path stay below d / p_min while the pole is seen less and less.",
+        "Here what is seen depends on the direction of an action. The effective dimension of the"
+        " paper's path is 3.5, below d / p_min, which is 4, because region 0 stays worth playing."
+        " Drag p of region 1 down: from 0.375 on only region 1 is left, and the two agree.",
     ),
     Step(
         "missing-not-at-random",

@@ -12,6 +12,7 @@ from halfseen.explorer.controls import Control, read_all
 from halfseen.studies.study import Study
 
 Rows = list[dict[str, Any]]
+REPLICATIONS, SEED = 128, 1  # of what is played
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class View(ABC):
 
     def check(self) -> None:
         """Refuse settings that do not fit each other."""
-        self.answers()
+        self.study()
 
     @property
     def address(self) -> str:
@@ -94,11 +95,11 @@ class View(ABC):
     def python(self) -> str:
         """Return Python code that computes the same."""
 
+    @abstractmethod
     def toml(self) -> str:
-        """Return a study in TOML that plays the same; empty if nothing is played."""
-        return ""
+        """Return a study of the same in TOML, the one that is played if one is."""
 
-    def study(self, replications: int, seed: int) -> Study | None:
+    def study(self) -> Study | None:
         """Return what is played on the page, if anything."""
         return None
 
@@ -112,7 +113,6 @@ class View(ABC):
             "pictures": [picture.to_dict() for picture in self.pictures()],
             "python": self.python(),
             "toml": self.toml(),
-            "plays": self.toml() != "",
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from halfseen.tables import brief, listed, percent
+from halfseen.tables import brief, percent
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -77,7 +77,8 @@ def _cost(found: Audit) -> list[str]:
 
 
 def _few(names: tuple[str, ...]) -> str:
-    return listed((*map(shortened, names[:3]), *names[3:]), 3)
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return ", ".join(map(shortened, names[:3])) + more
 
 
 def _nothing_within(found: Audit, of: str = "") -> str:

@@ -100,7 +100,7 @@
           });
           slider.setAttribute(
             "aria-label",
-            many ? `${control.label}, number ${i + 1}` : control.label,
+            many ? `${control.label}, number ${control.first + i}` : control.label,
           );
           slider.value = toSlider(control, value);
           slider.addEventListener("input", () => {
@@ -111,7 +111,7 @@
             text(control).value = values(control).join(",");
             soon();
           });
-          const label = many ? [make("span", { className: "number" }, String(i + 1))] : [];
+          const label = many ? [make("span", { className: "number" }, String(control.first + i))] : [];
           field.append(make("div", { className: "slider" }, ...label, slider, output));
         });
         if (control.entries && !control.follows) field.append(resize(control));
@@ -125,7 +125,8 @@
       const group = [control, ...followers(control)];
       const change = (grow) => () => {
         for (const each of group) {
-          if (grow) each.value.push(each.value[each.value.length - 1]);
+          const last = each.value[each.value.length - 1];
+          if (grow) each.value.push(each.rises ? short((last + each.high) / 2) : last);
           else each.value.pop();
         }
         build();
@@ -175,17 +176,17 @@
       listening?.close();
       const address = query();
       const begun = performance.now();
-      let answer;
+      let content;
       try {
-        answer = await fetch(`${prefix}/${state.view}/picture?${address}`, {
+        const answer = await fetch(`${prefix}/${state.view}/picture?${address}`, {
           signal: asked.signal,
         });
+        content = await answer.json();
       } catch (error) {
         if (error.name !== "AbortError") tell("The server does not answer. The last picture stays.");
         return;
       }
-      const content = await answer.json();
-      if (!answer.ok) {
+      if (content.sentence) {
         tell(content.sentence);
         return;
       }
@@ -220,8 +221,20 @@
       event.preventDefault();
       refresh();
     });
+    // A longer or shorter list makes those that go with it as long.
+    const fit = (leader) => {
+      const entries = (control) => text(control).value.split(",");
+      for (const control of followers(leader)) {
+        const found = entries(control);
+        const wanted = entries(leader).length + control.follows[1];
+        while (found.length < wanted) found.push(found[found.length - 1]);
+        text(control).value = found.slice(0, Math.max(1, wanted)).join(",");
+      }
+    };
     form.addEventListener("change", (event) => {
-      if (event.target.type === "text") refresh();
+      if (event.target.type !== "text") return;
+      fit(state.controls.find((control) => control.name === event.target.name));
+      refresh();
     });
     const share = byId("share");
     share.hidden = false;
@@ -233,26 +246,32 @@
   // --- your log --------------------------------------------------------------------------------
   const log = byId("log");
   if (log) {
-    let body = null;
-    const send = async (what, address = "") => {
-      const answer = await fetch(`${prefix}/log/${what}?${address}`, { method: "POST", body });
+    let chosen = null; // the last file, refused or not
+    let body = null; // the file whose columns are listed
+    let audited = null; // the file whose audit is shown
+    const send = async (what, file) => {
+      const given = new URLSearchParams(new FormData(log));
+      const answer = await fetch(`${prefix}/log/${what}?${given}`, { method: "POST", body: file });
       const content = await answer.json();
-      if (!answer.ok) throw new Error(content.sentence);
+      if (content.sentence) throw new Error(content.sentence);
       return content;
     };
-    const attempt = async (work) => {
+    const attempt = async (work, file) => {
       try {
         await work();
         tell("");
       } catch (error) {
-        tell(error.message || "The server does not answer.");
+        const other = audited && audited !== file;
+        const still = other ? ` What is shown below is still ${audited.name}.` : "";
+        tell(`${file.name}: ${error.message || "The server does not answer."}${still}`);
       }
     };
     const take = (file) =>
       attempt(async () => {
+        chosen = file;
+        const { columns, guess, roles } = await send("columns", file);
         body = file;
         byId("file-name").textContent = file.name;
-        const { columns, guess, roles } = await send("columns");
         byId("roles").replaceChildren(
           ...roles.map((role) => {
             const options = ["", ...columns].map((name) =>
@@ -264,10 +283,11 @@
         );
         byId("go").hidden = false;
         if (guess.action && (guess.reward || guess.observed)) await look();
-      });
+      }, file);
     const look = async () => {
-      const roles = new URLSearchParams(new FormData(log));
-      const content = await send("audit", roles.toString());
+      const file = body;
+      const content = await send("audit", file);
+      audited = file;
       byId("warnings").replaceChildren(
         ...content.warnings.map(({ text, voids }) =>
           make("p", { className: voids ? "warning voids" : "warning" }, text),
@@ -303,7 +323,10 @@
     });
     log.addEventListener("submit", (event) => {
       event.preventDefault();
-      attempt(look);
+      if (body) attempt(look, body);
+    });
+    log.elements.encoding.addEventListener("change", () => {
+      if (chosen) take(chosen);
     });
     document.addEventListener("dragover", (event) => event.preventDefault());
     document.addEventListener("drop", (event) => {

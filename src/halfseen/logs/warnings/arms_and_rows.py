@@ -20,9 +20,9 @@ def never_seen(counts: Counts) -> list[LogWarning]:
         LogWarning(
             "never-seen",
             f"{_arms(len(arms))} played but never seen: {listed(arms)}.",
-            "Nothing can be learned about them, and the factor speaks of the other arms only. Where"
-            " a rate of theirs is needed, as by `invest`, it is borrowed from the others.",
-            "Collect some of their feedback, or leave them out.",
+            "Nothing can be learned there, and the factor speaks of the other arms only. Where a"
+            " rate is needed nonetheless, as by `invest`, it is borrowed from the others.",
+            "Collect some feedback there, or leave these decisions out.",
             {"arms": len(arms), "rows": int(counts.rows[counts.seen == 0].sum())},
         )
     ]
@@ -37,7 +37,7 @@ def few_rows(counts: Counts) -> list[LogWarning]:
     return [
         LogWarning(
             "few-seen",
-            f"{_arms(len(arms))} seen fewer than {FEW} times: {listed(arms)}.",
+            f"{_arms(len(arms))} seen fewer than {FEW} times and not always: {listed(arms)}.",
             "1/p of such an arm is uncertain by a factor, so the effective dimension is too.",
             "Read its interval, not its value, or wait for more rows.",
             {"arms": len(arms)},

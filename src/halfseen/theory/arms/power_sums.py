@@ -3,6 +3,7 @@ r"""Sums of inverse powers, :math:`\sum_{n<N}(n+\lambda)^{-\alpha}`, for arbitra
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy import special
@@ -86,6 +87,7 @@ def _boundary(point: Vector, alpha: float) -> Vector:
     return _power(point, alpha) * (0.5 + series / point)
 
 
+@cache
 def _coefficients(alpha: float) -> list[float]:
     """Return B_2k (alpha)_(2k-1) / (2k)! for k = 1, 2, ..."""
     bernoulli = special.bernoulli(2 * EULER_MACLAURIN_TERMS)
