@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from halfseen import value
 from halfseen.values.gamma_value import gamma_bounds, in_cells, tipping
 from halfseen.values.influence import Sample
 from values import golden_log as log
@@ -83,3 +84,46 @@ def test_standard_errors_of_bounds_are_those_of_many_logs():
     low, high, low_error, high_error = np.array(ends).T
     assert low_error.mean() == pytest.approx(low.std(), rel=0.12)  # 400 logs: 3.5% per error
     assert high_error.mean() == pytest.approx(high.std(), rel=0.12)
+
+
+def two_rates(rng, rows=2000):
+    """Return a log of rewards near 9 and 1, arms logged 90% and 10%, 30% missing."""
+    b = rng.random(rows) < 0.1
+    paid = np.where(b, 1 + 0.1 * rng.normal(size=rows), 9 + 0.5 * rng.normal(size=rows))
+    return {
+        "arm": np.where(b, "b", "a"),
+        "paid": np.where(rng.random(rows) < 0.3, np.nan, paid),
+        "chance": np.where(b, 0.1, 0.9),
+    }
+
+
+COLUMNS = {"action": "arm", "reward": "paid", "target": {"a": 0.5, "b": 0.5}}
+
+
+@pytest.mark.parametrize("propensity", ["chance", None])
+def test_errors_count_what_divides_the_weights(propensity):
+    """With nothing missing, bounds are SNIPW; with shares for propensities, means of the arms."""
+    rows = two_rates(np.random.default_rng(0))
+    rows["paid"] = np.where(np.isnan(rows["paid"]), 5.0, rows["paid"])
+    found = value(rows, propensity=propensity, **COLUMNS)
+    by = {one.name: one for one in found.alternatives}
+    one = by["DR" if propensity is None else "SNIPW"]
+    bound = found.bounds(1.0)
+    assert bound.low == pytest.approx(one.value, abs=1e-12)
+    assert bound.low_error == pytest.approx(one.standard_error, rel=0.01)
+    apart = found.bounds(1.0, difference=True)
+    if propensity is None:
+        assert apart.low_error == pytest.approx(found.difference.standard_error, rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("propensity", ["chance", None])
+def test_intervals_of_bounds_cover_where_arms_pay_differently(propensity):
+    rng = np.random.default_rng(2)
+    held = []
+    for _ in range(200):
+        found = value(two_rates(rng), propensity=propensity, **COLUMNS)
+        low, high = found.bounds(1.0).interval(0.95)
+        first, last = found.bounds(1.0, difference=True).interval(0.95)
+        held.append((low <= 5.0 <= high, first <= 5.0 - 8.2 <= last))
+    assert np.mean(held, axis=0) == pytest.approx([0.95, 0.95], abs=3 * math.sqrt(0.0475 / 200))

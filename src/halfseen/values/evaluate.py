@@ -20,7 +20,7 @@ from halfseen.logs.source import open_log
 from halfseen.logs.warnings.written_values import one_value
 from halfseen.tables import listed
 from halfseen.values.cell_errors import FEW, CellMeans, few_rewards
-from halfseen.values.gamma_value import in_cells, tipping
+from halfseen.values.gamma_value import tipping, weighted_cells
 from halfseen.values.influence import (
     CLIPPED,
     ESTIMATORS,
@@ -324,12 +324,8 @@ class _Evaluation:
         if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
         sample = self.log.sample
-        shares = [w * (sample.size / (sample.count @ w)) for w in self.weights]
-        apart = shares[0] - shares[1] if len(values) > 1 else None
-        cells = None
-        if not self.log.by_row:
-            of_apart = None if apart is None else in_cells(sample, self.log.cell, apart)
-            cells = in_cells(sample, self.log.cell, shares[0]), of_apart
+        bounded = weighted_cells(self.log, self.policies, self.weights)
+        apart, of_apart = bounded[1] if len(bounded) > 1 else (None, None)
         return PolicyValue(
             estimator=chosen,
             level=self.level,
@@ -344,12 +340,12 @@ class _Evaluation:
             certain=self._certain(sample, self.influence("clipped IPW", 0)),
             diagnostics=self.diagnostics,
             tipping_gamma=None
-            if apart is None or not (cells and cells[1])
-            else tipping(cells[1], apart),
+            if apart is None or of_apart is None or self.log.by_row
+            else tipping(of_apart, apart),
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),
-            cells=cells,
-            weights=(shares[0], apart),
+            cells=None if self.log.by_row else (bounded[0][1], of_apart),
+            weights=(bounded[0][0], apart),
         )
 
     def _bootstrapped(
