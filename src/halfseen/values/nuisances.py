@@ -58,7 +58,7 @@ class NuisanceModel(ByValue):
     known
         Known probabilities of being seen, per group; None to estimate them.
     by_time
-        Whether folds are blocks of time.
+        Whether folds are blocks of time, rather than rows at random.
     """
 
     observe: str
@@ -142,7 +142,7 @@ def observation_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
     """Return cross-fitted probabilities of being seen: a regression per arm on the features."""
     design, seen = _design(log), log.sample.seen
     p = np.empty(len(seen))
-    for fold in _folds(len(seen), by_time):
+    for fold in _folds(log, by_time):
         for arm in range(len(log.arms)):
             inside = log.arm == arm
             train, test = inside & ~fold, inside & fold
@@ -159,7 +159,7 @@ def outcome_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
     """Return cross-fitted expected rewards of every arm: a regression per arm on seen rows."""
     design, sample = _design(log), log.sample
     q = np.empty((len(log.arm), len(log.arms)))
-    for fold in _folds(len(log.arm), by_time):
+    for fold in _folds(log, by_time):
         for arm in range(len(log.arms)):
             inside = (log.arm == arm) & sample.seen
             train = inside & ~fold
@@ -178,10 +178,27 @@ def _design(log: LogGroups) -> Vector:
     return np.column_stack([log.features, dummies.astype(float)])
 
 
-def _folds(rows: int, by_time: bool) -> list[NDArray[np.bool_]]:
-    place = np.arange(rows)
-    number = place * FOLDS // max(rows, 1) if by_time else place % FOLDS
+def _folds(log: LogGroups, by_time: bool) -> list[NDArray[np.bool_]]:
+    """Return blocks of time if every arm was played in two of them, else rows by a hash.
+
+    Rows in turn would put an arm into one fold where arms take turns.
+    """
+    place = np.arange(len(log.arm), dtype=np.uint64)
+    blocks = (place * np.uint64(FOLDS) // np.uint64(max(len(place), 1))).astype(np.int64)
+    pairs = np.unique(log.arm * FOLDS + blocks) // FOLDS
+    if by_time and np.bincount(pairs, minlength=len(log.arms)).min() > 1:
+        number = blocks
+    else:
+        number = (_hashed(place) % np.uint64(FOLDS)).astype(np.int64)
     return [number == fold for fold in range(FOLDS)]
+
+
+def _hashed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix whole numbers as the generator splitmix64 does; products wrap around."""
+    mixed = number * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def _model(kind: str) -> Any:
