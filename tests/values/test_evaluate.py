@@ -330,7 +330,7 @@ def test_estimated_propensities_are_said():
 
 
 BAD = [
-    ({"target": {"a": 0.7, "b": 0.2}}, r"sum to 1; got 'a sum of 0.9 over each arm'"),
+    ({"target": {"a": 0.7, "b": 0.2}}, r"sum to 1; got 'a sum of 0.9 over all arms'"),
     ({"target": {"a": 0.5, "z": 0.5}}, r"must play arms that the log has \(a, b\)"),
     ({"target": {"a": -0.1, "b": 1.1}}, r"`target\[a\]` must be a finite number"),
     ({"target": "third"}, r"got 'a sum of 0.666 over the arms played'. Give all digits"),
