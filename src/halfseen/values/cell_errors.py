@@ -108,6 +108,11 @@ class CellMeans(ByValue):
             table = sum_by(log.context, count, len(log.contexts))[:, None] * policy.table
         return np.asarray(table.ravel() if self.by_context else table.sum(axis=0))
 
+    def slopes(self, found: Influence, played: Vector) -> Vector:
+        """Return the derivative of an estimate in each reward, that through the means included."""
+        own = (played - self.total(found.slopes)) / np.maximum(self.seen, 1.0)
+        return np.where(self.sample.seen, found.slopes + own[self.cell], 0.0)
+
     def error(self, found: Influence, played: Vector) -> tuple[float, float]:
         """Return the standard error of an estimate that adds weighted residuals to cell means.
 
@@ -120,8 +125,7 @@ class CellMeans(ByValue):
         played
             Decisions that the policy makes in each cell, or the difference of two policies.
         """
-        own = (played - self.total(found.slopes)) / np.maximum(self.seen, 1.0)
-        slopes = np.where(self.sample.seen, found.slopes + own[self.cell], 0.0)
+        slopes = self.slopes(found, played)
         spread = np.sqrt(self.seen / np.maximum(self.seen - 1.0, 1.0))[self.cell]
         away = self.sample.reward - self.mean[self.cell]
         adjusted = Influence(

@@ -22,6 +22,7 @@ from halfseen.logs.missing_bounds import HUGE, expectile_bounds
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.values.influence import Influence, Sample, normal_interval
 from halfseen.values.log_groups import LogGroups
+from halfseen.values.rare_rewards import lacking_variance
 from halfseen.values.target_policy import PolicyOnLog
 
 
@@ -215,7 +216,9 @@ def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
         mean = np.where(smallest, low, high)
         tilt = np.where(smallest, 1.0 / gamma, gamma)
         values = _influence(cells, weight, lacking, mean, tilt)
-        found.append((values.estimate(sample), values.error(sample)))
+        slopes = _two_valued_slopes(cells, weight, lacking, tilt)
+        error = math.sqrt(lacking_variance(sample, (cell,), slopes))
+        found.append((values.estimate(sample), math.hypot(values.error(sample), error)))
     return GammaBounds(gamma, found[0][0], found[1][0], found[0][1], found[1][1])
 
 
@@ -238,6 +241,22 @@ def _influence(
     rate = known + np.divide(turned, weight, out=np.zeros(len(cell)), where=weight != 0.0)
     values = weight * known + turned + _of_divisors(cells, rate)
     return Influence(values, np.where(sample.seen, weight, 0.0) + slopes)
+
+
+def _two_valued_slopes(cells: Cells, weight: Vector, lacking: Vector, tilt: Vector) -> Vector:
+    r"""Return the derivative of a bound in each reward, where rewards have two values.
+
+    With the share s of the larger one, that of the expectile is :math:`t/(t s + 1 - s)^2` for the
+    tilt t.
+    """
+    rewards, known = cells.rewards, cells.known
+    share = (rewards.mean - rewards.least) / max(rewards.most - rewards.least, 1e-300)
+    per_reward = np.zeros(cells.cells)
+    finite = np.isfinite(tilt[known])
+    t = np.where(finite, tilt[known], 0.0)
+    rate = t / np.maximum(t * share + 1.0 - share, 1e-9) ** 2
+    per_reward[known] = lacking[known] / rewards.seen * rate
+    return np.where(cells.sample.seen, weight + cells.emphasis * per_reward[cells.cell], 0.0)
 
 
 def _of_divisors(cells: Cells, rate: Vector) -> Vector:
