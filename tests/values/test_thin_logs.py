@@ -158,3 +158,17 @@ def test_bootstrap_intervals_that_are_given_cover(estimator, contexts, rows):
             held.append(found.low <= 0.5 <= found.high)
     assert len(held) > 100
     assert np.mean(held) >= 0.93 - 2 * math.sqrt(0.93 * 0.07 / len(held))
+
+
+def test_nothing_is_certain_where_propensities_are_guessed():
+    rng = np.random.default_rng(1)
+    x = rng.random(20_000)
+    plays = rng.random(20_000) < 0.1 + 0.8 * x
+    rows = {"arm": np.where(plays, "b", "a"), "paid": (rng.random(20_000) < x).astype(float)}
+    found = value(rows, target={"b": 1}, **COLUMNS)
+    assert found.certain is None  # .587 of IPW by shares, where the truth is .5
+    assert "Certain" not in str(found)
+    known = rows | {"chance": np.where(plays, 0.1 + 0.8 * x, 0.9 - 0.8 * x)}
+    found = value(known, target={"b": 1}, propensity="chance", **COLUMNS)
+    assert 0.4 < found.certain < 0.5
+    assert "if propensities and probabilities of being seen are right" in str(found)

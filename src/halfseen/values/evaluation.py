@@ -173,7 +173,7 @@ class Evaluation:
 
     def _certain(self, sample: Sample, clipped: Influence) -> float | None:
         rewards = sample.reward[sample.seen]
-        if rewards.min() < 0.0 or abs(self.diagnostics.z) > FAR:
+        if self.log.propensity is None or rewards.min() < 0.0 or abs(self.diagnostics.z) > FAR:
             return None
         mean, variance = clipped.estimate(sample), clipped.variance(sample)
         width = self.threshold * float(rewards.max())
