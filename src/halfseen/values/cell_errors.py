@@ -134,7 +134,20 @@ class CellMeans(ByValue):
         )
         n, (variance, freedom) = self.sample.size, self.spread
         of_cells = self.total(slopes**2) * variance / n
-        more = float(of_cells[self.seen == 1.0].sum()) * n / (n - 1.0)
+        of_empty, freedom_of_empty = self._borrowed(played)
+        more = (float(of_cells[self.seen == 1.0].sum()) + float(of_empty.sum())) * n / (n - 1.0)
         whole = adjusted.variance(self.sample) + more
-        unsure = float(np.sum(of_cells**2 / freedom))
+        unsure = float(np.sum(of_cells**2 / freedom + of_empty**2 / freedom_of_empty))
         return math.sqrt(whole / n), max(whole**2 / unsure, 1.0) if unsure > 0.0 else math.inf
+
+    def _borrowed(self, played: Vector) -> tuple[Vector, Vector]:
+        """Return the variance of cells without rewards, which have the mean of their arm.
+
+        And its degrees of freedom. They differ from it as much as one reward of the arm does, or
+        less: the variance of a mean is part of that of a reward.
+        """
+        arms = self if not self.by_context else CellMeans(self.log, by_context=False)
+        arm = np.arange(self.cells) % len(self.log.arms)
+        variance, freedom = (of_arms[arm] for of_arms in arms.spread)
+        empty = self.seen == 0.0
+        return np.where(empty, played**2 * variance / self.sample.size, 0.0), freedom

@@ -83,7 +83,9 @@ class NuisanceModel(ByValue):
         if self.known is not None:
             p = self.known
         elif self.observe == "cells":
-            p = _share(seen_in, rows_in)[log.context, log.arm]
+            of_arms = _share(seen_in.sum(axis=0), rows_in.sum(axis=0))
+            rates = np.where(seen_in > 0.0, _share(seen_in, rows_in), of_arms)
+            p = rates[log.context, log.arm]
         elif self.observe == "arms":
             p = _share(seen_in.sum(axis=0), rows_in.sum(axis=0))[log.arm]
         else:
