@@ -127,3 +127,36 @@ def test_intervals_of_bounds_cover_where_arms_pay_differently(propensity):
         first, last = found.bounds(1.0, difference=True).interval(0.95)
         held.append((low <= 5.0 <= high, first <= 5.0 - 8.2 <= last))
     assert np.mean(held, axis=0) == pytest.approx([0.95, 0.95], abs=3 * math.sqrt(0.0475 / 200))
+
+
+def test_rewards_that_count_alike_in_a_cell_are_biased_where_propensities_look_at_more():
+    rng, rows, found = np.random.default_rng(0), 300, []
+    for _ in range(300):
+        x = rng.integers(0, 2, rows)
+        arm = (rng.random(rows)[:, None] > log.LOGGING.cumsum(axis=1)[x]).sum(axis=1)
+        seen = rng.random(rows) < np.array([0.75, 0.75, 0.5])[arm]
+        paid = np.where(seen, rng.random(rows) < log.Q[x, arm], 0.0)
+        decisions = Sample(np.ones(rows), seen, paid, np.zeros(rows))
+        weight = log.TARGET[x, arm] / log.LOGGING[x, arm]
+        share = weight / weight.mean()
+        alike = gamma_bounds(in_cells(decisions, arm), weight, 1.0)
+        weighted = gamma_bounds(in_cells(decisions, arm, share), share, 1.0)
+        found.append((alike.low, weighted.low))
+    bias = np.mean(found, axis=0) - 0.5 * (log.TARGET * log.Q).sum()
+    error = np.std(found, axis=0) / math.sqrt(300)
+    assert bias[0] > 4 * error[0]
+    assert abs(bias[1]) < 3 * error[1]
+
+
+def test_bounds_of_twelve_decisions_in_an_evaluation():
+    rows = {
+        "arm": log.ARM,
+        "paid": log.REWARD,
+        "chance": log.LOGGING[log.X, log.ARM],
+        "pi": log.TARGET[log.X, log.ARM],
+    }
+    options = COLUMNS | {"target": "pi", "propensity": "chance"}
+    found = value(rows, **options)
+    assert found.bounds(1.0).low == pytest.approx(0.531784, abs=1e-6)
+    assert found.bounds(2.0).low == pytest.approx(0.469137, abs=1e-6)
+    assert found.bounds(2.0).high == pytest.approx(0.594409, abs=1e-6)
