@@ -338,6 +338,8 @@ BAD = [
     ({"target": "nowhere"}, "`target` must be a column of the log"),
     ({"target": {"x": {"a": 1}}}, "must name every context of the log"),
     ({"target": lambda columns: [[1.0]]}, "must return 1 rows of probabilities, one per arm"),
+    ({"target": "arm"}, "`target` must hold numbers.*2,000 other cells in column arm"),
+    ({"target": MIX, "compare": "arm"}, "`compare` must hold numbers"),
     ({"target": MIX, "estimator": "Dr"}, "Did you mean 'DR'"),
     ({"target": MIX, "observe": "trees"}, "`observe` needs `features`"),
     ({"target": MIX, "observe": {"a": 0.2}}, "Add b."),

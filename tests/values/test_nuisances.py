@@ -6,7 +6,7 @@ import pytest
 from halfseen import value
 from halfseen.values.influence import Sample
 from halfseen.values.log_groups import LogGroups
-from halfseen.values.nuisances import _folds
+from halfseen.values.nuisances import _folds, _predicted
 
 
 def log_of(arm, arms):
@@ -58,3 +58,20 @@ def test_arms_that_take_turns_are_evaluated_by_features(estimator):
         estimator=estimator,
     )
     assert found.low < 0.5 < found.high
+
+
+def test_regressions_on_few_rows_take_one_thread(monkeypatch):
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    threads = []
+
+    class Model:
+        def fit(self, known, answers):
+            threads.extend(pool["num_threads"] for pool in threadpoolctl.threadpool_info())
+
+        def predict(self, asked):
+            return asked[:, 0]
+
+    monkeypatch.setattr("halfseen.values.nuisances._model", lambda kind: Model())
+    found = _predicted("regress trees", np.ones((50, 1)), np.ones(50), np.ones((3, 1)))
+    assert found.tolist() == [1.0] * 3
+    assert set(threads) == {1}

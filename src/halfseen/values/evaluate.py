@@ -127,7 +127,10 @@ def value(
         action, reward, observed, time, feedback_time, propensity=propensity, **described
     )
     source, notes = prepared(source, columns, window, now, empty_means)
-    decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
+    try:
+        decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
+    except InvalidInput as error:
+        raise _by_option(error, named)
     decisions, settled = settled_rows(decisions, window, now)
     notes = [*notes, *settled]
     roles = {"target": target if isinstance(target, str) else None, "observe": observe_column}
@@ -140,6 +143,14 @@ def value(
     found = _evaluated(groups, asked, settings)
     left, name = decisions.left_out, decisions.log.name
     return replace(found, notes=(*notes, *found.notes), log=name, left_out=left, asked=asked)
+
+
+def _by_option(error: InvalidInput, named: Mapping[str, Any]) -> InvalidInput:
+    """Return an error about a column under the option that named it: all are read as features."""
+    for field, name in named.items():
+        if error.field == "features" and str(error.value).endswith(f"in column {name}"):
+            return InvalidInput(field, error.requirement, error.value, error.fix)
+    return error
 
 
 def _checked_settings(asked: Mapping[str, Any]) -> dict[str, Any]:

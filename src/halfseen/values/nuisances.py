@@ -20,6 +20,7 @@ CUT = 0.01  # smallest estimated probability of being seen
 FOLDS = 5
 OBSERVE = ("cells", "arms", "logistic", "trees")
 OUTCOME = ("cells", "arms", "linear", "trees")
+FEW_ROWS = 20_000  # up to which a regression takes one thread: more wait for each other
 LEAST_ROWS = 10  # of an arm in a fold, to fit a regression rather than a mean
 
 
@@ -152,8 +153,7 @@ def observation_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
             if len(both) < LEAST_ROWS or both.all() or not both.any():
                 p[test] = both.mean() if len(both) else seen[inside].mean()
             elif test.any():
-                model = _model(f"classify {kind}").fit(design[train], both)
-                p[test] = model.predict_proba(design[test])[:, 1]
+                p[test] = _predicted(f"classify {kind}", design[train], both, design[test])
     return p
 
 
@@ -169,8 +169,7 @@ def outcome_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
             if train.sum() < max(LEAST_ROWS, design.shape[1] + 2):
                 q[fold, arm] = rewards.mean() if len(rewards) else 0.0
             else:
-                model = _model(f"regress {kind}").fit(design[train], rewards)
-                q[fold, arm] = model.predict(design[fold])
+                q[fold, arm] = _predicted(f"regress {kind}", design[train], rewards, design[fold])
     return q
 
 
@@ -201,6 +200,17 @@ def _hashed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def _predicted(kind: str, known: Vector, answers: Vector, asked: Vector) -> Vector:
+    """Fit a regression and return what it says of other rows."""
+    model = _model(kind)
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with threadpool_limits(1 if len(known) < FEW_ROWS else None):
+        model.fit(known, answers)
+        found = model.predict_proba(asked)[:, 1] if "classify" in kind else model.predict(asked)
+    return np.asarray(found)
 
 
 def _model(kind: str) -> Any:
