@@ -330,7 +330,7 @@ def test_estimated_propensities_are_said():
 
 
 BAD = [
-    ({"target": {"a": 0.7, "b": 0.2}}, r"sum to 1; got 'a sum of 0.9 over each arm'"),
+    ({"target": {"a": 0.7, "b": 0.2}}, r"sum to 1; got 'a sum of 0.9 over all arms'"),
     ({"target": {"a": 0.5, "z": 0.5}}, r"must play arms that the log has \(a, b\)"),
     ({"target": {"a": -0.1, "b": 1.1}}, r"`target\[a\]` must be a finite number"),
     ({"target": "third"}, r"got 'a sum of 0.666 over the arms played'. Give all digits"),
@@ -338,6 +338,8 @@ BAD = [
     ({"target": "nowhere"}, "`target` must be a column of the log"),
     ({"target": {"x": {"a": 1}}}, "must name every context of the log"),
     ({"target": lambda columns: [[1.0]]}, "must return 1 rows of probabilities, one per arm"),
+    ({"target": "arm"}, "`target` must hold numbers.*2,000 other cells in column arm"),
+    ({"target": MIX, "compare": "arm"}, "`compare` must hold numbers"),
     ({"target": MIX, "estimator": "Dr"}, "Did you mean 'DR'"),
     ({"target": MIX, "observe": "trees"}, "`observe` needs `features`"),
     ({"target": MIX, "observe": {"a": 0.2}}, "Add b."),

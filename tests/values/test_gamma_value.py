@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from halfseen import value
 from halfseen.values.gamma_value import gamma_bounds, in_cells, tipping
 from halfseen.values.influence import Sample
 from values import golden_log as log
@@ -83,3 +84,79 @@ def test_standard_errors_of_bounds_are_those_of_many_logs():
     low, high, low_error, high_error = np.array(ends).T
     assert low_error.mean() == pytest.approx(low.std(), rel=0.12)  # 400 logs: 3.5% per error
     assert high_error.mean() == pytest.approx(high.std(), rel=0.12)
+
+
+def two_rates(rng, rows=2000):
+    """Return a log of rewards near 9 and 1, arms logged 90% and 10%, 30% missing."""
+    b = rng.random(rows) < 0.1
+    paid = np.where(b, 1 + 0.1 * rng.normal(size=rows), 9 + 0.5 * rng.normal(size=rows))
+    return {
+        "arm": np.where(b, "b", "a"),
+        "paid": np.where(rng.random(rows) < 0.3, np.nan, paid),
+        "chance": np.where(b, 0.1, 0.9),
+    }
+
+
+COLUMNS = {"action": "arm", "reward": "paid", "target": {"a": 0.5, "b": 0.5}}
+
+
+@pytest.mark.parametrize("propensity", ["chance", None])
+def test_errors_count_what_divides_the_weights(propensity):
+    """With nothing missing, bounds are SNIPW; with shares for propensities, means of the arms."""
+    rows = two_rates(np.random.default_rng(0))
+    rows["paid"] = np.where(np.isnan(rows["paid"]), 5.0, rows["paid"])
+    found = value(rows, propensity=propensity, **COLUMNS)
+    by = {one.name: one for one in found.alternatives}
+    one = by["DR" if propensity is None else "SNIPW"]
+    bound = found.bounds(1.0)
+    assert bound.low == pytest.approx(one.value, abs=1e-12)
+    assert bound.low_error == pytest.approx(one.standard_error, rel=0.01)
+    apart = found.bounds(1.0, difference=True)
+    if propensity is None:
+        assert apart.low_error == pytest.approx(found.difference.standard_error, rel=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("propensity", ["chance", None])
+def test_intervals_of_bounds_cover_where_arms_pay_differently(propensity):
+    rng = np.random.default_rng(2)
+    held = []
+    for _ in range(200):
+        found = value(two_rates(rng), propensity=propensity, **COLUMNS)
+        low, high = found.bounds(1.0).interval(0.95)
+        first, last = found.bounds(1.0, difference=True).interval(0.95)
+        held.append((low <= 5.0 <= high, first <= 5.0 - 8.2 <= last))
+    assert np.mean(held, axis=0) == pytest.approx([0.95, 0.95], abs=3 * math.sqrt(0.0475 / 200))
+
+
+def test_rewards_that_count_alike_in_a_cell_are_biased_where_propensities_look_at_more():
+    rng, rows, found = np.random.default_rng(0), 300, []
+    for _ in range(300):
+        x = rng.integers(0, 2, rows)
+        arm = (rng.random(rows)[:, None] > log.LOGGING.cumsum(axis=1)[x]).sum(axis=1)
+        seen = rng.random(rows) < np.array([0.75, 0.75, 0.5])[arm]
+        paid = np.where(seen, rng.random(rows) < log.Q[x, arm], 0.0)
+        decisions = Sample(np.ones(rows), seen, paid, np.zeros(rows))
+        weight = log.TARGET[x, arm] / log.LOGGING[x, arm]
+        share = weight / weight.mean()
+        alike = gamma_bounds(in_cells(decisions, arm), weight, 1.0)
+        weighted = gamma_bounds(in_cells(decisions, arm, share), share, 1.0)
+        found.append((alike.low, weighted.low))
+    bias = np.mean(found, axis=0) - 0.5 * (log.TARGET * log.Q).sum()
+    error = np.std(found, axis=0) / math.sqrt(300)
+    assert bias[0] > 4 * error[0]
+    assert abs(bias[1]) < 3 * error[1]
+
+
+def test_bounds_of_twelve_decisions_in_an_evaluation():
+    rows = {
+        "arm": log.ARM,
+        "paid": log.REWARD,
+        "chance": log.LOGGING[log.X, log.ARM],
+        "pi": log.TARGET[log.X, log.ARM],
+    }
+    options = COLUMNS | {"target": "pi", "propensity": "chance"}
+    found = value(rows, **options)
+    assert found.bounds(1.0).low == pytest.approx(0.531784, abs=1e-6)
+    assert found.bounds(2.0).low == pytest.approx(0.469137, abs=1e-6)
+    assert found.bounds(2.0).high == pytest.approx(0.594409, abs=1e-6)

@@ -108,6 +108,11 @@ class CellMeans(ByValue):
             table = sum_by(log.context, count, len(log.contexts))[:, None] * policy.table
         return np.asarray(table.ravel() if self.by_context else table.sum(axis=0))
 
+    def slopes(self, found: Influence, played: Vector) -> Vector:
+        """Return the derivative of an estimate in each reward, that through the means included."""
+        own = (played - self.total(found.slopes)) / np.maximum(self.seen, 1.0)
+        return np.where(self.sample.seen, found.slopes + own[self.cell], 0.0)
+
     def error(self, found: Influence, played: Vector) -> tuple[float, float]:
         """Return the standard error of an estimate that adds weighted residuals to cell means.
 
@@ -120,8 +125,7 @@ class CellMeans(ByValue):
         played
             Decisions that the policy makes in each cell, or the difference of two policies.
         """
-        own = (played - self.total(found.slopes)) / np.maximum(self.seen, 1.0)
-        slopes = np.where(self.sample.seen, found.slopes + own[self.cell], 0.0)
+        slopes = self.slopes(found, played)
         spread = np.sqrt(self.seen / np.maximum(self.seen - 1.0, 1.0))[self.cell]
         away = self.sample.reward - self.mean[self.cell]
         adjusted = Influence(
@@ -130,7 +134,20 @@ class CellMeans(ByValue):
         )
         n, (variance, freedom) = self.sample.size, self.spread
         of_cells = self.total(slopes**2) * variance / n
-        more = float(of_cells[self.seen == 1.0].sum()) * n / (n - 1.0)
+        of_empty, freedom_of_empty = self._borrowed(played)
+        more = (float(of_cells[self.seen == 1.0].sum()) + float(of_empty.sum())) * n / (n - 1.0)
         whole = adjusted.variance(self.sample) + more
-        unsure = float(np.sum(of_cells**2 / freedom))
+        unsure = float(np.sum(of_cells**2 / freedom + of_empty**2 / freedom_of_empty))
         return math.sqrt(whole / n), max(whole**2 / unsure, 1.0) if unsure > 0.0 else math.inf
+
+    def _borrowed(self, played: Vector) -> tuple[Vector, Vector]:
+        """Return the variance of cells without rewards, which have the mean of their arm.
+
+        And its degrees of freedom. They differ from it as much as one reward of the arm does, or
+        less: the variance of a mean is part of that of a reward.
+        """
+        arms = self if not self.by_context else CellMeans(self.log, by_context=False)
+        arm = np.arange(self.cells) % len(self.log.arms)
+        variance, freedom = (of_arms[arm] for of_arms in arms.spread)
+        empty = self.seen == 0.0
+        return np.where(empty, played**2 * variance / self.sample.size, 0.0), freedom

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from halfseen import checks
 from halfseen.errors import InvalidInput
@@ -19,33 +16,19 @@ from halfseen.logs.settled_rows import settled_rows
 from halfseen.logs.source import open_log
 from halfseen.logs.warnings.written_values import one_value
 from halfseen.tables import listed
-from halfseen.values.cell_errors import FEW, CellMeans, few_rewards
-from halfseen.values.gamma_value import in_cells, tipping
-from halfseen.values.influence import (
-    CLIPPED,
-    ESTIMATORS,
-    Influence,
-    Sample,
-    empirical_bernstein,
-    influence,
-    normal_interval,
-)
+from halfseen.values.evaluation import Evaluation
+from halfseen.values.influence import ESTIMATORS
 from halfseen.values.log_groups import LogGroups, read_groups
 from halfseen.values.nuisances import (
     OBSERVE,
     OUTCOME,
     NuisanceModel,
-    Nuisances,
     known_column,
     known_rates,
 )
 from halfseen.values.overlap import check_policies, never_seen, rescaled
-from halfseen.values.policy_value import Estimate, PolicyValue
-from halfseen.values.resampling import action_weight, bootstrap, weighting
-from halfseen.values.target_policy import LOGGING, PolicyOnLog, Target, columns_of, policy_on
-from halfseen.values.weight_diagnostics import FAR, diagnose
-
-WEIGHTED_ONLY = ("IPW", "SNIPW", "clipped IPW")  # need no probabilities of arms not logged
+from halfseen.values.policy_value import PolicyValue
+from halfseen.values.target_policy import LOGGING, Target, columns_of, policy_on
 
 
 def value(
@@ -144,7 +127,10 @@ def value(
         action, reward, observed, time, feedback_time, propensity=propensity, **described
     )
     source, notes = prepared(source, columns, window, now, empty_means)
-    decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
+    try:
+        decisions = read_decisions(source, columns, as_filter(where, since, until, drop_arms))
+    except InvalidInput as error:
+        raise _by_option(error, named)
     decisions, settled = settled_rows(decisions, window, now)
     notes = [*notes, *settled]
     roles = {"target": target if isinstance(target, str) else None, "observe": observe_column}
@@ -157,6 +143,14 @@ def value(
     found = _evaluated(groups, asked, settings)
     left, name = decisions.left_out, decisions.log.name
     return replace(found, notes=(*notes, *found.notes), log=name, left_out=left, asked=asked)
+
+
+def _by_option(error: InvalidInput, named: Mapping[str, Any]) -> InvalidInput:
+    """Return an error about a column under the option that named it: all are read as features."""
+    for field, name in named.items():
+        if error.field == "features" and str(error.value).endswith(f"in column {name}"):
+            return InvalidInput(field, error.requirement, error.value, error.fix)
+    return error
 
 
 def _checked_settings(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +183,7 @@ def _evaluated(
             f"No reward was seen of {listed(unknown)}, which the logging policy plays: there is no"
             " comparison with it."
         )
-    found = _Evaluation(groups, model, fit, policies, settings["threshold"], settings["level"])
+    found = Evaluation(groups, model, fit, policies, settings["threshold"], settings["level"])
     options = {}
     if settings["interval"] == "bootstrap":
         options = {name: settings[name] for name in ("resamples", "seed")}
@@ -197,7 +191,7 @@ def _evaluated(
     return replace(
         result,
         notes=tuple(found.notes(bool(options), result.interval == "bootstrap")),
-        warnings=(*warnings, *found.diagnostics.troubles),
+        warnings=(*warnings, *result.diagnostics.troubles),
     )
 
 
@@ -239,160 +233,3 @@ def _model(
         if not log.by_row and given not in ("cells", "arms"):
             raise InvalidInput(field, "needs `features`", given, "Name columns, or use cells.")
     return NuisanceModel(observe, outcome, known, by_time)
-
-
-class _Evaluation:
-    """The estimates of one or two policies on a log."""
-
-    def __init__(
-        self,
-        log: LogGroups,
-        model: NuisanceModel,
-        fit: Nuisances,
-        policies: Sequence[PolicyOnLog],
-        threshold: float,
-        level: float,
-    ) -> None:
-        self.log, self.model, self.policies = log, model, policies
-        self.threshold, self.level = threshold, level
-        self.weightings = [weighting(log, fit, policy) for policy in policies]
-        self.weights = [action_weight(fit, policy) for policy in policies]
-        self.means = None
-        if model.outcome in ("cells", "arms"):
-            self.means = CellMeans(log, model.outcome == "cells")
-        first = self.weightings[0]
-        self.diagnostics = diagnose(log.sample, first.weight, self.weights[0], fit.propensity)
-
-    @property
-    def available(self) -> list[str]:
-        """The estimators that these policies allow."""
-        partial = any(np.isnan(w.expected).any() for w in self.weightings)
-        return [name for name in ESTIMATORS if not partial or name in WEIGHTED_ONLY]
-
-    def influence(self, estimator: str, policy: int) -> Influence:
-        return influence(estimator, self.log.sample, self.weightings[policy], self.threshold)
-
-    def _spread_is_not_error(self, estimator: str) -> bool:
-        """Return whether a bias, or the regression's error, enters that no influence value has."""
-        if estimator in ("clipped IPW", "clipped DR", "switch-DR"):
-            weights = (w.weight[self.log.sample.seen].max() for w in self.weightings)
-            return bool(max(weights) > self.threshold)
-        return estimator in ("DM", "DRos")
-
-    def _has_few_rewards(self, estimator: str) -> bool:
-        """Return whether means, or rates of being seen, of cells with few rewards enter."""
-        if estimator in WEIGHTED_ONLY:
-            by = "known" if self.model.known is not None else self.model.observe
-        else:
-            by = self.model.outcome
-        return by in ("cells", "arms") and few_rewards(self.log, by == "cells", self.policies)
-
-    def estimate(
-        self, name: str, found: Influence, estimator: str, of: Sequence[int] = (0,)
-    ) -> Estimate:
-        """Return the estimate of a policy, or of the first less the second."""
-        sample = self.log.sample
-        mean = found.estimate(sample)
-        if self._spread_is_not_error(estimator):
-            return Estimate(name, mean, math.nan, math.nan, math.nan)
-        error, freedom = found.error(sample), math.inf
-        if self.means is not None and estimator not in WEIGHTED_ONLY:
-            played = [self.means.played(self.policies[k]) for k in of]
-            error, freedom = self.means.error(found, played[0] - sum(played[1:]))
-        return Estimate(name, mean, error, *normal_interval(mean, error, self.level, freedom))
-
-    def result(self, estimator: str | None, options: dict[str, int]) -> PolicyValue:
-        """Return everything that does not depend on how the log was read."""
-        if estimator is not None and estimator not in self.available:
-            raise InvalidInput(
-                "estimator",
-                "needs the policy's probabilities of all arms, which its column does not tell",
-                estimator,
-                f"Use {' or '.join(WEIGHTED_ONLY[:2])}, or give probabilities by arm or context.",
-            )
-        chosen = estimator or ("DR" if "DR" in self.available else "SNIPW")
-        values = [self.influence(chosen, k) for k in range(len(self.policies))]
-        main = [
-            self.estimate(self.policies[k].name, found, chosen, (k,))
-            for k, found in enumerate(values)
-        ]
-        if len(values) > 1:
-            main.append(self.estimate("difference", values[0] - values[1], chosen, (0, 1)))
-        if options and self._has_few_rewards(chosen):
-            options = {}
-        refitted = self.model.refits and chosen != "clipped IPW"  # no refit cures its bias
-        if options and (refitted or not self._spread_is_not_error(chosen)):
-            main = self._bootstrapped(main, chosen, options)
-        sample = self.log.sample
-        shares = [w * (sample.size / (sample.count @ w)) for w in self.weights]
-        apart = shares[0] - shares[1] if len(values) > 1 else None
-        cells = None
-        if not self.log.by_row:
-            of_apart = None if apart is None else in_cells(sample, self.log.cell, apart)
-            cells = in_cells(sample, self.log.cell, shares[0]), of_apart
-        return PolicyValue(
-            estimator=chosen,
-            level=self.level,
-            interval="bootstrap" if options else "normal",
-            threshold=self.threshold,
-            target=main[0],
-            compared=main[1] if len(main) > 1 else None,
-            difference=main[2] if len(main) > 1 else None,
-            alternatives=tuple(
-                self.estimate(name, self.influence(name, 0), name) for name in self.available
-            ),
-            certain=self._certain(sample, self.influence("clipped IPW", 0)),
-            diagnostics=self.diagnostics,
-            tipping_gamma=None
-            if apart is None or not (cells and cells[1])
-            else tipping(cells[1], apart),
-            rows=int(sample.size),
-            seen=int(sample.count @ sample.seen),
-            cells=cells,
-            weights=(shares[0], apart),
-        )
-
-    def _bootstrapped(
-        self, main: list[Estimate], estimator: str, options: dict[str, int]
-    ) -> list[Estimate]:
-        drawn = bootstrap(self.log, self.model, self.policies, estimator, self.threshold, **options)
-        if len(main) > 1:
-            drawn = np.column_stack([drawn, drawn[:, 0] - drawn[:, 1]])
-        tail = (1.0 - self.level) / 2.0
-        low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
-        error = drawn.std(axis=0, ddof=1)
-        return [
-            replace(one, standard_error=float(s), low=float(a), high=float(b))
-            for one, s, a, b in zip(main, error, low, high, strict=True)
-        ]
-
-    def _certain(self, sample: Sample, clipped: Influence) -> float | None:
-        rewards = sample.reward[sample.seen]
-        if rewards.min() < 0.0 or abs(self.diagnostics.z) > FAR:
-            return None
-        mean, variance = clipped.estimate(sample), clipped.variance(sample)
-        width = self.threshold * float(rewards.max())
-        return empirical_bernstein(mean, variance, sample.size, width, 1.0 - self.level)
-
-    def notes(self, asked: bool, bootstrapped: bool) -> list[str]:
-        """Return what is true but changes little; a bootstrap may be asked for and not given."""
-        said = []
-        if asked and not bootstrapped:
-            said.append(
-                f"There is no bootstrap: where arms have fewer than {FEW} rewards in a context, its"
-                " intervals are too short. The normal ones are not."
-            )
-        if bootstrapped and not self.model.refits:
-            said.append("The bootstrap keeps the regressions fixed: it leaves their error out.")
-        if self.log.by_row:
-            said.append(
-                "There are no bounds for missing rewards that differ from seen ones: they cannot"
-                " look at features."
-            )
-        partial = [name for name in ESTIMATORS if name not in self.available]
-        if partial:
-            said.append(
-                "The policy is known for logged arms only: estimators that need the others"
-                f" ({', '.join(n for n in partial if n not in CLIPPED)}) are left out."
-            )
-        return said

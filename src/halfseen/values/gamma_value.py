@@ -8,7 +8,8 @@ rewards seen there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from halfseen.logs.group_sums import sum_by
 from halfseen.logs.missing_bounds import HUGE, expectile_bounds
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.values.influence import Influence, Sample, normal_interval
+from halfseen.values.log_groups import LogGroups
+from halfseen.values.rare_rewards import lacking_variance
+from halfseen.values.target_policy import PolicyOnLog
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,22 @@ class GammaBounds:
 
 
 @dataclass(frozen=True, eq=False)
+class Part(ByValue):
+    """A policy's weights, divided by their mean.
+
+    Attributes
+    ----------
+    weight
+        They, with a minus sign for the policy that is taken from another.
+    drawn
+        Cell and context of each group if shares of arms stand in for propensities, else None.
+    """
+
+    weight: Vector
+    drawn: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Cells(ByValue):
     """Which cell each group of decisions belongs to, and the rewards seen in each.
 
@@ -67,6 +87,8 @@ class Cells(ByValue):
         Their rewards.
     emphasis
         How much each group's rewards count in its cell.
+    parts
+        The policies that the weights come from; none if their means are taken as they are.
     """
 
     sample: Sample
@@ -74,6 +96,7 @@ class Cells(ByValue):
     known: NDArray[np.int64]
     rewards: SeenRewards
     emphasis: Vector
+    parts: tuple[Part, ...] = ()
 
     @property
     def cells(self) -> int:
@@ -136,6 +159,35 @@ def in_cells(sample: Sample, cell: NDArray[np.int64], weight: Vector | None = No
     return Cells(sample, cell, places[starts], rewards, emphasis)
 
 
+def weighted_cells(
+    log: LogGroups, policies: Sequence[PolicyOnLog], weights: Sequence[Vector]
+) -> list[tuple[Vector, Cells]]:
+    """Return the first policy's weights and cells, then those of its difference from the second.
+
+    Weights are divided by their mean, so that the value of a constant reward is that constant.
+
+    Parameters
+    ----------
+    log
+        The decisions.
+    policies
+        One or two.
+    weights
+        w of each.
+    """
+    sample, drawn = log.sample, None if log.propensity is not None else (log.cell, log.context)
+    parts = [
+        Part(sign * w / sample.mean(w), None if policy.is_logging else drawn)
+        for sign, policy, w in zip((1.0, -1.0), policies, weights, strict=False)
+    ]
+    found = []
+    for number in range(1, len(parts) + 1):
+        weight = np.sum([part.weight for part in parts[:number]], axis=0)
+        cells = in_cells(sample, log.cell, weight)
+        found.append((weight, replace(cells, parts=tuple(parts[:number]))))
+    return found
+
+
 def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
     r"""Bound the value of a policy, or a difference of two, at one Gamma.
 
@@ -143,7 +195,8 @@ def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
 
     with the expectile e of the cell, its rewards weighted as `in_cells` says, and psi of
     `halfseen.logs.missing_bounds.mean_bounds`. For a difference w is the difference of the weights,
-    and where a cell's missing weigh less than 0 its largest value has their smallest mean.
+    and where a cell's missing weigh less than 0 its largest value has their smallest mean. Weights
+    that were divided by their mean add -V (w - 1), with V the policy's part of the bound.
 
     Parameters
     ----------
@@ -163,7 +216,9 @@ def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
         mean = np.where(smallest, low, high)
         tilt = np.where(smallest, 1.0 / gamma, gamma)
         values = _influence(cells, weight, lacking, mean, tilt)
-        found.append((values.estimate(sample), values.error(sample)))
+        slopes = _two_valued_slopes(cells, weight, lacking, tilt)
+        error = math.sqrt(lacking_variance(sample, (cell,), slopes))
+        found.append((values.estimate(sample), math.hypot(values.error(sample), error)))
     return GammaBounds(gamma, found[0][0], found[1][0], found[0][1], found[1][1])
 
 
@@ -182,8 +237,48 @@ def _influence(
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = np.where(total > 0.0, lacking / total, 0.0)[cell] * heavy
     slopes[usable] = scaled[usable]
-    values = weight * np.where(sample.seen, sample.reward, mean[cell]) + slopes * away
+    known, turned = np.where(sample.seen, sample.reward, mean[cell]), slopes * away
+    rate = known + np.divide(turned, weight, out=np.zeros(len(cell)), where=weight != 0.0)
+    values = weight * known + turned + _of_divisors(cells, rate)
     return Influence(values, np.where(sample.seen, weight, 0.0) + slopes)
+
+
+def _two_valued_slopes(cells: Cells, weight: Vector, lacking: Vector, tilt: Vector) -> Vector:
+    r"""Return the derivative of a bound in each reward, where rewards have two values.
+
+    With the share s of the larger one, that of the expectile is :math:`t/(t s + 1 - s)^2` for the
+    tilt t.
+    """
+    rewards, known = cells.rewards, cells.known
+    share = (rewards.mean - rewards.least) / max(rewards.most - rewards.least, 1e-300)
+    per_reward = np.zeros(cells.cells)
+    finite = np.isfinite(tilt[known])
+    t = np.where(finite, tilt[known], 0.0)
+    rate = t / np.maximum(t * share + 1.0 - share, 1e-9) ** 2
+    per_reward[known] = lacking[known] / rewards.seen * rate
+    return np.where(cells.sample.seen, weight + cells.emphasis * per_reward[cells.cell], 0.0)
+
+
+def _of_divisors(cells: Cells, rate: Vector) -> Vector:
+    """Return what the means of weights, and the shares of arms, that divide add to influence.
+
+    The rate is by how much a decision's value changes with its weight.
+    """
+    sample, added = cells.sample, np.zeros(len(rate))
+    for part in cells.parts:
+        own = part.weight * rate
+        change = -sample.mean(own) * (np.abs(part.weight) - 1.0)
+        added += change
+        if part.drawn is not None:
+            cell, context = (_means(sample.count, own + change, of) for of in part.drawn)
+            added += context - cell
+    return added
+
+
+def _means(count: Vector, values: Vector, groups: NDArray[np.int64]) -> Vector:
+    """Return the mean of each group's decisions, at each of its entries."""
+    size = np.maximum(sum_by(groups, count), 1.0)
+    return np.asarray((sum_by(groups, count * values) / size)[groups])
 
 
 def tipping(cells: Cells, weight: Vector) -> float:

@@ -109,6 +109,16 @@ class Influence(ByValue):
         """Return the standard error of the mean."""
         return math.sqrt(self.variance(sample) / sample.size)
 
+    def skew(self, sample: Sample) -> float:
+        """Return the squared skewness of the values over their number; 0 if they are equal.
+
+        Rewards of a group count as if they were symmetric around their mean.
+        """
+        away, within = self.values - self.estimate(sample), self.slopes**2 * sample.within
+        squares = float(sample.count @ (away**2 + within))
+        cubes = float(sample.count @ (away**3 + 3.0 * away * within))
+        return cubes**2 / squares**3 if squares > 0.0 else 0.0
+
 
 def influence(
     estimator: str, sample: Sample, policy: Weighting, threshold: float = math.inf

@@ -20,6 +20,7 @@ CUT = 0.01  # smallest estimated probability of being seen
 FOLDS = 5
 OBSERVE = ("cells", "arms", "logistic", "trees")
 OUTCOME = ("cells", "arms", "linear", "trees")
+FEW_ROWS = 20_000  # up to which a regression takes one thread: more wait for each other
 LEAST_ROWS = 10  # of an arm in a fold, to fit a regression rather than a mean
 
 
@@ -58,7 +59,7 @@ class NuisanceModel(ByValue):
     known
         Known probabilities of being seen, per group; None to estimate them.
     by_time
-        Whether folds are blocks of time.
+        Whether folds are blocks of time, rather than rows at random.
     """
 
     observe: str
@@ -83,7 +84,9 @@ class NuisanceModel(ByValue):
         if self.known is not None:
             p = self.known
         elif self.observe == "cells":
-            p = _share(seen_in, rows_in)[log.context, log.arm]
+            of_arms = _share(seen_in.sum(axis=0), rows_in.sum(axis=0))
+            rates = np.where(seen_in > 0.0, _share(seen_in, rows_in), of_arms)
+            p = rates[log.context, log.arm]
         elif self.observe == "arms":
             p = _share(seen_in.sum(axis=0), rows_in.sum(axis=0))[log.arm]
         else:
@@ -142,7 +145,7 @@ def observation_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
     """Return cross-fitted probabilities of being seen: a regression per arm on the features."""
     design, seen = _design(log), log.sample.seen
     p = np.empty(len(seen))
-    for fold in _folds(len(seen), by_time):
+    for fold in _folds(log, by_time):
         for arm in range(len(log.arms)):
             inside = log.arm == arm
             train, test = inside & ~fold, inside & fold
@@ -150,8 +153,7 @@ def observation_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
             if len(both) < LEAST_ROWS or both.all() or not both.any():
                 p[test] = both.mean() if len(both) else seen[inside].mean()
             elif test.any():
-                model = _model(f"classify {kind}").fit(design[train], both)
-                p[test] = model.predict_proba(design[test])[:, 1]
+                p[test] = _predicted(f"classify {kind}", design[train], both, design[test])
     return p
 
 
@@ -159,7 +161,7 @@ def outcome_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
     """Return cross-fitted expected rewards of every arm: a regression per arm on seen rows."""
     design, sample = _design(log), log.sample
     q = np.empty((len(log.arm), len(log.arms)))
-    for fold in _folds(len(log.arm), by_time):
+    for fold in _folds(log, by_time):
         for arm in range(len(log.arms)):
             inside = (log.arm == arm) & sample.seen
             train = inside & ~fold
@@ -167,8 +169,7 @@ def outcome_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
             if train.sum() < max(LEAST_ROWS, design.shape[1] + 2):
                 q[fold, arm] = rewards.mean() if len(rewards) else 0.0
             else:
-                model = _model(f"regress {kind}").fit(design[train], rewards)
-                q[fold, arm] = model.predict(design[fold])
+                q[fold, arm] = _predicted(f"regress {kind}", design[train], rewards, design[fold])
     return q
 
 
@@ -178,10 +179,38 @@ def _design(log: LogGroups) -> Vector:
     return np.column_stack([log.features, dummies.astype(float)])
 
 
-def _folds(rows: int, by_time: bool) -> list[NDArray[np.bool_]]:
-    place = np.arange(rows)
-    number = place * FOLDS // max(rows, 1) if by_time else place % FOLDS
+def _folds(log: LogGroups, by_time: bool) -> list[NDArray[np.bool_]]:
+    """Return blocks of time if every arm was played in two of them, else rows by a hash.
+
+    Rows in turn would put an arm into one fold where arms take turns.
+    """
+    place = np.arange(len(log.arm), dtype=np.uint64)
+    blocks = (place * np.uint64(FOLDS) // np.uint64(max(len(place), 1))).astype(np.int64)
+    pairs = np.unique(log.arm * FOLDS + blocks) // FOLDS
+    if by_time and np.bincount(pairs, minlength=len(log.arms)).min() > 1:
+        number = blocks
+    else:
+        number = (_hashed(place) % np.uint64(FOLDS)).astype(np.int64)
     return [number == fold for fold in range(FOLDS)]
+
+
+def _hashed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix whole numbers as the generator splitmix64 does; products wrap around."""
+    mixed = number * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def _predicted(kind: str, known: Vector, answers: Vector, asked: Vector) -> Vector:
+    """Fit a regression and return what it says of other rows."""
+    model = _model(kind)
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with threadpool_limits(1 if len(known) < FEW_ROWS else None):
+        model.fit(known, answers)
+        found = model.predict_proba(asked)[:, 1] if "classify" in kind else model.predict(asked)
+    return np.asarray(found)
 
 
 def _model(kind: str) -> Any:

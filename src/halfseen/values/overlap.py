@@ -114,7 +114,8 @@ def check_overlap(
     table = _by_context(log, policy.table)
     rows, seen = log.by_cell(log.sample.count), log.by_cell(log.sample.count * log.sample.seen)
     needed = table > 0.0
-    strict = model.known is None and model.observe == "cells" and not log.by_row
+    guessed = model.known is None and model.observe == "cells" and log.propensity is None
+    strict = guessed and not log.by_row
     unplayed = needed & (rows == 0.0) & (not log.by_row)
     never = needed & (seen.sum(axis=0) == 0.0)
     unseen = needed & (rows > 0.0) & (seen == 0.0)
@@ -134,7 +135,9 @@ def check_overlap(
         fix = "Give the policy other arms there"
         if not lost.any():
             fix = "Give all digits if they are rounded, and other arms if it plays one never played"
-        fix += ', or observe="arms" if contexts are seen alike.' if unseen[lost].any() else "."
+        if unseen[lost].any():
+            fix += ', name `propensity`, or use observe="arms" if contexts are seen alike'
+        fix += "."
         raise InvalidInput(field, "must play what the log shows the reward of", what, fix + bounds)
     borrowed = [f"{log.arms[a]}{_where(log, x)}" for x, a in np.argwhere(unseen)]
     if not borrowed or log.by_row:

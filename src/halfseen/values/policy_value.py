@@ -72,8 +72,8 @@ class PolicyValue(Tabular, ByValue):
         The policy's value by every estimator, with normal intervals.
     certain
         Lower bound by Maurer and Pontil's inequality on clipped IPW, which holds for every sample
-        size if propensities are known; None if rewards can be negative or the mean weight is far
-        from 1.
+        size if propensities and probabilities of being seen are right; None if shares of arms stand
+        in for propensities, rewards can be negative or the mean weight is far from 1.
     diagnostics
         What the weights say.
     tipping_gamma
@@ -256,7 +256,8 @@ class PolicyValue(Tabular, ByValue):
         if self.certain is not None:
             parts.append(
                 f"Certain at {100 * self.level:g}% whatever the law of rewards up to the largest"
-                f" seen (clipped IPW, Maurer-Pontil): at least {show(self.certain)}."
+                " seen, if propensities and probabilities of being seen are right (clipped IPW,"
+                f" Maurer-Pontil): at least {show(self.certain)}."
             )
         if self.sensitivity is not None and self.seen < self.rows:
             differ = f"If missing rewards differ from seen ones:\n{self.sensitivity}"

@@ -134,7 +134,7 @@ def _by_arm(
             row[place[name]] = chance
         elif chance > 0.0:
             others[name] = chance
-    _check_sums(field, np.append(row, list(others.values()))[None], ("all rows",), "each arm")
+    _check_sums(field, np.append(row, list(others.values()))[None], ("all rows",), "all arms")
     return row, tuple(others)
 
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from halfseen.checks import Vector
+from halfseen.tables import listed
 from halfseen.values.influence import Sample
 
 HEAVY = 0.7  # Pareto k above which means of weights cannot be relied upon
 FEW = 30.0  # effective decisions below which a normal interval cannot be relied upon
 FAR = 4.0  # standard errors between mean(c) and 1 that propensities cannot explain by chance
 SHARE = 0.1  # of the whole weight on one decision
+SKEW = 0.07  # squared skewness over number of decisions, above which normal intervals are short
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Diagnostics:
         The smallest logging propensity where the policy may play.
     pareto_k
         Shape of the weights' tail; None where too few weights differ to fit it.
+    skew
+        Squared skewness of the decisions' values over their number, the larger of that of the value
+        and of the difference; None where rewards have two values, whose intervals allow for it.
+    equal
+        Arms, in a context, that a policy plays often and whose seen rewards are all equal.
     """
 
     mean_weight: float
@@ -44,10 +51,12 @@ class Diagnostics:
     largest_share: float
     smallest_propensity: float
     pareto_k: float | None
+    skew: float | None = None
+    equal: tuple[str, ...] = ()
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """What is wrong with the weights, in sentences; empty if nothing is."""
+        """What is wrong with the weights and rewards, in sentences; empty if nothing is."""
         said = []
         if self.pareto_k is not None and self.pareto_k > HEAVY:
             said.append(
@@ -65,6 +74,16 @@ class Diagnostics:
             said.append(
                 f"The weights have mean {self.mean_weight:.3g} instead of 1, {abs(self.z):.3g}"
                 " standard errors away: propensities or probabilities of being seen are wrong."
+            )
+        if self.equal:
+            said.append(
+                f"All rewards seen of {listed(list(self.equal))} are equal: how much they differ,"
+                " and so the interval, is not known."
+            )
+        if self.skew is not None and self.skew > SKEW:
+            said.append(
+                "A few large rewards decide the estimate (squared skewness over number of decisions"
+                f" {self.skew:.2f}, above {SKEW}): the interval is too short."
             )
         return tuple(said)
 

@@ -95,6 +95,9 @@ class ProxyUCB(CovariatePolicy):
     are singular, or an odds is negative, the bound of `HopefulUCB` is taken, and it is never
     exceeded.
 
+    Without `WithCovariate` in the study M has one value and tells nothing: the bound is always that
+    of `HopefulUCB`.
+
     Parameters
     ----------
     levels

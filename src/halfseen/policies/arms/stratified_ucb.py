@@ -112,6 +112,9 @@ class StratifiedUCB(CovariatePolicy):
     with :math:`q_m=N_{am}/N_a`; an arm of which some value was played and never seen comes first.
     It assumes rewards in [0, 1].
 
+    Without `WithCovariate` in the study M has one value, and this is an upper confidence bound on
+    the mean of the seen rewards.
+
     Parameters
     ----------
     levels

@@ -84,6 +84,7 @@ def weights_section(found: PolicyValue) -> Html:
     """Return the diagnostics, each with what it should be."""
     checked = found.diagnostics
     k = "–" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
+    skew = "–" if checked.skew is None else f"{checked.skew:.2g}"
     rows = [
         ("mean weight", f"{checked.mean_weight:.4g}", f"1; it is {checked.z:z.2f} errors away"),
         ("effective decisions", f"{checked.effective_rows:,.0f}", "30 or more"),
@@ -91,6 +92,7 @@ def weights_section(found: PolicyValue) -> Html:
         ("largest share of one decision", f"{checked.largest_share:.2%}", "10% or less"),
         ("smallest propensity", f"{checked.smallest_propensity:.3g}", "0.05 or more"),
         ("Pareto k of the weights", k, "0.7 or less; – if few weights differ"),
+        ("skewness² over decisions", skew, "0.07 or less; – if rewards have two values"),
     ]
     return section(
         "weights",
@@ -121,7 +123,8 @@ def estimates_section(found: PolicyValue, drawn: list[Figure]) -> Html:
     if found.certain is not None:
         text = (
             f"At least {show(found.certain)} at {found.level:.0%} for any number of decisions"
-            " (clipped IPW, inequality of Maurer and Pontil): safe, and costly."
+            ", if propensities and probabilities of being seen are right (clipped IPW, inequality"
+            " of Maurer and Pontil): safe, and costly."
         )
         certain.append(tag("p", text))
     return section(
