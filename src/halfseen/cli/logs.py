@@ -195,6 +195,12 @@ def plan(
         float, typer.Option(help="Share of decisions that must go to a best arm.")
     ] = 0.9,
     goal_days: Annotated[int, typer.Option(help="Over how many days they must.")] = 7,
+    goal_kept: Annotated[
+        float,
+        typer.Option(
+            help="Then for how many times as long as it took, so that luck does not count."
+        ),
+    ] = 1.0,
     close: Annotated[
         float, typer.Option(help="Arms within this much of the best count as best.")
     ] = 0.0,
@@ -231,6 +237,7 @@ def plan(
         "days": days,
         "goal_share": goal_share,
         "goal_days": goal_days,
+        "goal_kept": goal_kept,
         "close": close,
         "target": target,
         "noise": one_or_more("noise", noise),

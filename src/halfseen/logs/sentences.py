@@ -110,23 +110,23 @@ def forecast_in_words(forecast: Plan) -> str:
 
 def outlook_in_words(forecast: Plan) -> str:
     """Say how long learning takes on this log, in decisions."""
-    most = forecast.traffic * forecast.length
-
-    def decisions(day: float) -> str:
-        return f"{forecast.traffic * day:,.0f}" if math.isfinite(day) else f"over {most:,.0f}"
-
+    most = f"{forecast.traffic * forecast.length:,.0f}"
     mine, whole = forecast.yours.quantile(0.5), forecast.everything.quantile(0.5)
-    words = (
-        "Forecast for this log: a learner that starts from nothing makes 9 of 10 decisions right"
-        f" after about {decisions(mine)} decisions, with everything seen after {decisions(whole)}"
-    )
-    if math.isfinite(mine) and math.isfinite(whole):
-        times = f"{mine / whole:.3g}"
-        words += "" if times == "1" else f", {times} times as many"
-    return (
-        f"{words} (medians of {len(forecast.yours.days)} futures drawn from what the log leaves"
-        " open)."
-    )
+    goal = "9 of 10 decisions right, and keeps that up as long again,"
+    start = f"Forecast for this log: a learner that starts from nothing makes {goal}"
+    drawn = f"{len(forecast.yours.days)} futures drawn from what the log leaves open"
+    if math.isinf(mine):
+        reached, full = 1.0 - forecast.yours.never, 1.0 - forecast.everything.never
+        return (
+            f"{start} within {most} decisions in {reached:.0%} of {drawn}; with everything seen in"
+            f" {full:.0%}."
+        )
+    after = f"{start} after about {forecast.traffic * mine:,.0f} decisions, with everything seen"
+    if math.isinf(whole):
+        return f"{after} not within {most} (medians of {drawn})."
+    times = f"{mine / whole:.3g}"
+    more = "" if times == "1" else f", {times} times as many"
+    return f"{after} after {forecast.traffic * whole:,.0f}{more} (medians of {drawn})."
 
 
 def best_in_words(found: Audit) -> list[str]:

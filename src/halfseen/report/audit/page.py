@@ -183,11 +183,12 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
             f" {math.sqrt(whole.factor):.3g} times. Most problems are kinder."
         )
         items.append(_item(_times(whole.factor), title, text))
-    if forecast is not None and not math.isnan(forecast.factor):
-        text = outlook_in_words(forecast)
-        if not forecast.in_blocks:
-            text = f"The goal is {forecast.goal}."
-        items.append(_item(_times(forecast.factor), "as long, forecast for this log", text))
+    if forecast is not None and (forecast.in_blocks or not math.isnan(forecast.factor)):
+        text = "Medians of the futures compared; the goal is defined below."
+        text = outlook_in_words(forecast) if forecast.in_blocks else text
+        known = not math.isnan(forecast.factor)
+        title = "as long, forecast for this log" if known else "Forecast for this log"
+        items.append(_item(_times(forecast.factor) if known else "→", title, text))
     if best := best_in_words(found):
         items.append(_item("→", "The best arm", best[0]))
     if found.seen and not found.complete and not found.voided:
