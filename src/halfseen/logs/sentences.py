@@ -154,35 +154,49 @@ def missing_in_words(found: Audit) -> list[str]:
     first = ""
     if math.isinf(tipping.gamma) and tipping.rival is not None:
         first = (
-            f"If missing rewards can be values that were never seen of an arm,"
+            "Sampling error aside: if missing rewards can be values that were never seen of an arm,"
             f" {shortened(tipping.rival)} may be as good as {best}."
         )
     elif math.isinf(tipping.gamma):
         first = (
-            f"{best} keeps the largest mean however much the odds of being seen depend on the"
-            " reward."
+            f"Sampling error aside, {best} keeps the largest mean however much the odds of being"
+            " seen depend on the reward."
         )
     elif tipping.gamma > 1.0:
         fold = f"{tipping.gamma:,.2g}" if tipping.gamma >= 1.1 else f"{tipping.gamma:.3f}"
         first = (
-            f"If the odds of being seen differ {fold}-fold between good and bad"
-            f" rewards, {shortened(str(tipping.rival))} may be as good as {best}."
+            f"Sampling error aside: if the odds of being seen differ {fold}-fold between good and"
+            f" bad rewards, {shortened(str(tipping.rival))} may be as good as {best}."
         )
     said = [first] if first else []
     bounds = found.bounds(2.0)
+    ends = bounds.widened(found.level)  # with sampling error
+    if not bounds.safe_shown(found.level):
+        risk = (
+            f"; with {shortened(ends.least_regret)}, another arm is better by at most"
+            f" {ends.regret:.3g} ({found.level:.0%}, sampling error included)"
+            if bounds.low_error.min() > 0.0
+            else ""
+        )
+        return [
+            *said,
+            "If the odds of being seen differ at most twofold, which arm is safest cannot be told"
+            f" yet{risk}.",
+        ]
     place = bounds.names.index(bounds.safe)
     second = (
-        f"If the odds of being seen differ at most twofold, {shortened(bounds.safe)} is the"
-        f" safest arm (a mean of at least {bounds.low[place]:.3g})"
+        f"If the odds of being seen differ at most twofold, {shortened(bounds.safe)} is the safest"
+        f" arm (a mean of at least {ends.low[place]:.3g}, {found.level:.0%}, sampling error"
+        " included)"
     )
-    if bounds.regret == 0.0:
+    if ends.regret == 0.0:
         return [*said, f"{second}, and no other arm is better."]
-    if bounds.least_regret == bounds.safe:
-        return [*said, f"{second}; another arm is better by at most {bounds.regret:.3g}."]
+    if ends.least_regret == bounds.safe:
+        return [*said, f"{second}; another arm is better by at most {ends.regret:.3g}."]
     return [
         *said,
-        f"{second}; least is risked with {shortened(bounds.least_regret)}, than which no arm is"
-        f" better by more than {bounds.regret:.3g}.",
+        f"{second}; least is risked with {shortened(ends.least_regret)}, than which no arm is"
+        f" better by more than {ends.regret:.3g}.",
     ]
 
 

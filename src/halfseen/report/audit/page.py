@@ -290,9 +290,11 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
         )
         for i in order
     ]
-    rows.append(("safest", *(level.safe for level in levels)))
+    safest = (x.safe if x.safe_shown(found.level) else f"cannot be told ({x.safe})" for x in levels)
+    rows.append(("safest", *safest))
     rows.append(("least risked", *(level.least_regret for level in levels)))
-    rows.append(("better by at most", *(f"{level.regret:.3g}" for level in levels)))
+    worst = (level.widened(found.level).regret for level in levels)
+    rows.append((f"better by at most ({found.level:.0%})", *(f"{regret:.3g}" for regret in worst)))
     names = ("arm", "seen mean ± standard error", "1.5-fold", "2-fold", "5-fold", "worst case")
     return section(
         "differ",
@@ -304,7 +306,9 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
             "What each arm’s mean can be if the odds of being seen differ so many times between"
             " any two rewards. In the worst case a missing reward can be anything in the range of"
             " rewards seen. “Safest” has the largest smallest mean; “least risked” is worse than"
-            " another arm by the least. Standard errors are in audit.json.",
+            " another arm by the least. Which arm is safest, and by how much another is better at"
+            " most, include sampling error; the ends of the ranges do not (their standard errors"
+            " are in audit.json).",
             class_="note",
         ),
         table(names, rows, words=(0, 1, 2, 3, 4, 5), label="Bounds"),
