@@ -24,7 +24,9 @@ SIGNS: dict[str, Callable[[float, float], bool]] = {
 }
 MEASURES: dict[str, Callable[[Audit], float]] = {
     "factor": lambda found: found.headline_dimension.factor,
-    "factor_low": lambda found: found.headline_dimension.factor_interval[0],
+    "factor_low": lambda found: (
+        1.0 if found.upper_end else found.headline_dimension.factor_interval[0]
+    ),
     "factor_high": lambda found: found.headline_dimension.factor_interval[1],
     "seen": lambda found: found.share,
     "rows": lambda found: found.rows,
@@ -53,6 +55,8 @@ class Threshold:
         if not SIGNS[self.sign](value, self.limit):
             return None
         shown = show(value) if math.isfinite(value) else "infinite"
+        if found.upper_end and self.measure in ("factor", "factor_high"):
+            shown = f"at most {shown} (rewards outlast the log)"
         return f"{self.measure} is {shown}, and must not be {self.sign} {show(self.limit)}."
 
 

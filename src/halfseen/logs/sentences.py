@@ -64,14 +64,19 @@ def _cost(found: Audit) -> list[str]:
     if never and whole.factor == 1.0:
         return [f"Of the arms that were seen nothing is missing. {never}"]
     some = " of the arms that were seen" if never else ""
+    at_most, interval = "", f"{found.level:.0%} interval {low:.3g} {top}"
+    if found.upper_end and found.maturity is not None:
+        at_most, longest = "at most ", found.maturity.duration(found.maturity.window)
+        top = f"{found.level:.0%}: at most {high:.3g}" if math.isfinite(high) else "no upper end"
+        interval = f"{top}; the more rewards come after {longest}, the fewer"
     words = (
         "In the worst case over all problems, learning as reliably as with complete feedback takes"
-        f" {whole.factor:.3g} times as many decisions{some} ({found.level:.0%} interval"
-        f" {low:.3g} {top})"
+        f" {at_most}{whole.factor:.3g} times as many decisions{some} ({interval})"
     )
     if whole.arms > 1:
         words += (
-            f": {whole.arms:,} arms are as hard to learn as {whole.value:,.1f} that are always seen"
+            f": {whole.arms:,} arms are as hard to learn as {at_most}{whole.value:,.1f} that"
+            " are always seen"
         )
     return [f"{words}. {never}".strip()]
 

@@ -177,7 +177,8 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
     text = f"{found.seen:,} of {found.rows:,} decisions{so_far}."
     items = [_item(f"{100 * found.share:.3g}%", title, text)]
     if len(found.answers) > 1 and whole is not None:
-        title = "as many decisions, in the worst case over all problems"
+        most = " at most: rewards outlast the log" if found.upper_end else ""
+        title = f"as many decisions, in the worst case over all problems{most}"
         text = (
             "Regret over the same decisions grows by its root,"
             f" {math.sqrt(whole.factor):.3g} times. Most problems are kinder."
