@@ -266,12 +266,10 @@ def plan(
         Decisions per day.
     days
         Length of the plan, in whole days.
-    goal_share, goal_days
+    goal_share, goal_days, goal_kept
         The goal is met on the first day d such that of all decisions of the `goal_days` days from
-        d on at least `goal_share` go to a best arm.
-    goal_kept
-        And of this many times as many days from d on as it took to get there: arms that cannot be
-        told apart are played by turns, for weeks on end. At 0 such luck counts.
+        d on at least `goal_share` go to a best arm, and again from d on for `goal_kept` times as
+        long as it took to get there; at 0, luck counts too.
     close
         Arms whose mean is at most this much below the best one count as best.
     target
@@ -297,8 +295,7 @@ def plan(
 
     Notes
     -----
-    The goal does not depend on the length of the plan, but for log T in `UCB`. With `goal_kept` at
-    1 it must be met by half of it.
+    The goal does not depend on the length of the plan, but for log T in `UCB`.
 
     Examples
     --------
@@ -308,8 +305,7 @@ def plan(
     """
     flow = checks.number("traffic", traffic, above=0.0, fix="Use for example 1000.")
     span = checks.number("days", days, at_least=1.0, fix="Use for example 365.")
-    goal = checked_goal(goal_share, goal_days, goal_kept, close, target)
-    length = int(span)
+    goal, length = checked_goal(goal_share, goal_days, goal_kept, close, target), int(span)
     if length < goal.days:
         raise InvalidInput(
             "days",

@@ -28,6 +28,7 @@ def mixed(rng, share, value, others):
 ASKED = {
     "profit": lambda rng: mixed(rng, 0.5, 0.0, rng.normal(5, 20, N).round(2)),
     "a fee beside sales": lambda rng: mixed(rng, 0.6, -1.0, rng.integers(5, 400, N)),
+    "a fee beside prices": lambda rng: mixed(rng, 0.9, -1.0, rng.choice([9, 19, 29, 49, 99], N)),
     "a timeout": lambda rng: mixed(rng, 0.03, 30_000.0, rng.gamma(4, 50, N)),
     "a prize": lambda rng: mixed(rng, 0.02, 100_000.0, rng.gamma(4, 50, N)),
     "a cap": lambda rng: np.minimum(rng.normal(size=N), 1.0),
@@ -69,6 +70,7 @@ WRITTEN = {
     "-1 in normal": ("sentinel", lambda r, a: gone(r, np.abs(r.normal(size=N)), -1.0)),
     "-1 in counts": ("sentinel", lambda r, a: gone(r, r.poisson(4, N), -1.0)),
     "-1 in counts, 10%": ("sentinel", lambda r, a: gone(r, r.poisson(4, N), -1.0, 0.1)),
+    "-1 in 1-10": ("sentinel", lambda r, a: gone(r, r.integers(1, 11, N), -1.0)),
     "999 in 1-10": ("sentinel", lambda r, a: gone(r, r.integers(1, 11, N), 999.0)),
     "zeros in N(1, 1)": ("zeros-look-imputed", lambda r, a: gone(r, r.normal(1, 1, N), 0.0)),
     "zeros, 5%": ("zeros-look-imputed", lambda r, a: gone(r, r.normal(1, 1, N), 0.0, 0.05)),

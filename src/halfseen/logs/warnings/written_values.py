@@ -25,7 +25,7 @@ SAMPLE = 200_000  # rewards examined
 KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them unusual
 ARMS = 500  # arms with the most rewards whose means are searched for
 CODES = {-1.0, -9.0, -99.0, -999.0, -9999.0}  # usually written for missing
-AMOUNTS = 20  # distinct whole numbers that look like amounts, beside which a fee may stand
+AMOUNTS = 20  # so many whole numbers, or such with gaps, look like amounts with a fee beside them
 NEXT = 10.0  # how many times as common as the next value it must be
 LOOKED_FOR = "values written for missing ones"
 
@@ -198,7 +198,8 @@ def _coded_negative(rewards: Rewards) -> bool:
     enough = len(values) >= KINDS_OF_SENTINEL and _lone_negative(rewards)
     if not enough or float(values[0]) not in CODES:
         return False
-    amounts = len(values) > AMOUNTS and bool((values == np.rint(values)).all())
+    spread = len(values) > AMOUNTS or float(np.median(np.diff(values[1:]))) > 1.0
+    amounts = spread and bool((values == np.rint(values)).all())
     return not amounts or bool(values[1] == 0.0 and _often(rewards)[1])
 
 

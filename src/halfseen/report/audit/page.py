@@ -185,11 +185,8 @@ def answer_section(found: Audit, forecast: Plan | None) -> Html:
         )
         items.append(_item(_times(whole.factor), title, text))
     if forecast is not None and (forecast.in_blocks or not math.isnan(forecast.factor)):
-        text = "Medians of the futures compared; the goal is defined below."
-        text = outlook_in_words(forecast) if forecast.in_blocks else text
-        known = not math.isnan(forecast.factor)
-        title = "as long, forecast for this log" if known else "Forecast for this log"
-        items.append(_item(_times(forecast.factor) if known else "→", title, text))
+        text = outlook_in_words(forecast) if forecast.in_blocks else "The goal is defined below."
+        items.append(_item(_times(forecast.factor), "as long, forecast for this log", text))
     if best := best_in_words(found):
         items.append(_item("→", "The best arm", best[0]))
     if found.seen and not found.complete and not found.voided:
@@ -217,7 +214,7 @@ def _times(factor: float) -> str:
     return (
         f"{factor:,.0f}×"
         if 100.0 <= factor < math.inf
-        else (f"{factor:.3g}×" if math.isfinite(factor) else "∞")
+        else (f"{factor:.3g}×" if math.isfinite(factor) else "∞" if factor > 1.0 else "–")
     )
 
 
@@ -307,9 +304,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
             "What each arm’s mean can be if the odds of being seen differ so many times between"
             " any two rewards. In the worst case a missing reward can be anything in the range of"
             " rewards seen. “Safest” has the largest smallest mean; “least risked” is worse than"
-            " another arm by the least. Which arm is safest, and by how much another is better at"
-            " most, include sampling error; the ends of the ranges do not (their standard errors"
-            " are in audit.json).",
+            " another arm by the least. The last rows include sampling error; the ranges do not.",
             class_="note",
         ),
         table(names, rows, words=(0, 1, 2, 3, 4, 5), label="Bounds"),
