@@ -124,7 +124,7 @@ def audit(
     from halfseen.logs.audit_export import AUDIT_FILE
     from halfseen.logs.comparison import compare as compare_audits
     from halfseen.logs.comparison import read_audit
-    from halfseen.logs.fail_if import read_threshold
+    from halfseen.logs.fail_if import crossed_by, read_threshold
     from halfseen.logs.log_study import study_toml
     from halfseen.studies.storage import is_marked, write_text
 
@@ -158,8 +158,10 @@ def audit(
         from halfseen.logs.segments import audit_by
 
         others = {"traffic": traffic, "imputations": imputations, "compare": compare}
-        alone("by", **others, study=study, fail_if=fail_if)
-        print_segments(audit_by(log, by, **options), out, as_json)
+        alone("by", **others, study=study)
+        segmented = audit_by(log, by, **options)
+        print_segments(segmented, out, as_json)
+        _fail(crossed_by(limits, {"all rows": segmented.whole, **segmented.segments}))
         return
     found = run_demo(options) if is_demo(log) else run(log, **options)
     forecast = found.outlook() if traffic is None else found.plan(traffic)
@@ -169,7 +171,10 @@ def audit(
         write_text(study, study_toml(found))
     more = {"compare": compare, "fail_if": fail_if, "study": study}
     print_audit(found, out, as_json, forecast, imputed, compared, more)
-    crossed = [said for limit in limits if (said := limit.crossed(found, compared))]
+    _fail(crossed_by(limits, {"": found}, compared))
+
+
+def _fail(crossed: list[str]) -> None:
     for said in crossed:
         print(f"halfseen: {said}", file=sys.stderr)
     if crossed:
