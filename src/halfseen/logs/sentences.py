@@ -26,9 +26,11 @@ def answers(found: Audit) -> list[str]:
     first = f"You see {percent(so_far)} of outcomes {counted}."
     waited = found.maturity
     if waited is not None and (waited.stated or waited.pending.sum() >= 0.5):
+        whenever = ", whenever they came" if waited.stated else ""
         first = (
             f"{percent(found.share)} of outcomes come back within"
-            f" {waited.duration(waited.window)}. So far you see {percent(so_far)} {counted}."
+            f" {waited.duration(waited.window)}. So far you see {percent(so_far)} {counted}"
+            f"{whenever}."
         )
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
