@@ -198,5 +198,12 @@ def test_by_segment(monkeypatch, capsys, log, tmp_path, no_pictures):
     assert ", by offer</h1>" in (tmp_path / "out/report.html").read_text()
     _, out, _ = run(monkeypatch, capsys, *arguments, "--json")
     assert [part["segment"] for part in json.loads(out)["segments"]] == ["a", "b"]
+    code, _, err = run(monkeypatch, capsys, *arguments, "--fail-if", "rows>0")
+    assert code == 3
+    assert [line.split(" is ")[0] for line in err.splitlines()] == [
+        f"halfseen: {name}: rows" for name in ("all rows", "a", "b")
+    ]
+    code, _, err = run(monkeypatch, capsys, *arguments, "--fail-if", "changes>0")
+    assert (code, "Name one with --compare" in err) == (2, True)
     code, _, err = run(monkeypatch, capsys, *arguments, "--traffic", "3")
     assert (code, "cannot come with --by" in err) == (2, True)

@@ -292,3 +292,25 @@ def test_means_with_rewards_on_their_way_are_said_to_be_of_those_already_back():
     said = "Means are those of the rewards already back"
     assert said in str(audit(delayed(1), **NAMES, now=NOW))
     assert said not in str(audit(delayed(1), **NAMES, now="2027-03-02"))
+
+
+def test_delays_that_outlast_the_log_make_the_factor_an_upper_end():
+    from halfseen.logs.fail_if import read_threshold
+
+    rng = np.random.default_rng(0)
+    time, delay = np.sort(rng.random(3000)) * 60.0, rng.exponential(30.0, 3000)
+    back = np.where((rng.random(3000) < 0.8) & (time + delay <= 60.0), time + delay, np.nan)
+    rows = {"a": rng.integers(0, 3, 3000), "t": time, "back": back}
+    rows["r"] = np.where(np.isnan(back), np.nan, rng.normal(size=3000))
+    columns = {"action": "a", "reward": "r", "time": "t", "feedback_time": "back"}
+    found = audit(rows, **columns)
+    assert found.upper_end
+    assert "takes at most 1." in found.answers[1]
+    assert "95%: at most 1." in found.answers[1]
+    assert found.to_dict()["effective_dimension"]["upper_end"] is True
+    said = read_threshold("factor>1.3", False).crossed(found, None)
+    assert "factor is at most 1." in said
+    assert read_threshold("factor_low>1.01", False).crossed(found, None) is None
+    stated = audit(rows, **columns, window=10.0)
+    assert not stated.upper_end
+    assert "at most" not in stated.answers[1]

@@ -113,7 +113,7 @@ def test_an_arm_that_showed_one_value_only_tips_in_the_worst_case():
     assert (found.tipping.gamma, found.tipping.rival) == (math.inf, "b")
     assert found.bounds(math.inf).safe == "b"
     said = " ".join(missing_in_words(found))
-    assert "If missing rewards can be values that were never seen of an arm, “b” may be" in said
+    assert "if missing rewards can be values that were never seen of an arm, “b” may be" in said
     assert "however much" not in said
 
 
@@ -212,3 +212,34 @@ def test_the_page_the_text_and_the_dictionary_say_what_it_takes():
     assert worst["safe_arm"] == "a"
     whole = audit(log(a=[1.0], b=[0.5]), action="a", reward="r")
     assert "may be as good" not in str(whole)
+
+
+def three_arms(means, seed, rows=600):
+    rng = np.random.default_rng(seed)
+    arm = np.arange(rows) % 3
+    sold = np.where(rng.random(rows) < 0.7, rng.random(rows) < np.array(means)[arm], np.nan)
+    return audit({"a": np.array(list("ABC"))[arm], "r": sold}, action="a", reward="r")
+
+
+def test_the_safest_arm_is_named_only_beyond_sampling_error():
+    close = [three_arms([0.50, 0.49, 0.48], seed) for seed in range(10)]
+    assert sum(found.bounds(2.0).safe_shown() for found in close) <= 1
+    text = str(close[0])
+    assert "which arm is safest cannot be told yet" in text
+    assert "is the safest arm" not in text
+    assert "Sampling error aside: if the odds" in text
+    apart = three_arms([0.9, 0.3, 0.3], 0)
+    assert "“A” is the safest arm (a mean of at least" in str(apart)
+    bounds = apart.bounds(2.0)
+    assert bounds.widened().regret >= bounds.regret
+    assert bounds.widened().low[0] < bounds.low[0]
+    level = apart.to_dict()["missing_differ"]["levels"][1]
+    assert level["safe_arm_shown"] is True
+    assert level["regret_with_sampling_error"] == pytest.approx(bounds.widened().regret)
+
+
+def test_an_arm_whose_few_rewards_do_not_vary_is_not_called_safest():
+    found = audit(log(a=shares(3, 3, 6), b=shares(20, 50, 80)), action="a", reward="r")
+    assert found.bounds(2.0).safe == "a"
+    assert not found.bounds(2.0).safe_shown()
+    assert missing_in_words(found)[-1].endswith("which arm is safest cannot be told yet.")

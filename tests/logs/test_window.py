@@ -6,6 +6,7 @@ import pytest
 
 from halfseen import InvalidInput, feedback_window
 from halfseen.logs.waits import LEVELS, simulate_waits
+from halfseen.logs.window import _as_good
 from logs.test_best_arm import counted
 
 COLUMNS = {"action": "a", "time": "t", "feedback_time": "back", "reward": "r"}
@@ -195,3 +196,9 @@ def test_bad_input():
 def test_means_drawn_from_the_log_and_true_means_advise_the_same(log):
     found = feedback_window(log, **COLUMNS, learns="when-settled")
     assert 1.0 <= found.waits[found.best] <= 3.0
+
+
+def test_a_wait_beyond_a_worse_one_is_not_as_good():
+    mean = np.array([9.0, 5.0, 8.0, 4.0, 4.05, 7.0, 4.5])
+    error = np.array([0.1, 1.0, 0.1, 0.0, 0.1, 0.1, 3.0])
+    assert _as_good(mean, error, 3) == (3, 4)

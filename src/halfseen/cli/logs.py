@@ -127,7 +127,7 @@ def audit(
     from halfseen.logs.audit_export import AUDIT_FILE
     from halfseen.logs.comparison import compare as compare_audits
     from halfseen.logs.comparison import read_audit
-    from halfseen.logs.fail_if import read_threshold
+    from halfseen.logs.fail_if import crossed_by, read_threshold
     from halfseen.logs.log_study import study_toml
     from halfseen.studies.storage import is_marked, write_text
 
@@ -161,8 +161,10 @@ def audit(
         from halfseen.logs.segments import audit_by
 
         others = {"traffic": traffic, "imputations": imputations, "compare": compare}
-        alone("by", **others, study=study, fail_if=fail_if)
-        print_segments(audit_by(log, by, **options), out, as_json)
+        alone("by", **others, study=study)
+        segmented = audit_by(log, by, **options)
+        print_segments(segmented, out, as_json)
+        _fail(crossed_by(limits, {"all rows": segmented.whole, **segmented.segments}))
         return
     found = run_demo(options) if is_demo(log) else run(log, **options)
     forecast = found.outlook() if traffic is None else found.plan(traffic)
@@ -172,7 +174,10 @@ def audit(
         write_text(study, study_toml(found))
     more = {"compare": compare, "fail_if": fail_if, "study": study}
     print_audit(found, out, as_json, forecast, imputed, compared, more)
-    crossed = [said for limit in limits if (said := limit.crossed(found, compared))]
+    _fail(crossed_by(limits, {"": found}, compared))
+
+
+def _fail(crossed: list[str]) -> None:
     for said in crossed:
         print(f"halfseen: {said}", file=sys.stderr)
     if crossed:
@@ -198,6 +203,12 @@ def plan(
         float, typer.Option(help="Share of decisions that must go to a best arm.")
     ] = 0.9,
     goal_days: Annotated[int, typer.Option(help="Over how many days they must.")] = 7,
+    goal_kept: Annotated[
+        float,
+        typer.Option(
+            help="Then for how many times as long as it took, so that luck does not count."
+        ),
+    ] = 1.0,
     close: Annotated[
         float, typer.Option(help="Arms within this much of the best count as best.")
     ] = 0.0,
@@ -234,6 +245,7 @@ def plan(
         "days": days,
         "goal_share": goal_share,
         "goal_days": goal_days,
+        "goal_kept": goal_kept,
         "close": close,
         "target": target,
         "noise": one_or_more("noise", noise),

@@ -24,6 +24,7 @@ from halfseen.tables import listed
 
 if TYPE_CHECKING:
     from halfseen.logs.invest import Investment
+    from halfseen.logs.maturity import Maturity
     from halfseen.logs.plan import Plan
     from halfseen.studies.result import Result
 
@@ -39,6 +40,7 @@ class Advice:
     counts: Counts
     rewards: SeenRewards | None
     effective_dimension: Dimension
+    maturity: Maturity | None
     level: float
     designed: bool
 
@@ -99,6 +101,12 @@ class Advice:
     def headline_dimension(self) -> Dimension:
         """The effective dimension of the arms that were seen at all; of all arms if none was."""
         return self.dimension_of_seen or self.effective_dimension
+
+    @property
+    def upper_end(self) -> bool:
+        """Whether rewards outlast the log, so that what they cost is at most what is estimated."""
+        waited = self.maturity
+        return waited is not None and not waited.stated and not waited.reached
 
     @cached_property
     def never_seen(self) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
             "arms": whole.arms,
             "factor": whole.factor,
             "level": whole.level,
+            "upper_end": found.upper_end,
             "of_arms_seen": None
             if rest is None
             else {

@@ -24,7 +24,9 @@ SIGNS: dict[str, Callable[[float, float], bool]] = {
 }
 MEASURES: dict[str, Callable[[Audit], float]] = {
     "factor": lambda found: found.headline_dimension.factor,
-    "factor_low": lambda found: found.headline_dimension.factor_interval[0],
+    "factor_low": lambda found: (
+        1.0 if found.upper_end else found.headline_dimension.factor_interval[0]
+    ),
     "factor_high": lambda found: found.headline_dimension.factor_interval[1],
     "seen": lambda found: found.share,
     "rows": lambda found: found.rows,
@@ -53,6 +55,8 @@ class Threshold:
         if not SIGNS[self.sign](value, self.limit):
             return None
         shown = show(value) if math.isfinite(value) else "infinite"
+        if found.upper_end and self.measure in ("factor", "factor_high"):
+            shown = f"at most {shown} (rewards outlast the log)"
         return f"{self.measure} is {shown}, and must not be {self.sign} {show(self.limit)}."
 
 
@@ -79,6 +83,13 @@ def read_threshold(text: str, compared: bool) -> Threshold:
         limit = math.nan
     if parts is None or parts[1] not in known or not math.isfinite(limit):
         more = "" if compared else "; with --compare also changes"
+        if parts is not None and parts[1] == CHANGES:
+            raise InvalidInput(
+                "--fail-if",
+                "must not name changes without an earlier audit to compare with",
+                text,
+                "Name one with --compare.",
+            )
         raise InvalidInput(
             "--fail-if",
             f"must be a measure, a sign and a number ({', '.join(known)}{more})",
@@ -86,3 +97,15 @@ def read_threshold(text: str, compared: bool) -> Threshold:
             'Write for example "factor>2" or "seen<0.5".',
         )
     return Threshold(parts[1], parts[2], limit)
+
+
+def crossed_by(
+    limits: list[Threshold], audits: dict[str, Audit], compared: Comparison | None = None
+) -> list[str]:
+    """Return what is wrong with each audit, after its name."""
+    return [
+        f"{name}: {said}" if name else said
+        for name, found in audits.items()
+        for limit in limits
+        if (said := limit.crossed(found, compared))
+    ]

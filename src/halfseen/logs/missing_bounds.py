@@ -9,7 +9,7 @@ and the sharp bounds of its mean are expectiles of the rewards seen.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +78,39 @@ class MeanBounds(Tabular, ByValue):
     def regret(self) -> float:
         """How much worse than another arm `least_regret` can be."""
         return float(self.regrets.min())
+
+    def safe_shown(self, level: float = 0.95) -> bool:
+        """Return whether sampling error leaves no doubt which arm is `safe`.
+
+        Parameters
+        ----------
+        level
+            Confidence level of all comparisons with it at once. An arm whose rewards do not vary
+            cannot be compared.
+        """
+        from scipy.special import ndtri
+
+        if len(self.names) == 1:
+            return True
+        best = int(np.argmax(self.low))
+        needed = ndtri(1.0 - (1.0 - level) / (2.0 * (len(self.names) - 1)))
+        error = np.hypot(self.low_error, self.low_error[best])
+        told = self.low[best] - self.low > needed * error
+        return bool(self.low_error.min() > 0.0 and np.delete(told, best).all())
+
+    def widened(self, level: float = 0.95) -> MeanBounds:
+        """Return bounds that hold for all arms at once, sampling error included.
+
+        Parameters
+        ----------
+        level
+            Confidence level.
+        """
+        from scipy.special import ndtri
+
+        far = ndtri(1.0 - (1.0 - level) / (2.0 * len(self.names)))
+        low, high = self.low - far * self.low_error, self.high + far * self.high_error
+        return replace(self, low=low, high=high)
 
     @property
     def table(self) -> Table:
@@ -313,8 +346,10 @@ def bounds_as_dict(rewards: SeenRewards, most: int | None = None) -> dict[str, A
                 "gamma": level.gamma,
                 "worst_case": math.isinf(level.gamma),
                 "safe_arm": level.safe,
+                "safe_arm_shown": level.safe_shown(),
                 "least_regret_arm": level.least_regret,
                 "regret": level.regret,
+                "regret_with_sampling_error": level.widened().regret,
                 "arms": [
                     {
                         "arm": level.names[i],

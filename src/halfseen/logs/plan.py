@@ -143,14 +143,18 @@ class Plan(Tabular, ByValue):
 
     def _in_words(self, world: Forecast) -> str:
         early, half = world.quantile(0.1), world.quantile(0.5)
+        there = "get there and stay" if self.goal.kept else "get there"
         if math.isinf(early):
-            return f"fewer than 1 in 10 futures get there within {self.length:,} days"
+            return (
+                f"fewer than 1 in 10 futures {there} within {self.length:,} days; too little can be"
+                " told in that time"
+            )
         first = f"1 in 10 futures get there by day {early:,.0f}"
         if math.isfinite(half):
             first = f"half of the futures get there by day {half:,.0f}, 1 in 10 by day {early:,.0f}"
         if world.never == 0.0:
             return f"{first}, all within {self.length:,} days"
-        return f"{first}; {100 * world.never:.2g}% do not within {self.length:,} days"
+        return f"{first}; {100 * world.never:.2g}% do not {there} within {self.length:,} days"
 
     @property
     def factor(self) -> float:
@@ -164,6 +168,7 @@ class Plan(Tabular, ByValue):
             "goal": str(self.goal),
             "goal_share": self.goal.share,
             "goal_days": self.goal.days,
+            "goal_kept": self.goal.kept,
             "close": self.goal.close,
             "target": self.goal.target,
             "traffic": self.traffic,
@@ -239,6 +244,7 @@ def plan(
     days: float = 365,
     goal_share: float = 0.9,
     goal_days: int = 7,
+    goal_kept: float = 1.0,
     close: float = 0.0,
     target: float | None = None,
     noise: float | Sequence[float] | None = None,
@@ -260,9 +266,10 @@ def plan(
         Decisions per day.
     days
         Length of the plan, in whole days.
-    goal_share, goal_days
+    goal_share, goal_days, goal_kept
         The goal is met on the first day d such that of all decisions of the `goal_days` days from
-        d on at least `goal_share` go to a best arm.
+        d on at least `goal_share` go to a best arm, and again from d on for `goal_kept` times as
+        long as it took to get there; at 0, luck counts too.
     close
         Arms whose mean is at most this much below the best one count as best.
     target
@@ -298,8 +305,7 @@ def plan(
     """
     flow = checks.number("traffic", traffic, above=0.0, fix="Use for example 1000.")
     span = checks.number("days", days, at_least=1.0, fix="Use for example 365.")
-    goal = checked_goal(goal_share, goal_days, close, target)
-    length = int(span)
+    goal, length = checked_goal(goal_share, goal_days, goal_kept, close, target), int(span)
     if length < goal.days:
         raise InvalidInput(
             "days",

@@ -211,7 +211,7 @@ def _record(by: str, name: str, found: Audit) -> dict[str, Any]:
         "never seen": len(found.never_seen),
         "share seen": found.share,
         "factor": whole.factor if math.isfinite(whole.factor) else None,
-        "low": low,
+        "low": None if found.upper_end else low,
         "high": high if math.isfinite(high) else None,
         "seen least": brief(worst, 40),
         "warnings": ", ".join(dict.fromkeys(warning.kind for warning in found.warnings)),

@@ -26,9 +26,11 @@ def answers(found: Audit) -> list[str]:
     first = f"You see {percent(so_far)} of outcomes {counted}."
     waited = found.maturity
     if waited is not None and (waited.stated or waited.pending.sum() >= 0.5):
+        whenever = ", whenever they came" if waited.stated else ""
         first = (
             f"{percent(found.share)} of outcomes come back within"
-            f" {waited.duration(waited.window)}. So far you see {percent(so_far)} {counted}."
+            f" {waited.duration(waited.window)}. So far you see {percent(so_far)} {counted}"
+            f"{whenever}."
         )
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
@@ -64,14 +66,19 @@ def _cost(found: Audit) -> list[str]:
     if never and whole.factor == 1.0:
         return [f"Of the arms that were seen nothing is missing. {never}"]
     some = " of the arms that were seen" if never else ""
+    at_most, interval = "", f"{found.level:.0%} interval {low:.3g} {top}"
+    if found.upper_end and found.maturity is not None:
+        at_most, longest = "at most ", found.maturity.duration(found.maturity.window)
+        top = f"{found.level:.0%}: at most {high:.3g}" if math.isfinite(high) else "no upper end"
+        interval = f"{top}; the more rewards come after {longest}, the fewer"
     words = (
         "In the worst case over all problems, learning as reliably as with complete feedback takes"
-        f" {whole.factor:.3g} times as many decisions{some} ({found.level:.0%} interval"
-        f" {low:.3g} {top})"
+        f" {at_most}{whole.factor:.3g} times as many decisions{some} ({interval})"
     )
     if whole.arms > 1:
         words += (
-            f": {whole.arms:,} arms are as hard to learn as {whole.value:,.1f} that are always seen"
+            f": {whole.arms:,} arms are as hard to learn as {at_most}{whole.value:,.1f} that"
+            " are always seen"
         )
     return [f"{words}. {never}".strip()]
 
@@ -111,23 +118,23 @@ def forecast_in_words(forecast: Plan) -> str:
 
 def outlook_in_words(forecast: Plan) -> str:
     """Say how long learning takes on this log, in decisions."""
-    most = forecast.traffic * forecast.length
-
-    def decisions(day: float) -> str:
-        return f"{forecast.traffic * day:,.0f}" if math.isfinite(day) else f"over {most:,.0f}"
-
+    most = f"{forecast.traffic * forecast.length:,.0f}"
     mine, whole = forecast.yours.quantile(0.5), forecast.everything.quantile(0.5)
-    words = (
-        "Forecast for this log: a learner that starts from nothing makes 9 of 10 decisions right"
-        f" after about {decisions(mine)} decisions, with everything seen after {decisions(whole)}"
-    )
-    if math.isfinite(mine) and math.isfinite(whole):
-        times = f"{mine / whole:.3g}"
-        words += "" if times == "1" else f", {times} times as many"
-    return (
-        f"{words} (medians of {len(forecast.yours.days)} futures drawn from what the log leaves"
-        " open)."
-    )
+    goal = "9 of 10 decisions right, and keeps that up as long again,"
+    start = f"Forecast for this log: a learner that starts from nothing makes {goal}"
+    drawn = f"{len(forecast.yours.days)} futures drawn from what the log leaves open"
+    if math.isinf(mine):
+        reached, full = 1.0 - forecast.yours.never, 1.0 - forecast.everything.never
+        return (
+            f"{start} within {most} decisions in {reached:.0%} of {drawn}; with everything seen in"
+            f" {full:.0%}."
+        )
+    after = f"{start} after about {forecast.traffic * mine:,.0f} decisions, with everything seen"
+    if math.isinf(whole):
+        return f"{after} not within {most} (medians of {drawn})."
+    times = f"{mine / whole:.3g}"
+    more = "" if times == "1" else f", {times} times as many"
+    return f"{after} after {forecast.traffic * whole:,.0f}{more} (medians of {drawn})."
 
 
 def best_in_words(found: Audit) -> list[str]:
@@ -155,35 +162,49 @@ def missing_in_words(found: Audit) -> list[str]:
     first = ""
     if math.isinf(tipping.gamma) and tipping.rival is not None:
         first = (
-            f"If missing rewards can be values that were never seen of an arm,"
+            "Sampling error aside: if missing rewards can be values that were never seen of an arm,"
             f" {shortened(tipping.rival)} may be as good as {best}."
         )
     elif math.isinf(tipping.gamma):
         first = (
-            f"{best} keeps the largest mean however much the odds of being seen depend on the"
-            " reward."
+            f"Sampling error aside, {best} keeps the largest mean however much the odds of being"
+            " seen depend on the reward."
         )
     elif tipping.gamma > 1.0:
         fold = f"{tipping.gamma:,.2g}" if tipping.gamma >= 1.1 else f"{tipping.gamma:.3f}"
         first = (
-            f"If the odds of being seen differ {fold}-fold between good and bad"
-            f" rewards, {shortened(str(tipping.rival))} may be as good as {best}."
+            f"Sampling error aside: if the odds of being seen differ {fold}-fold between good and"
+            f" bad rewards, {shortened(str(tipping.rival))} may be as good as {best}."
         )
     said = [first] if first else []
     bounds = found.bounds(2.0)
+    ends = bounds.widened(found.level)  # with sampling error
+    if not bounds.safe_shown(found.level):
+        risk = (
+            f"; with {shortened(ends.least_regret)}, another arm is better by at most"
+            f" {ends.regret:.3g} ({found.level:.0%}, sampling error included)"
+            if bounds.low_error.min() > 0.0
+            else ""
+        )
+        return [
+            *said,
+            "If the odds of being seen differ at most twofold, which arm is safest cannot be told"
+            f" yet{risk}.",
+        ]
     place = bounds.names.index(bounds.safe)
     second = (
-        f"If the odds of being seen differ at most twofold, {shortened(bounds.safe)} is the"
-        f" safest arm (a mean of at least {bounds.low[place]:.3g})"
+        f"If the odds of being seen differ at most twofold, {shortened(bounds.safe)} is the safest"
+        f" arm (a mean of at least {ends.low[place]:.3g}, {found.level:.0%}, sampling error"
+        " included)"
     )
-    if bounds.regret == 0.0:
+    if ends.regret == 0.0:
         return [*said, f"{second}, and no other arm is better."]
-    if bounds.least_regret == bounds.safe:
-        return [*said, f"{second}; another arm is better by at most {bounds.regret:.3g}."]
+    if ends.least_regret == bounds.safe:
+        return [*said, f"{second}; another arm is better by at most {ends.regret:.3g}."]
     return [
         *said,
-        f"{second}; least is risked with {shortened(bounds.least_regret)}, than which no arm is"
-        f" better by more than {bounds.regret:.3g}.",
+        f"{second}; least is risked with {shortened(ends.least_regret)}, than which no arm is"
+        f" better by more than {ends.regret:.3g}.",
     ]
 
 

@@ -21,10 +21,10 @@ from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import Maturity, estimate_maturity
 from halfseen.logs.posterior import draw_means
 from halfseen.logs.row_filter import LeftOut, as_filter
-from halfseen.logs.source import filled, open_log, text
+from halfseen.logs.source import open_log, text
 from halfseen.logs.time_bins import DAY
 from halfseen.logs.waits import delay_quantiles, simulate_waits
-from halfseen.logs.warnings.late_rewards import look_at_delays
+from halfseen.logs.waits_differ import objection
 from halfseen.tables import Table, listed, show, table
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 LEARNS = ("on-arrival", "when-settled")
 FUTURES = 60
 ROUNDS = 50_000  # decisions per future at most; longer logs are thinned
-REVERSED = 3.0  # standard errors at which two arms count as having changed order
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +52,7 @@ class Window(Tabular, ByValue):
         Reward lost over the log's decisions, the mean of simulated futures, and the standard error
         of its difference to the smallest; None where nothing can be advised.
     best, as_good
-        The place of the smallest regret, and the places no worse within noise and 2%.
+        The place of the smallest regret, and the places around it no worse within noise and 2%.
     unit
         Unit of the waits.
     left_out
@@ -270,68 +269,20 @@ def _seen_arms(decisions: Decisions) -> tuple[Decisions, tuple[str, ...]]:
     return replace(decisions, sql=sql, counts=counts.part(known), binned=None), never
 
 
-def objection(decisions: Decisions, maturity: Maturity, waits: Vector, scale: float) -> str:
-    """Return why no wait can be advised: short waits see other rewards than long ones."""
-    for warning in maturity.warnings:
-        if warning.voids:
-            return f"{warning} Until then which wait is best cannot be said."
-    means, errors = _means_by_wait(decisions, maturity, waits)
-    check = look_at_delays(decisions, maturity, None, 1.0)
-    unit = "days" if maturity.dated else "units of time"
-    names = decisions.counts.names
-    arm = int(np.argmax(decisions.counts.seen))
-    known = np.flatnonzero(~np.isnan(means[:, arm]))
-    if check.state == "found" and len(known):
-        first, last = known[0], known[-1]
-        return (
-            f"Short waits see other rewards than long ones (arm {names[arm]}:"
-            f" {means[first, arm]:.3g} within {show(waits[first] / scale)} {unit},"
-            f" {means[last, arm]:.3g} within {show(waits[last] / scale)}): which wait is best"
-            " cannot be said."
-        )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        for b in range(len(names)):
-            gap = means - means[:, [b]]
-            z = gap / np.hypot(errors, errors[:, [b]])
-            swaps = np.flatnonzero(
-                (np.nanmax(np.where(np.isnan(z), -np.inf, z), axis=0) > REVERSED)
-                & (np.nanmin(np.where(np.isnan(z), np.inf, z), axis=0) < -REVERSED)
-            )
-            if len(swaps):
-                return (
-                    f"Which of {names[b]} and {names[swaps[0]]} is better changes with the wait:"
-                    " short waits see other rewards than long ones, so which wait is best cannot be"
-                    " said."
-                )
-    return ""
-
-
-def _means_by_wait(
-    decisions: Decisions, maturity: Maturity, waits: Vector
-) -> tuple[Vector, Vector]:
-    """Return the mean reward of old decisions seen within each wait, by arm, and its error."""
-    asked = []
-    for i, wait in enumerate(waits.tolist()):
-        old = (
-            f"FILTER (seen AND time <= '{maturity.end - wait!r}'::DOUBLE"
-            f" AND feedback_time - time <= '{wait * (1 + 1e-9)!r}'::DOUBLE)"
-        )
-        asked += [f"avg(reward) {old} AS m{i}", f"var_samp(reward) {old} AS v{i}"]
-        asked.append(f"count(*) {old} AS n{i}")
-    found = decisions.log.query(
-        f"SELECT {', '.join(asked)} FROM {decisions.sql} WHERE action IS NOT NULL"
-        " GROUP BY action ORDER BY action"
-    )
-    many = range(len(waits))
-    means = np.array([filled(found[f"m{i}"]) for i in many])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        errors = np.sqrt(np.array([filled(found[f"v{i}"]) / filled(found[f"n{i}"]) for i in many]))
-    return means, np.where(errors > 0.0, errors, np.nan)
-
-
 def _by_size(arms: Counts, share: list[float]) -> NDArray[np.int64]:
     """Return an order of arms that does not depend on their names: draws go by an arm's place."""
     return np.lexsort((np.array(share), arms.mean, arms.seen, arms.rows))
+
+
+def _as_good(mean: Vector, error: Vector, best: int) -> tuple[int, ...]:
+    """Return the places around the best that are no worse within noise and 2%, without a gap."""
+    near = mean - mean[best] <= 2.0 * error + 0.02 * mean[best]
+    first, last = best, best
+    while first > 0 and near[first - 1]:
+        first -= 1
+    while last + 1 < len(near) and near[last + 1]:
+        last += 1
+    return tuple(range(first, last + 1))
 
 
 def _simulated(
@@ -366,12 +317,11 @@ def _simulated(
     best = int(np.argmin(mean))
     apart = regret - regret[:, [best]]
     error = apart.std(axis=0, ddof=1) / math.sqrt(futures)
-    near = mean - mean[best] <= 2.0 * error + 0.02 * mean[best]
     return replace(
         found,
         regret=mean * thinned,
         error=error * thinned,
         best=best,
-        as_good=tuple(np.flatnonzero(near).tolist()),
+        as_good=_as_good(mean, error, best),
         thinned=thinned,
     )

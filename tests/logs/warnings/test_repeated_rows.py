@@ -72,6 +72,19 @@ def test_ordinary_logs_are_not_suspected(kind):
         assert repeated(frame, **columns) is None
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_users_who_are_much_alike_are_no_duplicates(timed):
+    rng = np.random.default_rng(100)
+    rows, users = (10_000, 500) if timed else (3000, 1000)
+    user = rng.integers(0, users, rows)
+    share, rate = rng.beta(0.3, 0.3, users)[user], rng.beta(0.5, 0.5, users)[user]
+    bought = np.where(rng.random(rows) < rate, rng.random(rows) < share, np.nan)
+    log = pd.DataFrame({"a": rng.integers(0, 3, users)[user], "r": bought, "u": user})
+    day = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.sort(rng.integers(0, 30, rows)), unit="D")
+    log, more = (log.assign(t=day), {"time": "t"}) if timed else (log, {})
+    assert repeated(log, unit="u", **more) is None
+
+
 @pytest.fixture(scope="module")
 def fine():
     rng = np.random.default_rng(9)

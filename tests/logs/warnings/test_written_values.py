@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from halfseen import audit
 from halfseen.logs.warnings.written_values import (
     negative_at_the_edge,
     repeated_value,
@@ -20,6 +21,19 @@ def margin(rng):
     return (sale - 1.5).round(2)
 
 
+def mixed(rng, share, value, others):
+    return np.where(rng.random(N) < share, value, others)
+
+
+ASKED = {
+    "profit": lambda rng: mixed(rng, 0.5, 0.0, rng.normal(5, 20, N).round(2)),
+    "a fee beside sales": lambda rng: mixed(rng, 0.6, -1.0, rng.integers(5, 400, N)),
+    "a fee beside prices": lambda rng: mixed(rng, 0.9, -1.0, rng.choice([9, 19, 29, 49, 99], N)),
+    "a timeout": lambda rng: mixed(rng, 0.03, 30_000.0, rng.gamma(4, 50, N)),
+    "a prize": lambda rng: mixed(rng, 0.02, 100_000.0, rng.gamma(4, 50, N)),
+    "a cap": lambda rng: np.minimum(rng.normal(size=N), 1.0),
+    "shares watched": lambda rng: mixed(rng, 0.2, 1.0, rng.beta(2, 2, N)),
+}
 ORDINARY = {
     "normal": lambda rng, arm: rng.normal(size=N),
     "normal by arm": lambda rng, arm: rng.normal(arm, 0.5),
@@ -39,6 +53,7 @@ ORDINARY = {
     "t with 2 degrees": lambda rng, arm: rng.standard_t(2, N),
     "binary": lambda rng, arm: rng.integers(0, 2, N),
     "net margin": lambda rng, arm: margin(rng),
+    **{name: lambda rng, arm, make=make: make(rng) for name, make in ASKED.items()},
 }
 
 
@@ -55,10 +70,16 @@ WRITTEN = {
     "-1 in normal": ("sentinel", lambda r, a: gone(r, np.abs(r.normal(size=N)), -1.0)),
     "-1 in counts": ("sentinel", lambda r, a: gone(r, r.poisson(4, N), -1.0)),
     "-1 in counts, 10%": ("sentinel", lambda r, a: gone(r, r.poisson(4, N), -1.0, 0.1)),
+    "-1 in 1-10": ("sentinel", lambda r, a: gone(r, r.integers(1, 11, N), -1.0)),
     "999 in 1-10": ("sentinel", lambda r, a: gone(r, r.integers(1, 11, N), 999.0)),
     "zeros in N(1, 1)": ("zeros-look-imputed", lambda r, a: gone(r, r.normal(1, 1, N), 0.0)),
     "zeros, 5%": ("zeros-look-imputed", lambda r, a: gone(r, r.normal(1, 1, N), 0.0, 0.05)),
-    "a cap": ("repeated-value", lambda r, a: np.minimum(r.normal(size=N), 1.0)),
+    "9999 in latencies": ("sentinel", lambda r, a: gone(r, r.gamma(4, 50, N), 9999.0)),
+    "zeros in thousandths": (
+        "zeros-look-imputed",
+        lambda r, a: gone(r, r.normal(1, 1, N).round(3), 0.0),
+    ),
+    "0.5 in normal": ("repeated-value", lambda r, a: gone(r, r.normal(size=N), 0.5)),
 }
 
 
@@ -84,6 +105,14 @@ def test_written_values_are_found(kind):
         found = sentinel(rewards) or repeated_value(rewards)
         assert found is not None
         assert found.kind == name
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_what_values_cannot_tell_is_asked_in_a_note(kind):
+    reward = ASKED[kind](np.random.default_rng(0))
+    found = audit({"a": np.zeros(N), "r": reward}, action="a", reward="r")
+    assert found.warnings == ()
+    assert any("cannot tell" in note for note in found.notes)
 
 
 def test_written_means_are_found():

@@ -15,6 +15,8 @@ SAMPLE = 300_000  # rows of a long log that are examined; of rows alike, all or 
 FAIR = 20_000  # distinct decisions among them from which their rewards are a fair sample
 LEAST = 1e-4  # smaller shares of duplicates are ignored
 MARGIN = 3.0  # ratio of odds up to which an excess is attributed to chance
+OF_UNITS = 30  # pairs of the same unit from which they tell how much alike its outcomes are
+USUAL = 0.05  # outcomes that agree this often by chance say nothing where units may be alike
 CROWD = 5.0  # average number of rows alike but for the outcome from which the test says nothing
 ROWS_PER_SPAN = 100
 OUTCOME = ("reward", "observed", "feedback_time")
@@ -26,7 +28,9 @@ def look_for_repeats(decisions: Decisions) -> tuple[list[LogWarning], Rewards | 
     With an id, every repeated one is a duplicate. Without an id, two decisions can be identical by
     chance. So the test takes the pairs of rows that agree in everything but the outcome, and
     compares how often their outcomes agree too with how often those of other pairs of the same arm
-    and period do; the outcomes of a row that was loaded twice always agree. Columns of unknown
+    and period do, or of the same arm and unit if that is more often; the outcomes of a row that was
+    loaded twice always agree. Without times, all pairs of a unit agree in everything but the
+    outcome, and only outcomes that hardly ever agree by chance are judged. Columns of unknown
     meaning are counted once as part of the decision and once as part of the outcome, and both tests
     must reject. Of a long log, the rewards of the rows examined are returned if they are a fair
     sample, which saves another pass over the log.
@@ -101,11 +105,13 @@ def _repeated_rows(decisions: Decisions) -> tuple[float, int, Rewards | None]:
         f"CREATE OR REPLACE TEMP TABLE halfseen_rows AS SELECT {_hash(log, decided)} AS decided,"
         f" {_hash(log, outcome)} AS outcome, {_hash(log, other)} AS other, {coarse} AS coarse,"
         f" {_hash(log, [columns.action] if columns.action else [])} AS arm,"
+        f" {_hash(log, [columns.unit] if columns.unit else [])} AS unit,"
         f" {bin_} * {spans} // {places} AS span, {value} AS value FROM"
         f" {log.relation}{picked}"
     )
     try:
-        return *_judged(log, bool(other)), _rewards(log) if modulus > 1 else None
+        told = _judged(log, bool(other), bool(columns.unit), bool(columns.time))
+        return *told, _rewards(log) if modulus > 1 else None
     finally:
         log.query("DROP TABLE halfseen_rows")
 
@@ -121,25 +127,26 @@ def _rewards(log: Log) -> Rewards | None:
     )
 
 
-def _judged(log: Log, others: bool) -> tuple[float, int]:
-    """Test the rows that were sampled, which may have columns of unknown meaning."""
+def _judged(log: Log, others: bool, units: bool, timed: bool) -> tuple[float, int]:
+    """Test the rows that were sampled, which may have other columns, units and times."""
     looked, kinds, alike = _pairs(log, "decided, outcome, other")
     if looked == kinds or looked > CROWD * _pairs(log, "decided, other")[1]:
         return 0.0, looked
     days = log.query("SELECT coalesce(bool_and(coarse), true) AS only FROM halfseen_rows")["only"]
     if days[0]:
         return 0.0, looked
-    excess = _excess(log, "decided, other", "outcome", alike)
+    excess = _excess(log, "decided, other", "outcome", alike, units, timed)
     if others:
-        excess = min(excess, _excess(log, "decided", "outcome, other", alike))
+        excess = min(excess, _excess(log, "decided", "outcome, other", alike, units, timed))
     return (looked - kinds) / looked * excess, looked
 
 
-def _excess(log: Log, decided: str, outcome: str, alike: float) -> float:
+def _excess(log: Log, decided: str, outcome: str, alike: float, units: bool, timed: bool) -> float:
     """Return the fraction of identical pairs of rows that chance does not explain.
 
     Of p pairs alike in what was decided a part c would be alike in the outcome if they were
-    different decisions: as many as of pairs of the same arm and span that differ in the former.
+    different decisions: as many as of pairs of the same arm and span that differ in the former, or
+    of the same arm and unit.
     """
     from scipy.special import betainc
 
@@ -148,6 +155,13 @@ def _excess(log: Log, decided: str, outcome: str, alike: float) -> float:
     if near <= 0.0:
         return 0.0
     chance = max(_pairs(log, f"arm, span, {outcome}")[2] - alike, 0.0) / near
+    if units:
+        own = _pairs(log, "arm, unit")[2] - pairs
+        if own >= OF_UNITS:
+            agree = _pairs(log, f"arm, unit, {outcome}")[2] - alike
+            chance = max(chance, agree / own)
+        elif not timed and chance > USUAL:
+            return 0.0
     bound = MARGIN * chance / (1.0 + (MARGIN - 1.0) * chance)
     if bound >= 1.0:
         return 0.0

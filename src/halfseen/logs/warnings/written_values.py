@@ -25,6 +25,7 @@ SAMPLE = 200_000  # rewards examined
 KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them unusual
 ARMS = 500  # arms with the most rewards whose means are searched for
 CODES = {-1.0, -9.0, -99.0, -999.0, -9999.0}  # usually written for missing
+AMOUNTS = 20  # so many whole numbers, or such with gaps, look like amounts with a fee beside them
 NEXT = 10.0  # how many times as common as the next value it must be
 LOOKED_FOR = "values written for missing ones"
 
@@ -87,8 +88,9 @@ def look_at_values(decisions: Decisions, rewards: Rewards) -> tuple[Check, list[
         or mean_among_whole_numbers(rewards)
         or repeated_value(rewards)
     )
-    notes = negative_at_the_edge(rewards)
+    notes = [*negative_at_the_edge(rewards), *far_from_others(rewards)]
     if warning is None:
+        notes += piled_at_an_end(rewards)
         notes += [*broken_among_whole_numbers(rewards), *zeros_amid_repeats_of_none(rewards)]
     if warning is not None:
         return Check("written-values", LOOKED_FOR, "found", warning.finding, warning=warning), notes
@@ -148,6 +150,23 @@ def _sentinels(rewards: Rewards) -> list[int]:
     return found
 
 
+def _codes(rewards: Rewards) -> list[int]:
+    """Return the places of values far outside all others that look like a code."""
+    found = ((i, float(rewards.values[i])) for i in _sentinels(rewards))
+    return [i for i, value in found if value < 0.0 or set(f"{value:.0f}") == {"9"}]
+
+
+def far_from_others(rewards: Rewards) -> list[str]:
+    """Return a note on a large value far outside all others that does not look like a code."""
+    return [
+        f"{rewards.times[i] / rewards.times.sum():.1%} of the rewards are"
+        f" {show(float(rewards.values[i]))}, far from every other value. Is it a code for a missing"
+        " reward, or an outcome such as a prize or a timeout? If it is a code, rates are too high"
+        " and every mean is wrong; the values cannot tell."
+        for i in sorted(set(_sentinels(rewards)) - set(_codes(rewards)))
+    ]
+
+
 def _lone_negative(rewards: Rewards) -> bool:
     """Return whether the least value is common and the only one below 0, among three or more."""
     values = rewards.values
@@ -157,11 +176,9 @@ def _lone_negative(rewards: Rewards) -> bool:
 
 def sentinel(rewards: Rewards) -> LogWarning | None:
     """Warn of a code that stands for missing, or ask whether a usual code is one."""
-    found = _sentinels(rewards)
+    found = _codes(rewards)
     if not found:
-        asked = len(rewards.values) >= KINDS_OF_SENTINEL and _lone_negative(rewards)
-        asked = asked and float(rewards.values[0]) in CODES
-        return _question(rewards) if asked else None
+        return _question(rewards) if _coded_negative(rewards) else None
     place = max(found, key=lambda i: int(rewards.times[i]))
     value, share = float(rewards.values[place]), rewards.times[place] / rewards.times.sum()
     return LogWarning(
@@ -173,6 +190,17 @@ def sentinel(rewards: Rewards) -> LogWarning | None:
         {"value": value, "share": float(share)},
         voids=True,
     )
+
+
+def _coded_negative(rewards: Rewards) -> bool:
+    """Return whether a lone negative value is a usual code, and no fee beside whole amounts."""
+    values = rewards.values
+    enough = len(values) >= KINDS_OF_SENTINEL and _lone_negative(rewards)
+    if not enough or float(values[0]) not in CODES:
+        return False
+    spread = len(values) > AMOUNTS or float(np.median(np.diff(values[1:]))) > 1.0
+    amounts = spread and bool((values == np.rint(values)).all())
+    return not amounts or bool(values[1] == 0.0 and _often(rewards)[1])
 
 
 def _question(rewards: Rewards) -> LogWarning:
@@ -190,10 +218,9 @@ def _question(rewards: Rewards) -> LogWarning:
 
 def negative_at_the_edge(rewards: Rewards) -> list[str]:
     """Return a note on a lone negative value that is no usual code: an outcome, or missing."""
-    if not _lone_negative(rewards) or 0 in _sentinels(rewards):
+    if not _lone_negative(rewards) or 0 in _sentinels(rewards) or _coded_negative(rewards):
         return []
-    warned = len(rewards.values) >= KINDS_OF_SENTINEL and float(rewards.values[0]) in CODES
-    return [] if warned else [str(_question(rewards))]
+    return [str(_question(rewards))]
 
 
 def mean_among_whole_numbers(rewards: Rewards) -> LogWarning | None:
@@ -237,30 +264,59 @@ def zeros_amid_repeats_of_none(rewards: Rewards) -> list[str]:
     ]
 
 
-def repeated_value(rewards: Rewards) -> LogWarning | None:
-    """Warn of one value that occurs far more often than any other, or of means of arms."""
+def _standing_out(rewards: Rewards) -> list[dict[str, Any]]:
+    """Return values that occur far more often than the next, codes apart, and how often."""
     values, times, often = rewards.values, rewards.times, _often(rewards)
     if len(values) < KINDS_OF_REPEATED:
-        return None
+        return []
     codes = {*_sentinels(rewards), *([0] if _lone_negative(rewards) else [])}
-    repeated: LogWarning | None = None
     ranked = [i for i in np.argsort(-times, kind="stable")[:8].tolist() if i not in codes]
+    found = []
     for rank, place in enumerate(ranked[:3]):
         after = int(times[ranked[rank + 1]]) if rank + 1 < len(ranked) else 0
-        if not often[place] or times[place] < NEXT * after:
-            continue
-        value, share = float(values[place]), float(times[place] / times.sum())
+        if often[place] and times[place] >= NEXT * after:
+            share = float(times[place] / times.sum())
+            found.append({"value": float(values[place]), "share": share, "next": after})
+    return found
+
+
+def piled_at_an_end(rewards: Rewards) -> list[str]:
+    """Return a note on a value at either end that occurs far more often than any other."""
+    ends = {float(rewards.values[0]), float(rewards.values[-1])} - {0.0}
+    return [
+        f"{facts['share']:.1%} of the rewards are exactly {show(facts['value'])}, and none is"
+        f" {'higher' if facts['value'] == rewards.values[-1] else 'lower'}. Are rewards cut off"
+        " there, or was it written in place of missing ones? Then rates are too high or means"
+        " wrong; if it is an outcome, all is well. The values cannot tell."
+        for facts in _standing_out(rewards)
+        if facts["value"] in ends
+    ]
+
+
+def repeated_value(rewards: Rewards) -> LogWarning | None:
+    """Warn of one value that occurs far more often than any other, or of means of arms."""
+    if len(rewards.values) < KINDS_OF_REPEATED:
+        return None
+    repeated: LogWarning | None = None
+    ends = rewards.values[0], rewards.values[-1]
+    for facts in _standing_out(rewards):
+        value, share = facts["value"], facts["share"]
         others = rewards.reward[rewards.reward != value]
-        facts = {"value": value, "share": share, "next": after}
         if abs(value - others.mean()) < 0.001 * others.std():
             return _mean_written(f"{share:.1%} of the rewards are {show(value)}, the mean", facts)
         if value != 0.0:
-            repeated = repeated or _repeated(value, share, facts)
+            if value not in ends:
+                repeated = repeated or _repeated(value, share, facts)
             continue
         sides = [(rewards.reward < 0.0).mean(), (rewards.reward > 0.0).mean()]
-        if min(sides) >= OFTEN_SHARE:
+        if min(sides) >= OFTEN_SHARE and not _in_cents(rewards):
             return _zeros(share, facts)
     return _means_of_arms(rewards) or repeated
+
+
+def _in_cents(rewards: Rewards) -> bool:
+    """Return whether rewards have two decimals at most, like money: then 0 is an amount too."""
+    return bool(np.allclose(100.0 * rewards.values, np.rint(100.0 * rewards.values), atol=1e-6))
 
 
 def _repeated(value: float, share: float, facts: dict[str, Any]) -> LogWarning:
@@ -268,8 +324,7 @@ def _repeated(value: float, share: float, facts: dict[str, Any]) -> LogWarning:
         "repeated-value",
         f"{share:.1%} of the rewards are exactly {show(value)}, many times as many as of any other"
         " value.",
-        "If it was written in place of missing rewards, or rewards are cut off there, rates are too"
-        " high and means wrong.",
+        "If it was written in place of missing rewards, rates are too high and means wrong.",
         "Find out what writes it, and leave the reward empty where it is missing.",
         facts,
     )

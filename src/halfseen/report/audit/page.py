@@ -177,16 +177,15 @@ def answer_section(found: Audit, forecast: Plan | None, drawn: list[Figure]) -> 
     text = f"{found.seen:,} of {found.rows:,} decisions{so_far}."
     items = [_item(f"{100 * found.share:.3g}%", title, text)]
     if len(found.answers) > 1 and whole is not None:
-        title = "as many decisions, in the worst case over all problems"
+        most = " at most: rewards outlast the log" if found.upper_end else ""
+        title = f"as many decisions, in the worst case over all problems{most}"
         text = (
             "Regret over the same decisions grows by its root,"
             f" {math.sqrt(whole.factor):.3g} times. Most problems are kinder."
         )
         items.append(_item(_times(whole.factor), title, text))
-    if forecast is not None and not math.isnan(forecast.factor):
-        text = outlook_in_words(forecast)
-        if not forecast.in_blocks:
-            text = f"The goal is {forecast.goal}."
+    if forecast is not None and (forecast.in_blocks or not math.isnan(forecast.factor)):
+        text = outlook_in_words(forecast) if forecast.in_blocks else "The goal is defined below."
         items.append(_item(_times(forecast.factor), "as long, forecast for this log", text))
     if best := best_in_words(found):
         items.append(_item("→", "The best arm", best[0]))
@@ -219,7 +218,7 @@ def _times(factor: float) -> str:
     return (
         f"{factor:,.0f}×"
         if 100.0 <= factor < math.inf
-        else (f"{factor:.3g}×" if math.isfinite(factor) else "∞")
+        else (f"{factor:.3g}×" if math.isfinite(factor) else "∞" if factor > 1.0 else "–")
     )
 
 
@@ -287,9 +286,11 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
         )
         for i in order
     ]
-    rows.append(("safest", *(level.safe for level in levels)))
+    safest = (x.safe if x.safe_shown(found.level) else f"cannot be told ({x.safe})" for x in levels)
+    rows.append(("safest", *safest))
     rows.append(("least risked", *(level.least_regret for level in levels)))
-    rows.append(("better by at most", *(f"{level.regret:.3g}" for level in levels)))
+    worst = (level.widened(found.level).regret for level in levels)
+    rows.append((f"better by at most ({found.level:.0%})", *(f"{regret:.3g}" for regret in worst)))
     names = ("arm", "seen mean ± standard error", "1.5-fold", "2-fold", "5-fold", "worst case")
     return section(
         "differ",
@@ -301,7 +302,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
             "What each arm’s mean can be if the odds of being seen differ so many times between"
             " any two rewards. In the worst case a missing reward can be anything in the range of"
             " rewards seen. “Safest” has the largest smallest mean; “least risked” is worse than"
-            " another arm by the least. Standard errors are in audit.json.",
+            " another arm by the least. The last rows include sampling error; the ranges do not.",
             class_="note",
         ),
         table(names, rows, words=(0, 1, 2, 3, 4, 5), label="Bounds"),
