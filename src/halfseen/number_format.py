@@ -108,3 +108,12 @@ def percent(share: float) -> str:
         return f"{value:.2g}%"
     places = max(2, -math.floor(math.log10(abs(100.0 - value)) + 1e-6))
     return f"{value:.{places}f}".rstrip("0") + "%"
+
+
+def level_name(level: float) -> str:
+    """Write a confidence level, so that one below 100% never reads as 100%.
+
+    >>> level_name(0.95), level_name(0.999), level_name(0.99999)
+    ('95%', '99.9%', '99.999%')
+    """
+    return f"{100 * level:.7g}%"

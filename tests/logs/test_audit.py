@@ -134,3 +134,9 @@ def test_long_names_keep_their_quotes_and_one_arm_is_not_several():
     assert sentence.count("“") == sentence.count("”") == 3
     assert "and 1 more" in sentence
     assert not any("them" in str(warning) for warning in found.warnings)
+
+
+def test_a_level_above_99_percent_is_not_called_100():
+    log = {"a": ["x", "y"] * 50, "r": [1, None, None, 0] * 25}
+    found = audit(log, action="a", reward="r", level=0.999)
+    assert "99.9% interval" in found.answers[1]

@@ -14,6 +14,7 @@ from halfseen.dashboard.seen_course import LINES
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.view import Picture
 from halfseen.report.core.scales import SHORT
+from halfseen.tables import level_name
 
 SHOWN = 40  # arms of a chart
 WHOLE = f"datum.value % 1 ? '' : {SHORT}"  # labels of counts
@@ -48,7 +49,8 @@ def _estimates(
     if not any(_is_known(row) for row in means):
         return None
     note = (
-        f"Mean of the rewards seen. The {status['level']:.0%} intervals hold at all times together:"
+        f"Mean of the rewards seen. The {level_name(status['level'])} intervals hold at all"
+        " times together:"
         " look as often as you like."
     )
     spec = parts.intervals(

@@ -18,7 +18,7 @@ from halfseen.service.event_log import EventLog
 from halfseen.service.loop_events import kinds_in
 from halfseen.service.loop_status import loop_status
 from halfseen.service.writer import LiveLoop
-from halfseen.tables import percent, show
+from halfseen.tables import level_name, percent, show
 
 MINUTE = 60_000_000  # microseconds
 RECENT = 20_000  # decisions of the last minute that are counted one by one
@@ -81,7 +81,7 @@ async def decisions_a_minute(service: Service, live: LiveLoop, now: int) -> floa
 def winner_in_words(status: dict[str, Any]) -> str:
     """Return the state of the winner."""
     if status["winner"] is not None:
-        return f"{status['winner']}, at {status['level']:.0%}"
+        return f"{status['winner']}, at {level_name(status['level'])}"
     return "none yet" if status["arms"] else NOTHING
 
 

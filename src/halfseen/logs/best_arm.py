@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.logs.counts import Counts
 from halfseen.logs.posterior import mean_beliefs, spreads
-from halfseen.tables import brief, listed
+from halfseen.tables import brief, level_name, listed
 from halfseen.theory import winner
 
 DRAWS = 500
@@ -68,7 +68,7 @@ class BestArm(Shown):
             how = "if looked at only once" if self.designed else "however often you look"
             return (
                 f"{_quoted(self.leaders[0])} is best among what was seen (shown at"
-                f" {self.level:.0%}, {how})."
+                f" {level_name(self.level)}, {how})."
             )
         if len(self.leaders) > 1:
             return f"Equally good among what was seen: {listed(self.leaders)}."
@@ -81,7 +81,8 @@ class BestArm(Shown):
         if self.probability >= self.level:
             held = "in every comparison at once" if self.designed else "however often you look"
             likely += (
-                f" as far as this log goes; what is shown at {self.level:.0%} must hold {held},"
+                f" as far as this log goes; what is shown at {level_name(self.level)} must"
+                f" hold {held},"
                 " which takes more rewards"
             )
         return f"Cannot tell {leader} from {others} yet. {likely}.{self._more()}"

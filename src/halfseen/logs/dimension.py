@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.logs.group_sums import distinct_pairs
-from halfseen.tables import show
+from halfseen.tables import level_name, show
 
 DRAWS = 40_000
 WORK = 20_000_000  # draws in all
@@ -47,7 +47,7 @@ class Dimension(Shown, ByValue):
     level: float
 
     def _headline(self) -> str:
-        ends = f"{show(self.low)} to {show(self.high)} at {self.level:.0%}"
+        ends = f"{show(self.low)} to {show(self.high)} at {level_name(self.level)}"
         return f"{show(self.value)} ({ends}), a factor of {show(self.factor)}"
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from halfseen.tables import brief, percent
+from halfseen.tables import brief, level_name, percent
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -66,10 +66,14 @@ def _cost(found: Audit) -> list[str]:
     if never and whole.factor == 1.0:
         return [f"Of the arms that were seen nothing is missing. {never}"]
     some = " of the arms that were seen" if never else ""
-    at_most, interval = "", f"{found.level:.0%} interval {low:.3g} {top}"
+    at_most, interval = "", f"{level_name(found.level)} interval {low:.3g} {top}"
     if found.upper_end and found.maturity is not None:
         at_most, longest = "at most ", found.maturity.duration(found.maturity.window)
-        top = f"{found.level:.0%}: at most {high:.3g}" if math.isfinite(high) else "no upper end"
+        top = (
+            f"{level_name(found.level)}: at most {high:.3g}"
+            if math.isfinite(high)
+            else "no upper end"
+        )
         interval = f"{top}; the more rewards come after {longest}, the fewer"
     words = (
         "In the worst case over all problems, learning as reliably as with complete feedback takes"
@@ -182,7 +186,7 @@ def missing_in_words(found: Audit) -> list[str]:
     if not bounds.safe_shown(found.level):
         risk = (
             f"; with {shortened(ends.least_regret)}, another arm is better by at most"
-            f" {ends.regret:.3g} ({found.level:.0%}, sampling error included)"
+            f" {ends.regret:.3g} ({level_name(found.level)}, sampling error included)"
             if bounds.low_error.min() > 0.0
             else ""
         )
@@ -194,7 +198,7 @@ def missing_in_words(found: Audit) -> list[str]:
     place = bounds.names.index(bounds.safe)
     second = (
         f"If the odds of being seen differ at most twofold, {shortened(bounds.safe)} is the safest"
-        f" arm (a mean of at least {ends.low[place]:.3g}, {found.level:.0%}, sampling error"
+        f" arm (a mean of at least {ends.low[place]:.3g}, {level_name(found.level)}, sampling error"
         " included)"
     )
     if ends.regret == 0.0:

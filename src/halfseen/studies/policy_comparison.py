@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.display import Shown
 from halfseen.errors import InvalidInput, did_you_mean
-from halfseen.tables import Table, table
+from halfseen.tables import Table, level_name, table
 
 if TYPE_CHECKING:
     from halfseen.studies.result import Result
@@ -173,12 +173,3 @@ def _ends(interval: MeanInterval) -> tuple[float | None, float | None]:
     if interval.half_width is None:
         return None, None
     return interval.mean - interval.half_width, interval.mean + interval.half_width
-
-
-def level_name(level: float) -> str:
-    """Write a confidence level.
-
-    >>> level_name(0.95)
-    '95%'
-    """
-    return f"{100 * level:.4g}%"

@@ -12,7 +12,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.display import Tabular, rounded
 from halfseen.errors import InvalidInput
-from halfseen.studies.policy_comparison import AXES, level_name, mean_interval, names_of
+from halfseen.studies.policy_comparison import AXES, mean_interval, names_of
 from halfseen.studies.result import Result
 from halfseen.studies.simulate import chosen_engine, simulate, thread_count
 from halfseen.studies.spec import parse_spec, spec_text, sweep_in
@@ -24,7 +24,7 @@ from halfseen.studies.sweep_folder import (
     value_folder,
 )
 from halfseen.studies.swept_number import varied
-from halfseen.tables import Table, table
+from halfseen.tables import Table, level_name, table
 
 if TYPE_CHECKING:
     import altair as alt

@@ -23,7 +23,7 @@ from halfseen.logs.audit_export import plain
 from halfseen.logs.missing_bounds import SHOWN
 from halfseen.logs.row_filter import LeftOut
 from halfseen.phrases import number
-from halfseen.tables import Table, show, table
+from halfseen.tables import Table, level_name, show, table
 from halfseen.values.gamma_value import Cells, GammaBounds, gamma_bounds
 from halfseen.values.weight_diagnostics import Diagnostics
 
@@ -196,7 +196,7 @@ class PolicyValue(Tabular, ByValue):
             return self.diagnostics.verdict
         if self.difference is None or self.compared is None:
             return self.diagnostics.verdict
-        found, level = self.difference, f"{100 * self.level:g}%"
+        found, level = self.difference, level_name(self.level)
         ends = f"{level} interval {number(found.low)} to {number(found.high)}"
         other = self.compared.name
         if not found.low <= found.high:
@@ -242,7 +242,7 @@ class PolicyValue(Tabular, ByValue):
             f"{self.target.name[:1].upper()}{self.target.name[1:]} is worth {number(self.value)}"
         )
         if self.low <= self.high:
-            first += f" a decision ({100 * self.level:g}% interval {number(self.low)} to"
+            first += f" a decision ({level_name(self.level)} interval {number(self.low)} to"
             first += f" {number(self.high)})"
         first += f", by {self.estimator} from {self.rows:,} decisions of which {share:.3g}% are"
         return f"{first} seen.", self.verdict
@@ -255,7 +255,7 @@ class PolicyValue(Tabular, ByValue):
         parts += [str(self.policies), str(self.estimates)]
         if self.certain is not None:
             parts.append(
-                f"Certain at {100 * self.level:g}% whatever the law of rewards up to the largest"
+                f"Certain at {level_name(self.level)} whatever the law of rewards up to the largest"
                 " seen, if propensities and probabilities of being seen are right (clipped IPW,"
                 f" Maurer-Pontil): at least {show(self.certain)}."
             )
@@ -377,7 +377,7 @@ def _row(title: str, one: Estimate, level: float) -> dict[str, Any]:
     numbers = {
         "value": one.value,
         "standard error": one.standard_error,
-        f"{100 * level:g}% low": one.low,
+        f"{level_name(level)} low": one.low,
         "high": one.high,
     }
     return {title: one.name} | {

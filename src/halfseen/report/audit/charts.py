@@ -16,6 +16,7 @@ from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import FILL, MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.core.scales import axis, axis_of_shares, decades
 from halfseen.report.core.style import chart_of
+from halfseen.tables import level_name
 
 if TYPE_CHECKING:
     import altair as alt
@@ -144,7 +145,8 @@ def rates_chart(found: Audit, rows: Rows, name: str) -> Figure:
         alt.Chart().mark_rule(strokeDash=[4, 3], color=MUTED).encode(x=alt.datum(average)),
     ]
     note = (
-        f"Share of each arm’s rewards that came back, with its exact {found.level:.0%} interval."
+        f"Share of each arm’s rewards that came back, with its exact {level_name(found.level)}"
+        " interval."
         f" Dashed: all rows together, {average:.1%}."
     )
     return _arms("rates", ("How much is seen", note, name), layers, rows)

@@ -33,7 +33,7 @@ from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.study.charts import regret_figures
 from halfseen.studies.storage import explained, is_marked, read_json, write_text
-from halfseen.tables import show
+from halfseen.tables import level_name, show
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -246,9 +246,9 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
         "cost (1/rate)": aligned([r["contributes"] for r in records]),
     }
     note = (
-        f"Exact intervals hold {found.level:.0%} of the time whatever the rate. Shrunken rates"
-        f" borrow from the other arms, as if each began with {show(found.prior.worth)} rows seen at"
-        f" {found.prior.mean:.1%}. All arms are in rates.csv, next to this page."
+        f"Exact intervals hold {level_name(found.level)} of the time whatever the rate. Shrunken"
+        f" rates borrow from the other arms, as if each began with {show(found.prior.worth)} rows"
+        f" seen at {found.prior.mean:.1%}. All arms are in rates.csv, next to this page."
     )
     places = [figure_place(figure) for figure in drawn]
     rows = list(zip(*columns.values(), strict=True))
@@ -290,7 +290,9 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
     rows.append(("safest", *safest))
     rows.append(("least risked", *(level.least_regret for level in levels)))
     worst = (level.widened(found.level).regret for level in levels)
-    rows.append((f"better by at most ({found.level:.0%})", *(f"{regret:.3g}" for regret in worst)))
+    rows.append(
+        (f"better by at most ({level_name(found.level)})", *(f"{regret:.3g}" for regret in worst))
+    )
     names = ("arm", "seen mean ± standard error", "1.5-fold", "2-fold", "5-fold", "worst case")
     return section(
         "differ",

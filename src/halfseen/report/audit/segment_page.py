@@ -16,7 +16,7 @@ from halfseen.report.core.document import charts_of, code, document, main, secti
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.report.core.panels import Figure, Rows
 from halfseen.studies.storage import is_marked, write_text
-from halfseen.tables import Table, show
+from halfseen.tables import Table, level_name, show
 
 if TYPE_CHECKING:
     from halfseen.logs.segments import SegmentedAudit
@@ -54,7 +54,7 @@ def segments_chart(found: SegmentedAudit) -> Figure:
         )
     note = (
         "How many times as many decisions are needed as with complete feedback, in the worst case,"
-        f" with its {found.whole.level:.0%} interval."
+        f" with its {level_name(found.whole.level)} interval."
     )
     titles = ("What missing feedback costs", note, found.by)
     return points("audit-segments", titles, rows[: MOST + 1], "factor")
@@ -77,7 +77,8 @@ def _body(found: SegmentedAudit, command: str) -> list[Html]:
     words = (0, len(found.table.columns) - 2, len(found.table.columns) - 1)
     note = (
         f"Factor: how many times as many decisions are needed as with complete feedback, in the"
-        f" worst case, with its {whole.level:.0%} interval. It speaks of the arms that were seen;"
+        f" worst case, with its {level_name(whole.level)} interval. It speaks of the arms that"
+        " were seen;"
         " – if none was. All arms of all segments are in rates.csv, next to this page."
     )
     segments = section(

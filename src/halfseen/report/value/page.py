@@ -18,7 +18,7 @@ from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
 from halfseen.report.value.value_charts import value_figures
 from halfseen.studies.storage import is_marked, write_text
-from halfseen.tables import Table, show
+from halfseen.tables import Table, level_name, show
 from halfseen.values.policy_value import BOUNDS_NOTE, VALUE_FILE
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ def estimates_section(found: PolicyValue, drawn: list[Figure]) -> Html:
     certain = []
     if found.certain is not None:
         text = (
-            f"At least {show(found.certain)} at {found.level:.0%} for any number of decisions"
+            f"At least {show(found.certain)} at {level_name(found.level)} for any number of"
+            " decisions"
             ", if propensities and probabilities of being seen are right (clipped IPW, inequality"
             " of Maurer and Pontil): safe, and costly."
         )

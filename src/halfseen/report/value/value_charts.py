@@ -15,6 +15,7 @@ from halfseen.report.core.drawing import attempt
 from halfseen.report.core.panels import MUTED, PALETTE, Figure, Rows, faceted
 from halfseen.report.core.scales import axis
 from halfseen.report.core.style import chart_of
+from halfseen.tables import level_name
 
 if TYPE_CHECKING:
     import altair as alt
@@ -58,19 +59,18 @@ def value_chart(found: PolicyValue, what: str) -> alt.Chart:
 def policies_chart(found: PolicyValue, name: str) -> Figure:
     """Return the policies' values with their intervals."""
     shown = [one for one in (found.target, found.compared) if one is not None]
-    note = (
-        f"Reward per decision by {found.estimator}, with its {found.level:.0%} interval. Both rest"
-        " on the same decisions: their difference is known better than each."
-    )
-    if found.compared is None:
-        note = f"Reward per decision by {found.estimator}, with its {found.level:.0%} interval."
+    interval = f"{level_name(found.level)} interval"
+    note = f"Reward per decision by {found.estimator}, with its {interval}."
+    if found.compared is not None:
+        note += " Both rest on the same decisions: their difference is known better than each."
     return points("value-policies", ("What each is worth", note, name), _rows(shown), REWARD)
 
 
 def estimates_chart(found: PolicyValue, name: str) -> Figure:
     """Return the policy's value by every estimator."""
     note = (
-        f"The policy’s value by every estimator, with normal {found.level:.0%} intervals. One"
+        f"The policy’s value by every estimator, with normal {level_name(found.level)}"
+        " intervals. One"
         " without an interval is biased by its threshold, or rests on a regression whose error it"
         " does not know. Estimators"
         " that disagree warn of wrong propensities or probabilities of being seen."
@@ -135,7 +135,7 @@ def differ_chart(found: PolicyValue, name: str) -> Figure:
     note = (
         f"What the {'difference' if apart else 'value'} can be if the odds of being seen differ at"
         " most so many times between any two rewards of an arm in a context. Pale: with its"
-        f" {found.level:.0%} sampling error. At 1, missing rewards are like seen ones."
+        f" {level_name(found.level)} sampling error. At 1, missing rewards are like seen ones."
         + (" Dashed: from here on the other policy may be better." if turning else "")
     )
     return faceted(
