@@ -16,14 +16,13 @@ def never_seen(counts: Counts) -> list[LogWarning]:
     arms = [counts.names[i] for i in np.flatnonzero(counts.seen == 0)]
     if not arms:
         return []
-    them, their = ("it", "its") if len(arms) == 1 else ("them", "their")
     return [
         LogWarning(
             "never-seen",
             f"{_arms(len(arms))} played but never seen: {listed(arms)}.",
-            f"Nothing can be learned about {them}, and the factor speaks of the other arms only."
-            f" Where {their} rate is needed, as by `invest`, it is borrowed from the others.",
-            f"Collect some of {their} feedback, or leave {them} out.",
+            "Nothing can be learned there, and the factor speaks of the other arms only. Where a"
+            " rate is needed nonetheless, as by `invest`, it is borrowed from the others.",
+            "Collect some feedback there, or leave these decisions out.",
             {"arms": len(arms), "rows": int(counts.rows[counts.seen == 0].sum())},
         )
     ]
