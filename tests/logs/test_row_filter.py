@@ -150,6 +150,7 @@ def test_segments_must_be_few_and_there():
         ("sold = 1) OR (offer = 'a'", "syntax error"),
         ("sold", "It gives DOUBLE, not true or false"),
         ("offer", "not true or false"),
+        ("sold = 1; DROP TABLE t", "Another statement is not allowed"),
     ],
 )
 def test_a_condition_is_one_expression_that_is_true_or_false(where, said):

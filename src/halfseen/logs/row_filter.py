@@ -129,7 +129,9 @@ def condition_sql(log: Log, where: Any) -> str:
     for asked in (where, condition):  # by itself, so that no bracket in it closes those around it
         parsed = _parsed(log, f"SELECT 1 WHERE {asked}")
         if parsed["error"]:
-            raise _no_condition(where, one_line(str(parsed.get("error_message", "")))[:100])
+            said = one_line(str(parsed.get("error_message", "")))[:100]
+            another = said.startswith("Only SELECT statements")
+            raise _no_condition(where, "Another statement is not allowed" if another else said)
     statements = parsed["statements"]
     node = statements[0]["node"]
     plain = node["type"] == "SELECT_NODE" and node["from_table"]["type"] == "EMPTY"
@@ -143,7 +145,7 @@ def condition_sql(log: Log, where: Any) -> str:
         if kind == "FUNCTION" and part["function_name"].lower() in banned:
             raise _no_condition(where, f"{part['function_name']} is not allowed")
         if kind in ("SUBQUERY", "WINDOW", "PARAMETER", "LAMBDA_REF", "STAR"):
-            raise _no_condition(where, f"a {kind.lower()} is not allowed")
+            raise _no_condition(where, f"A {kind.lower()} is not allowed")
         if kind == "COLUMN_REF":
             log.column("where", _column_meant(log, part["column_names"]))
     return condition
