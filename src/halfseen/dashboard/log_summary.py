@@ -193,7 +193,7 @@ def summary_of(file: Path, version: int, window: float) -> LogSummary:
 
 
 def _delays(file: Path, window: float) -> list[dict[str, float]]:
-    """Estimate the delays; who was told that nothing will come has waited for the whole window."""
+    """Estimate the delays; decisions marked as missing count as waiting for the whole window."""
     import duckdb
 
     query = """

@@ -17,7 +17,7 @@ from halfseen.studies.study import Study
 from halfseen.tables import show
 
 FRAMES = 40
-HORIZONS = 7  # at which bounds are drawn
+HORIZONS = 7  # number of horizons at which bounds are drawn
 POLICIES = {
     "UCB, missing skipped": UCB(),
     "UCB, missing = 0": ImputeZero(),

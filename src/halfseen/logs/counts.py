@@ -22,7 +22,7 @@ from halfseen.logs.time_bins import Bins, find_bins
 
 Whole = NDArray[np.int64]
 PEEK, ARMS = 100_000, 1000  # rows looked at, and arms among them, to count by time as well
-LEAST_DAYS = 5.0  # that carry the tie between zeros and what is seen
+LEAST_DAYS = 5.0  # days needed to relate shares of zeros to shares seen
 WEIGHTS = {
     "mean": "seen",
     "hidden_mean": "hidden",

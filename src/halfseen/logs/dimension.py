@@ -20,7 +20,7 @@ DRAWS = 40_000
 WORK = 20_000_000  # draws in all
 SMOOTH = ((1, 20_000), (200, 50), (20_000, 6))  # arms seen that often sum to something normal
 ALIKE = 5000  # arms of the same counts: only the tail of their law is drawn one by one
-MANY, MANY_ALIKE, MANY_WORK = 20_000, 100, 3_000_000  # the same for logs of very many arms
+MANY, MANY_ALIKE, MANY_WORK = 20_000, 100, 3_000_000  # above MANY arms: ALIKE and WORK
 TAIL = 0.01
 
 

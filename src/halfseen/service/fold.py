@@ -34,7 +34,7 @@ class Known(Entry):
     version: int = 0
     request: int | None = None
     expires: int | None = None  # microseconds; None while it is held
-    arm: str = ""  # chosen, whatever was served
+    arm: str = ""  # chosen by the policy, even if another one was served
     chance: float | None = None  # of the arm chosen
     rewards: list[list[Any]] | None = None  # reported or late: see `told`
     shown: str = ""  # the arm served, or else the one chosen
@@ -71,7 +71,7 @@ class Tally:
     late: int = 0  # rewards that came after the window
     late_learned: int = 0
     orphans: int = 0  # outcomes that came before their decision, or without one
-    matched: int = 0  # of those
+    matched: int = 0  # of the orphans: outcomes whose decision came after them
     served: int = 0
     forgotten: int = 0
     last_at: int = 0

@@ -24,7 +24,7 @@ LONGEST_WINDOW = 10 * 366 * 86_400.0  # seconds
 LONGEST_NAME = 64
 MOST_ARMS = 10_000
 MOST_FEATURES = 1000
-NOT_CLOSED = {  # laws whose rewards have sums, or means, that are none of theirs
+NOT_CLOSED = {  # reward laws whose sums, or means, do not follow the same law
     "sum": ("bernoulli", "uniform", "rademacher"),
     "mean": ("bernoulli", "rademacher", "poisson"),
 }

@@ -11,7 +11,7 @@ OBSERVED, CENSORED, LATE = "observed", "censored", "late"
 ORPHAN = "orphan"  # an outcome whose decision is not known yet
 REVISED, FORGOTTEN = "revised", "forgotten"
 DROPPED = "dropped"  # decisions that leave the memory, since their events are deleted
-ONCE = (DECIDED, HELD, ACTIVATED, OBSERVED, CENSORED)  # per decision
+ONCE = (DECIDED, HELD, ACTIVATED, OBSERVED, CENSORED)  # at most once per decision
 ERASED = "forgotten-"  # how the name of a decision begins that was forgotten
 OFTEN = (SERVED, REPORTED, LATE, ORPHAN)
 

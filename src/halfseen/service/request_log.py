@@ -9,7 +9,7 @@ from time import time
 from typing import TextIO
 
 LONGEST_NAME = 64
-MOST_LINES = 1000  # that wait to be written
+MOST_LINES = 1000  # not yet written, at most
 
 
 class RequestLog:
