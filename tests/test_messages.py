@@ -86,7 +86,7 @@ def test_a_wrong_value_in_python_or_toml_names_its_field_and_the_fix(make, field
         ("invest --budget lots --observe 0.5 --cost 1", "`--budget` must be a number; got 'lots'."),
         ("study arms --engine gpu --out nowhere", "Did you mean 'cuda'?"),
         ("auditt log.csv", "Did you mean 'audit'? Try: "),
-        ("verify --seed -1", "`seed` must be a whole number of at least 0; got -1."),
+        ("verify --seed -1", "`--seed` must be a whole number of at least 0; got -1."),
         ("plan --log log.csv --traffic 9", "`--action` must be given; got None. Name that column"),
         ("plan --traffic 9", "`--means` must be given; got None. Or name a --log"),
         ("completion tcsh", "`SHELL` must be one of bash, zsh, fish; got 'tcsh'."),

@@ -48,10 +48,10 @@ def test_windows_and_now(monkeypatch, capsys, clicks):
     assert maturity["share"] == pytest.approx(0.2 * 3 / 7, abs=0.01)  # 1, 2 or 3 of 7 days
     code, said = audited(monkeypatch, capsys, clicks, "--window", "3")
     assert code == 2
-    assert "`window` needs `time`" in said
+    assert "`--window` needs `--time`" in said
     code, said = audited(monkeypatch, capsys, clicks, *times, "--empty-means", "0")
     assert code == 2
-    assert "empty_means" in said
+    assert "`--empty-means`" in said
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_plan_and_invest_on_a_log_take_the_same_times_and_say_what_voids(
     _, out, _ = run(monkeypatch, capsys, *asked, "--empty-means", "0", "--json")
     assert json.loads(out)["warnings"] == []
     code, _, err = run(monkeypatch, capsys, *asked, "--window", "3")
-    assert (code, "`window` needs `time`" in err) == (2, True)
+    assert (code, "`--window` needs `--time`" in err) == (2, True)
     code, _, err = run(monkeypatch, capsys, *command, *more, "--now", "2026-02-10")
     assert (code, "`--log` must be given" in err) == (2, True)
 

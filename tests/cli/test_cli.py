@@ -114,11 +114,11 @@ def test_specs_that_cannot_be_read(run, tmp_path):
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        (("--engine", "gpu"), ["`engine` must be one of", "got 'gpu'."]),
+        (("--engine", "gpu"), ["`--engine` must be one of", "got 'gpu'."]),
         (("--engine", "refrence"), ["Did you mean 'reference'?"]),
-        (("--workers", "0"), ["`workers`", "got 0.", "Leave it out"]),
-        (("--workers", "-3"), ["`workers`", "got -3."]),
-        (("--workers", "100000"), ["`workers`", "at most 1024"]),
+        (("--workers", "0"), ["`--workers`", "got 0.", "Leave it out"]),
+        (("--workers", "-3"), ["`--workers`", "got -3."]),
+        (("--workers", "100000"), ["`--workers`", "at most 1024"]),
     ],
 )
 def test_mistakes_in_options(run, tmp_path, option, words):
@@ -146,10 +146,10 @@ GOOD = ("study", "good.toml", "--engine", "reference", "--out")
 def test_folders_that_are_taken(run, tmp_path):
     assert run(*GOOD, "out")[0] == 0
     (tmp_path / "good.toml").write_text(TOML.replace("seed = 3", "seed = 4"))
-    complains(run, tmp_path, *GOOD, "out", words=["`out`", "another study's results", "'out'"])
+    complains(run, tmp_path, *GOOD, "out", words=["`--out`", "another study's results", "'out'"])
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.jpg").write_text("meow")
-    complains(run, tmp_path, *GOOD, "photos", words=["`out`", "holds other files", "'photos'"])
+    complains(run, tmp_path, *GOOD, "photos", words=["`--out`", "holds other files", "'photos'"])
     complains(run, tmp_path, *GOOD, "good.toml", words=["out` must be a folder", "'good.toml'"])
     complains(run, tmp_path, *GOOD, "good.toml/out", words=["out` must be a folder"])
     complains(run, tmp_path, *GOOD, "x" * 300, words=["File name too long", "another name"])

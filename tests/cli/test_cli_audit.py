@@ -46,7 +46,7 @@ def test_a_wrong_column_ends_in_a_sentence_and_leaves_nothing(monkeypatch, capsy
     options = ("--action", "offr", "--reward", "sold", "--out", tmp_path / "out")
     code, out, err = run(monkeypatch, capsys, "audit", log, *options)
     assert (code, out) == (2, "")
-    assert err.startswith("halfseen: `action` must be a column of the log (offer, sold)")
+    assert err.startswith("halfseen: `--action` must be a column of the log (offer, sold)")
     assert "Did you mean 'offer'?" in err
     assert not (tmp_path / "out").exists()
 
@@ -72,7 +72,7 @@ def test_its_own_folder_is_renewed_and_no_other(monkeypatch, capsys, log, tmp_pa
     (foreign / "report.html").write_text("mine")
     code, out, err = run(monkeypatch, capsys, "audit", log, *options[:-1], foreign)
     assert (code, out) == (2, "")
-    assert "`out` must be a new or empty folder, not one that holds other files" in err
+    assert "`--out` must be a new or empty folder, not one that holds other files" in err
     assert [path.name for path in foreign.iterdir()] == ["report.html"]
     assert (foreign / "report.html").read_text() == "mine"
     code, _, err = run(monkeypatch, capsys, "audit", log, *options[:-1], log)
@@ -179,7 +179,7 @@ def test_rows_left_out_are_said_in_text_and_json(monkeypatch, capsys, log, comma
     assert json.loads(out)["left_out"]["rows"] == 20
     code, out, err = run(monkeypatch, capsys, *arguments[:-1], "sold; DROP")
     assert (code, out) == (2, "")
-    assert err.startswith("halfseen: `where` must be one SQL condition")
+    assert err.startswith("halfseen: `--where` must be one SQL condition")
 
 
 def test_nothing_is_written_without_out(monkeypatch, capsys, log, tmp_path):

@@ -173,7 +173,7 @@ def test_probabilities_by_arm_may_have_blanks_and_be_those_of_being_seen(log, ca
         (["--target-file", "nowhere.csv"], "Cannot read nowhere.csv"),
         (["--target-file", "log.csv"], "must be a CSV file of context, arm, probability"),
         (["--always", "a", "--against", "b=1", "--against-file", "p.csv"], "must be given once"),
-        (["--always", "a", "--feedback-time", "pi"], "`feedback_time` needs `time`"),
+        (["--always", "a", "--feedback-time", "pi"], "`--feedback-time` needs `--time`"),
     ],
 )
 def test_value_ends_with_2_and_a_sentence(log, capsys, monkeypatch, arguments, said):

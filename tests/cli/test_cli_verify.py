@@ -68,7 +68,7 @@ def test_the_table_of_all_claims(monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["--claim", "notatoin"], "Did you mean 'notation'?"), (["--seed", "-1"], "`seed`")],
+    [(["--claim", "notatoin"], "Did you mean 'notation'?"), (["--seed", "-1"], "`--seed`")],
 )
 def test_bad_input_is_a_sentence_and_exit_code_2(monkeypatch, capsys, arguments, words):
     code, out, err = run(monkeypatch, capsys, *arguments)

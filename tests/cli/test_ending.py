@@ -197,7 +197,7 @@ def test_an_address_in_the_wrong_place_is_refused_without_its_password(run, argu
 def test_costs_of_nothing_are_costs(run):
     code, printed = run("invest", "--budget", "10", "--cost", "0", "--observe", "0.5,0.5")
     assert code == 2
-    assert "`cost" in printed.err
+    assert "`--cost" in printed.err
     assert "must not be empty" not in printed.err
 
 

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from halfseen.cli.streams import output_to_nowhere
-from halfseen.errors import HalfseenError, sentence
+from halfseen.errors import HalfseenError, InvalidInput, sentence
 from halfseen.interrupts import STOPPED
 
 DEBUG = "HALFSEEN_DEBUG"  # set: errors are raised, with their traceback
@@ -47,9 +47,29 @@ class Commands(TyperGroup):
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except InvalidInput as error:
+            raise _as_typed(error, self.commands, sys.argv[1:]) from error
         except BrokenPipeError:
             output_to_nowhere()
             raise typer.Exit(NO_READER) from None
+
+
+def _as_typed(error: InvalidInput, commands: Mapping[str, Any], words: list[str]) -> InvalidInput:
+    """Return an error about an option under the name it has on the command line.
+
+    A key of a spec may have the name of an option: only options that were typed, or that are
+    missing, are renamed.
+    """
+    command = next((commands[word] for word in words if word in commands), None)
+    options = {p.name: p.opts[0] for p in command.params} if command is not None else {}
+    option = options.get(error.field, "")
+    typed = any(word.partition("=")[0] == option for word in words)
+    if not option.startswith("--") or not (typed or error.value is None):
+        return error
+    requirement = re.sub(
+        r"`(\w+)`", lambda name: f"`{options.get(name[1], name[1])}`", error.requirement
+    )
+    return InvalidInput(option, requirement, error.value, error.fix)
 
 
 def ended(app: Callable[..., Any]) -> int:
