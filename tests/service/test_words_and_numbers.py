@@ -264,9 +264,8 @@ def test_a_body_that_is_cut_off_decides_nothing(tmp_path, capfd, sent):
         host, port = place.address.removeprefix("http://").split(":")
         body = b'{"id": "visit-1", "hold": true}'
         with socket.create_connection((host, int(port))) as connection:
-            head = (
-                "POST /v1/loops/offers/decisions HTTP/1.1\r\nHost: x\r\nContent-Length: 31\r\n\r\n"
-            )
+            head = f"POST /v1/loops/offers/decisions HTTP/1.1\r\nHost: {host}\r\n"
+            head += "Content-Length: 31\r\n\r\n"
             connection.sendall(head.encode() + body[:sent])
             time.sleep(0.1)
         deadline = time.monotonic() + 10.0
