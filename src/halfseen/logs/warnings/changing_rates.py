@@ -96,7 +96,7 @@ def look_at_changes(
         until = moment_in_words(maturity.end - maturity.settled, dated, DAY)
         lately = f"changes after {until} cannot be seen yet: younger rows are still waiting"
     if not moved:
-        return Check("drift", DRIFT, "not found", lately and f"({lately})", p)
+        return Check("drift", DRIFT, "not found", lately, p)
     if whole is not None and maturity is None and _falls_at_end(whole):
         warning = _fall(whole, dated)
     else:

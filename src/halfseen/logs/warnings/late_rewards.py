@@ -94,7 +94,7 @@ def look_at_delays(
     by_day = maturity.dated and columns.context is None
     warning = _warning(maturity, correlation, (slow, fast), facts, by_day)
     smallest = 3.29 / math.sqrt(m)
-    said = f"(a correlation of {smallest:.2g} between reward and delay would have been found)"
+    said = f"a correlation of {smallest:.2g} between reward and delay would have been found"
     return judged("late-differ", LOOKED_FOR, p, warning, matters=matters, not_found=said)
 
 

@@ -142,7 +142,7 @@ def look_at_units(
         {"z": z, "p": p, "change_in_sd": moved, "alikeness": alike},
     )
     not_found = (
-        f"(rewards of one {name} are alike by {alike:.2f}; near 0 this check would see nothing)"
+        f"rewards of one {name} are alike by {alike:.2f}; near 0 this check would see nothing"
     )
     return judged(
         "units-tied", LOOKED_FOR, p, warning, matters=abs(moved) >= MATTERS, not_found=not_found

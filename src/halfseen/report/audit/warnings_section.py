@@ -82,7 +82,7 @@ def _sentences(warning: LogWarning) -> tuple[object, ...]:
 
 def _detail(text: str) -> str:
     """Return a detail as a sentence of its own."""
-    text = text.strip("()").rstrip(".")
+    text = text.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
