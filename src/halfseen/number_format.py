@@ -117,3 +117,12 @@ def level_name(level: float) -> str:
     ('95%', '99.9%', '99.999%')
     """
     return f"{100 * level:.7g}%"
+
+
+def probability_name(probability: float) -> str:
+    """Write a probability in per cent, one near 1 as over 99%.
+
+    >>> probability_name(0.97), probability_name(0.9996)
+    ('97%', 'over 99%')
+    """
+    return f"{probability:.0%}" if probability < 0.995 else "over 99%"

@@ -16,6 +16,7 @@ from halfseen.errors import InvalidInput, one_line
 from halfseen.number_format import aligned as aligned
 from halfseen.number_format import level_name as level_name
 from halfseen.number_format import percent as percent
+from halfseen.number_format import probability_name as probability_name
 from halfseen.number_format import show as show
 from halfseen.number_format import with_error as with_error
 

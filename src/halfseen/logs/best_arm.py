@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.logs.counts import Counts
 from halfseen.logs.posterior import mean_beliefs, spreads
-from halfseen.tables import brief, level_name, listed
+from halfseen.tables import brief, level_name, listed, probability_name
 from halfseen.theory import winner
 
 DRAWS = 500
@@ -77,7 +77,7 @@ class BestArm(Shown):
             return f"Cannot tell yet which of the {self.arms:,} arms is best." + self._more()
         names = [_quoted(name) for name in self.open]
         others = " and ".join(names) if len(names) < 3 else listed(names, 3)
-        likely = f"{leader} is best with probability {_probability(self.probability)}"
+        likely = f"{leader} is best with probability {probability_name(self.probability)}"
         if self.probability >= self.level:
             held = "in every comparison at once" if self.designed else "however often you look"
             likely += (
@@ -259,7 +259,3 @@ def _about(value: float) -> str:
     ('23,000', '7')
     """
     return f"{float(f'{value:.2g}'):,.0f}"
-
-
-def _probability(value: float) -> str:
-    return f"{value:.0%}" if value < 0.995 else "over 99%"

@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.logs.sentences import shortened
-from halfseen.tables import listed
+from halfseen.tables import Z95, listed
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 CHANCE = 1e-3  # probability that anything is called changed if nothing did
 FEW = 5.0  # expected counts below which Fisher's exact test is used
-QUANTILE = 1.959964  # standard normal quantile of a two-sided 95% interval
 SHOWN = 10
 
 
@@ -329,7 +328,7 @@ def _factor_change(
         if not (math.isfinite(value + low + high) and min(value, low) > 0.0):
             return None
         centres.append(math.log(value / size))
-        errors.append((math.log(high) - math.log(low)) / (2.0 * QUANTILE))
+        errors.append((math.log(high) - math.log(low)) / (2.0 * Z95))
     spread = math.hypot(*errors)
     gap = abs(centres[1] - centres[0])
     if gap == 0.0 or (spread > 0.0 and 2.0 * float(ndtr(-gap / spread)) >= chance):

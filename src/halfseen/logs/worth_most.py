@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halfseen.display import Shown
 from halfseen.logs.posterior import DOUBT
 from halfseen.logs.rates import fit_prior
-from halfseen.tables import brief, percent
+from halfseen.tables import brief, percent, probability_name
 
 DRAWS = 4000
 SURE = 0.8  # probability from which an arm is named
@@ -56,7 +56,7 @@ class WorthMost(Shown):
                 " the one where more feedback is worth most."
             )
         name = f"“{brief(self.arm, 40)}”"
-        chance = f"{self.probability:.0%}" if self.probability < 0.995 else "over 99%"
+        chance = probability_name(self.probability)
         if not self.sure:
             return (
                 f"No arm stands out as the one where more feedback is worth most: {name} is the"
