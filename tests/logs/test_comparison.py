@@ -159,7 +159,7 @@ def test_the_command_ends_with_3_where_a_threshold_is_crossed(monkeypatch, capsy
     (tmp_path / "last.json").write_text(json.dumps({"rows": 1}))
     code, out, err = run(monkeypatch, capsys, *options, "--compare", tmp_path / "last.json")
     assert (code, out) == (2, "")
-    assert "`compare` must be an audit" in err
+    assert "`--compare` must be an audit" in err
     with pytest.raises(StorageError, match=r"No such"):
         compare(made({"a": 0.5}, 9, 1), tmp_path / "none.json")
 
