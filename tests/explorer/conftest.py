@@ -15,6 +15,7 @@ from halfseen.explorer.site import application
 def address():
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen()  # who comes before the server has started waits
     pages = Starlette(routes=[Mount("/explore", application())])
     server = uvicorn.Server(uvicorn.Config(pages, log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
