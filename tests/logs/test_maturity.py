@@ -314,3 +314,14 @@ def test_delays_that_outlast_the_log_make_the_factor_an_upper_end():
     stated = audit(rows, **columns, window=10.0)
     assert not stated.upper_end
     assert "at most" not in stated.answers[1]
+
+
+def test_a_clock_of_whole_seconds_is_not_before_the_last_row():
+    shown = [f"2026-01-{day:02d} 10:00:00.25" for day in range(1, 31)]
+    back = [f"2026-01-{day:02d} 12:00:00.25" for day in range(1, 30)] + [None]
+    log = {"arm": ["x"] * 30, "paid": [1.0, 0.0, 1.0] * 9 + [1.0, 0.0, None], "at": shown}
+    options = {"action": "arm", "reward": "paid", "time": "at", "feedback_time": "back"}
+    found = audit(log | {"back": back}, now="2026-01-30 10:00:00", **options)
+    assert found.rows == 30
+    with pytest.raises(InvalidInput, match="`now` must not be before the last time"):
+        audit(log | {"back": back}, now="2026-01-30 09:59:58", **options)

@@ -8,6 +8,7 @@ import zlib
 import duckdb
 import pytest
 
+from halfseen.errors import InvalidInput
 from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Activate, Decide, Noted, Outcome
 from halfseen.service.refusals import StorageUnavailable
@@ -237,3 +238,41 @@ def test_a_snapshot_from_before_an_erasure_is_not_stored_after_it(tmp_path):
     driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, live.id, seq, content)))
     assert b"secret" not in everything(tmp_path / "log.sqlite")
     driver.close()
+
+
+def test_what_was_archived_is_forgotten_in_memory_and_snapshots(tmp_path):
+    driver = opened(tmp_path)
+    driver.submit(Decide("jane@example.org"), Decide("open"))
+    driver.submit(Outcome("jane@example.org", 1.0))
+    driver.now += SECOND
+    assert set(archived(driver, tmp_path / "old")) == {"jane@example.org"}
+    assert driver.state().find("jane@example.org") is not None
+    assert driver.wait(driver.service.forget("jane@example.org")) == 1
+    assert driver.wait(driver.service.forget("jane@example.org")) == 0
+    driver.restart()
+    assert driver.state().find("jane@example.org") is None
+    assert "jane" not in json.dumps(driver.state().to_dict())
+    assert driver.wait(driver.service.check()) == []
+    driver.close()
+
+
+def test_retention_of_a_loop_that_fails_does_not_spare_the_others(tmp_path, monkeypatch):
+    driver = opened(tmp_path, retention=10.0)
+    driver.wait(driver.service.create_loop(banner(name="other", retention=10.0)))
+    asked = []
+
+    async def failing(service, live, days):
+        asked.append(live.name)
+        raise OverflowError
+
+    monkeypatch.setattr("halfseen.service.erasure.delete_older", failing)
+    with pytest.raises(OverflowError) as caught:
+        driver.wait(driver.service.apply_retention())
+    assert asked == ["banner", "other"]
+    assert caught.value.__notes__ == ["loop banner"]
+    driver.close()
+
+
+def test_retention_has_an_end():
+    with pytest.raises(InvalidInput, match="`retention` must be"):
+        banner(retention=1e300)

@@ -286,3 +286,19 @@ def test_what_one_service_deletes_leaves_the_memory_of_the_other(address):
         await asyncio.gather(first.close(), second.close())
 
     asyncio.run(run())
+
+
+def test_a_late_reward_in_the_transaction_of_its_decision_is_stored(address):
+    async def run():
+        service = await Service.open(address)
+        changes = {"arms": None, "dimension": 2, "policy": {"kind": "lin-ucb"}, "late": "learn"}
+        await service.create_loop(banner(**changes))
+        rows = [[1.0, 0.0], [0.0, 1.0]]
+        items = [Decide("q", features=rows), Outcome("q", None), Outcome("q", 1.0)]
+        answers = await service.submit("banner", items)
+        assert [getattr(answer, "state", None) for answer in answers][1:] == ["censored", "late"]
+        assert service.ready
+        assert service.loop("banner").state.to_dict() == (await replay_of(service)).to_dict()
+        await service.close()
+
+    asyncio.run(run())

@@ -228,3 +228,15 @@ def test_intervals_cover_with_cells_that_were_never_seen():
             held.append(found.low <= truth <= found.high)
     assert len(held) > 20
     assert np.mean(held) >= 0.95 - 3 * math.sqrt(0.0475 / len(held))
+
+
+def test_a_cell_that_chance_does_not_leave_unseen_is_refused():
+    rows = borrowing()
+    for name, more in (("group", "v"), ("arm", "b"), ("paid", None)):
+        rows[name] += [more] * 20
+    rows["chance"] = [0.5] * len(rows["arm"])
+    options = COLUMNS | {"context": "group", "compare": None, "propensity": "chance"}
+    with pytest.raises(InvalidInput, match=r"b in v \(no reward seen\)") as caught:
+        value(rows, target={"b": 1}, **options)
+    assert 'observe="arms"' in str(caught.value)
+    assert "name `propensity`" not in str(caught.value)

@@ -281,11 +281,18 @@ class Service(LiveLoops):
     async def apply_retention(self) -> dict[str, int]:
         """Delete the events that are older than each loop keeps them; return how many."""
         self._may_write()
-        found = {}
+        found, failed = {}, []
         for live in list(self._loops.values()):
             days = live.state.rules.retention
-            if days is not None:
+            if days is None:
+                continue
+            try:
                 found[live.name] = await erasure.delete_older(self, live, days)
+            except Exception as error:
+                error.add_note(f"loop {live.name}")
+                failed.append(error)
+        if failed:
+            raise failed[0]
         return found
 
     async def archive(

@@ -57,8 +57,7 @@ def _erase(log: EventLog, loop: int, decision: str, now: int) -> int:
     tip = log.begin([loop])[loop]
     events = log.events_of(loop, [decision]).get(decision, [])
     if not events:
-        log.rollback()
-        return 0
+        return _drop_archived(log, loop, tip, decision, now)
     if not closed(events) and any(e.kind in (kinds.DECIDED, kinds.ACTIVATED) for e in events):
         log.rollback()
         return PENDING
@@ -75,6 +74,19 @@ def _erase(log: EventLog, loop: int, decision: str, now: int) -> int:
     more: Any = {"version": made, "request": orphan}
     _add(log, state, Event(loop, tip + 1, state.revision, name, kinds.FORGOTTEN, now, **more))
     _renew(log, state, keep_base=base == 0 and state.config.arms is not None)
+    return 1
+
+
+def _drop_archived(log: EventLog, loop: int, tip: int, decision: str, now: int) -> int:
+    """Drop from memory and snapshots a decision whose events were archived; 0 if none is there."""
+    _, state, _ = newest(log, loop)
+    entry = state.find(decision)
+    if entry is None:
+        log.rollback()
+        return 0
+    made: Any = {"features": np.array([entry.seq], dtype="<i8").tobytes()}
+    _add(log, state, Event(loop, tip + 1, state.revision, "", kinds.DROPPED, now, **made))
+    _renew(log, state)
     return 1
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from halfseen.agents.base import LiveAgent
 
 LONGEST_WINDOW = 10 * 366 * 86_400.0  # seconds
+MOST_DAYS = 36_600.0  # of retention
 LONGEST_NAME = 64
 MOST_ARMS = 10_000
 MOST_FEATURES = 1000
@@ -174,7 +175,7 @@ def loop_config(content: Any) -> LoopConfig:
     if config.retention is not None:
         window = config.window / 86_400.0
         days = "Give more days than the window lasts, or null."
-        checks.number("retention", config.retention, at_least=window, fix=days)
+        checks.number("retention", config.retention, at_least=window, at_most=MOST_DAYS, fix=days)
     if config.reward in NOT_CLOSED.get(config.rewards, ()):
         raise InvalidInput(
             "rewards",

@@ -303,7 +303,9 @@ class Plan:
         if self.state.find(name) is None and entry.state == CENSORED and not entry.rewards:
             more["arm"] = entry.shown
             if self.state.config.arms is None:
-                more["features"] = entry.payload
+                stored = isinstance(entry.payload, bytes)  # from the log
+                vector = entry.payload if stored else entry.payload.astype("<f8").tobytes()
+                more["features"] = vector
         self._add(name, kinds.LATE, item.client_at, **more)
         return Noted(name, kinds.LATE)
 

@@ -194,7 +194,8 @@ async def _keep(service: Service) -> None:
         try:
             await service.apply_retention()
         except Exception as error:
-            print(f"halfseen: retention failed: {type(error).__name__}.", file=sys.stderr)
+            where = "".join(f" in {note}" for note in getattr(error, "__notes__", ()))
+            print(f"halfseen: retention failed{where}: {type(error).__name__}.", file=sys.stderr)
         await asyncio.sleep(RETENTION_EVERY)
 
 

@@ -20,6 +20,7 @@ from halfseen.values.nuisances import NuisanceModel, Nuisances
 from halfseen.values.target_policy import SLACK, PolicyOnLog, constant_table
 
 LEVEL = 0.95  # of the bound in an error
+BY_CHANCE = 0.001  # probability below which it is no chance that nothing was seen in a cell
 Mask = NDArray[np.bool_]
 
 
@@ -114,12 +115,12 @@ def check_overlap(
     table = _by_context(log, policy.table)
     rows, seen = log.by_cell(log.sample.count), log.by_cell(log.sample.count * log.sample.seen)
     needed = table > 0.0
-    guessed = model.known is None and model.observe == "cells" and log.propensity is None
-    strict = guessed and not log.by_row
     unplayed = needed & (rows == 0.0) & (not log.by_row)
     never = needed & (seen.sum(axis=0) == 0.0)
     unseen = needed & (rows > 0.0) & (seen == 0.0)
-    lost = unplayed | never | (unseen & strict)
+    lost = unplayed | never
+    if model.known is None and model.observe == "cells" and not log.by_row:
+        lost |= unseen & (_unlikely_unseen(rows, seen) | (log.propensity is None))
     short = np.maximum(1.0 - table.sum(axis=1), 0.0)
     if lost.any() or short.max() > SLACK:
         if lost.any():
@@ -136,7 +137,8 @@ def check_overlap(
         if not lost.any():
             fix = "Give all digits if they are rounded, and other arms if it plays one never played"
         if unseen[lost].any():
-            fix += ', name `propensity`, or use observe="arms" if contexts are seen alike'
+            fix += ", name `propensity`" if log.propensity is None else ""
+            fix += ', or use observe="arms" if contexts are seen alike'
         fix += "."
         raise InvalidInput(field, "must play what the log shows the reward of", what, fix + bounds)
     borrowed = [f"{log.arms[a]}{_where(log, x)}" for x, a in np.argwhere(unseen)]
@@ -146,6 +148,16 @@ def check_overlap(
         f"No reward was seen of {listed(borrowed)}: the expected reward there is the arm's mean"
         " elsewhere.",
     )
+
+
+def _unlikely_unseen(rows: Vector, seen: Vector) -> Mask:
+    """Return where chance hardly explains that nothing was seen of an arm in a context.
+
+    It would if each reward there were seen as often as the arm's are elsewhere.
+    """
+    elsewhere = np.maximum(rows.sum(axis=0) - rows, 1.0)
+    missed = np.clip(1.0 - (seen.sum(axis=0) - seen) / elsewhere, 0.0, 1.0)
+    return np.asarray(missed**rows < BY_CHANCE)
 
 
 def _check_seen_arms(log: LogGroups, field: str, policy: PolicyOnLog) -> None:

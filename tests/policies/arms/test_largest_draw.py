@@ -84,3 +84,11 @@ def test_sums_over_many_scales_against_draws():
         drawn = np.argmax(generator.normal(means, scales, (40_000, count)), axis=1)
         counts = np.bincount(drawn, minlength=count) / 40_000
         assert np.max(np.abs(counts - found)) < 5 * np.sqrt(0.25 / 40_000)
+
+
+@pytest.mark.parametrize("size", [1e17, 1e20, 1e100, -1e100])
+def test_a_mean_beyond_the_reach_of_its_scale_leaves_probabilities(size):
+    found = largest_normal(np.array([size, 0.0, 0.0]), np.array([1.0, 1.0, 1.0]))
+    wanted = [1.0, 0.0, 0.0] if size > 0 else [0.0, 0.5, 0.5]
+    assert found == pytest.approx(wanted, abs=1e-12)
+    assert largest_normal(np.full(2, size), np.ones(2)).sum() == 1.0

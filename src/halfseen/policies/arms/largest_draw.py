@@ -44,7 +44,7 @@ def largest_normal(means: Vector, scales: Vector) -> Vector:
     low = max(float(np.max(means[drawn] - REACH * scales[drawn], initial=-np.inf)), floor)
     near = drawn[means[drawn] + REACH * scales[drawn] > low]
     if not near.size:
-        return chances / np.sum(chances)
+        return _shares(chances, means)
     m, s = means[near], scales[near]
 
     def laws(x: Vector) -> tuple[Vector, Vector]:
@@ -57,7 +57,13 @@ def largest_normal(means: Vector, scales: Vector) -> Vector:
 
     high = float(np.max(m + REACH * s))
     chances[near] = _integral(laws, _panels(m, s, low, high))
-    return chances / np.sum(chances)
+    return _shares(chances, means)
+
+
+def _shares(chances: Vector, means: Vector) -> Vector:
+    """Return probabilities that sum to 1; next to a huge mean its scale is lost to rounding."""
+    total = float(np.sum(chances))
+    return chances / total if total > 0.0 else (np.arange(len(means)) == np.argmax(means)) * 1.0
 
 
 def largest_beta(successes: Vector, failures: Vector) -> Vector:
