@@ -158,7 +158,7 @@ PUBLIC += ("censorship", "integrations.gymnasium", "integrations.sklearn")
 def test_api_pages_list_every_public_name(module):
     content = import_module(module)
     pages = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/api/*.md"))
-    listed = set(re.findall(r"^\.\. auto\w+:: (?:[\w.]+\.)?(\w+)$", pages, re.M))
+    listed = set(re.findall(r"^\.\. (?:auto\w+|py:data):: (?:[\w.]+\.)?(\w+)$", pages, re.M))
     own = [name for name, value in vars(content).items() if inspect.isclass(value)]
     names = set(getattr(content, "__all__", own))
     if not hasattr(content, "__all__"):

@@ -56,14 +56,21 @@ class Goal(Shown):
 
     def first_day(self, followed: Followed) -> Vector:
         """Return the day on which each future meets the goal; infinite if never."""
-        length = len(followed.decisions)
-        start = np.arange(length - self.days + 1)
-        kept = np.maximum(start + self.days, start + np.ceil(self.kept * (start + 1)).astype(int))
-        start, kept = start[kept <= length], kept[kept <= length]
+        start, kept = self._spans(len(followed.decisions))
         met = self._met(followed, start, start + self.days) & self._met(followed, start, kept)
         if not met.size:
             return np.full(len(met), math.inf)
         return np.where(met.any(axis=1), 1.0 + np.argmax(met, axis=1), math.inf)
+
+    def last_day(self, length: int) -> int:
+        """Return the last day on which a plan of so many days can show that the goal is met."""
+        return len(self._spans(length)[0])
+
+    def _spans(self, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the starts from which the goal can be seen to be kept in time, and until when."""
+        start = np.arange(length - self.days + 1)
+        kept = start + np.maximum(self.days, np.ceil(self.kept * (start + 1)).astype(int))
+        return start[kept <= length], kept[kept <= length]
 
     def _met(
         self, followed: Followed, start: NDArray[np.int64], end: NDArray[np.int64]
@@ -87,7 +94,9 @@ def checked_goal(share: float, days: int, kept: float, close: float, target: flo
     """Return a goal, or say what is wrong with it."""
     share = checks.number("goal_share", share, above=0.0, at_most=1.0, fix="Use 0.9.")
     days = checks.whole("goal_days", days, at_least=1, fix="Use 7.")
-    kept = checks.number("goal_kept", kept, at_least=0.0, fix="Use 1, or 0 to look no further.")
+    kept = checks.number(
+        "goal_kept", kept, at_least=0.0, at_most=100.0, fix="Use 1, or 0 to look no further."
+    )
     close = checks.number("close", close, at_least=0.0, fix="Use 0, or a difference of means.")
     if target is not None:
         target = checks.number("target", target, above=0.0, fix="Give reward lost per day.")

@@ -143,18 +143,18 @@ class Plan(Tabular, ByValue):
 
     def _in_words(self, world: Forecast) -> str:
         early, half = world.quantile(0.1), world.quantile(0.5)
-        there = "get there and stay" if self.goal.kept else "get there"
+        latest = self.goal.last_day(self.length)
+        by = f"within {self.length:,} days"
+        if latest < self.length - self.goal.days:
+            by = f"by day {latest:,}, the latest that {self.length:,} days can show"
         if math.isinf(early):
-            return (
-                f"fewer than 1 in 10 futures {there} within {self.length:,} days; too little can be"
-                " told in that time"
-            )
+            return f"fewer than 1 in 10 futures get there {by}; too little can be told in that time"
         first = f"1 in 10 futures get there by day {early:,.0f}"
         if math.isfinite(half):
             first = f"half of the futures get there by day {half:,.0f}, 1 in 10 by day {early:,.0f}"
         if world.never == 0.0:
             return f"{first}, all within {self.length:,} days"
-        return f"{first}; {100 * world.never:.2g}% do not {there} within {self.length:,} days"
+        return f"{first}; {100 * world.never:.2g}% do not {by}"
 
     @property
     def factor(self) -> float:
@@ -295,7 +295,7 @@ def plan(
 
     Notes
     -----
-    The goal does not depend on the length of the plan, but for log T in `UCB`.
+    A goal kept as long as it took can be shown in the first half of a plan only.
 
     Examples
     --------

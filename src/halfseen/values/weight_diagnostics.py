@@ -82,7 +82,7 @@ class Diagnostics:
             )
         if self.skew is not None and self.skew > SKEW:
             said.append(
-                "A few large rewards decide the estimate (squared skewness over number of decisions"
+                "A few rewards decide the estimate (squared skewness over number of decisions"
                 f" {self.skew:.2f}, above {SKEW}): the interval is too short."
             )
         return tuple(said)
