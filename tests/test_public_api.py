@@ -117,6 +117,7 @@ def test_what_is_not_explained_is_noticed():
     assert explained(halfseen.simulate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first", ["halfseen.cli", "halfseen.studies.simulate", "halfseen.report", "halfseen.testing"]
 )

@@ -53,6 +53,7 @@ def lived(policy, seed=0, floor=0.0, rounds=12):
     return agent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("floor", [0.0, 0.1])
 @pytest.mark.parametrize("kind", sorted(RANDOM))
 @pytest.mark.parametrize("available", [None, [0, 2, 3]], ids=["all", "some"])

@@ -237,6 +237,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
 def test_garbage_with_a_good_checksum(tmp_path_factory, text, data):

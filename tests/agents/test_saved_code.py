@@ -42,6 +42,7 @@ class Saved(Policy):
         return np.zeros((setting.arms, 1))
 
 
+@pytest.mark.slow
 def test_an_agent_is_refused_under_other_code_of_its_policy(tmp_path, monkeypatch):
     monkeypatch.setitem(POLICIES, Saved.kind, Saved)
     path = tmp_path / "agent.json"

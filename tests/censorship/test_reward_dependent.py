@@ -100,6 +100,7 @@ def test_reference_cpu_and_dask_play_the_same_trajectory(problem, observe, engin
         assert np.array_equal(mine, other)
 
 
+@pytest.mark.slow
 def test_the_same_chance_for_every_reward_is_per_arm():
     same = [{0: 0.3, 1: 0.3}, {0: 0.7, 1: 0.7}]
     studies = [

@@ -333,6 +333,7 @@ def test_progress_bars_do_not_read_markup(monkeypatch):
     assert "50%" in sys.stderr.getvalue()
 
 
+@pytest.mark.slow
 def test_output_that_cannot_show_a_name(run, tmp_path):
     odd_names(tmp_path)
     run("study", "odd.toml", "--out", "out", "--engine", "reference")

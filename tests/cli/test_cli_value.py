@@ -98,6 +98,7 @@ def test_the_page_names_the_file_of_the_policy(log, capsys, monkeypatch):
     assert "POLICY.csv" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("other", "worth"),
     [

@@ -87,6 +87,7 @@ print(json.dumps(ended))
 """
 
 
+@pytest.mark.slow
 def test_files_one_may_not_use_are_named_in_one_sentence(folder):
     """All in one process, since starting it takes a second, without what lets root read all."""
     done = subprocess.run(
@@ -235,6 +236,7 @@ def test_too_little_memory_is_said(run, monkeypatch):
 MANY = ",".join(["0.5"] * 5000)
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_is_no_error_and_the_report_is_written(folder):
     for buffered in ("", "PYTHONUNBUFFERED=1"):
         ended = command(folder, "dimension", "--observe", MANY, prefix=buffered, suffix="| head -1")
@@ -246,6 +248,7 @@ def test_a_reader_who_leaves_is_no_error_and_the_report_is_written(folder):
     assert (folder / "audit" / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_a_full_disk_behind_the_output_is_one_sentence(folder):
     for buffered in ("", "PYTHONUNBUFFERED=1"):
         ended = command(
@@ -255,6 +258,7 @@ def test_a_full_disk_behind_the_output_is_one_sentence(folder):
         assert ended.stderr == "halfseen: Cannot read or write: No space left on device.\n"
 
 
+@pytest.mark.slow
 def test_an_answer_lost_to_a_closed_output_is_no_success(folder):
     ended = command(folder, "dimension --observe 0.5", suffix=">&-")
     assert ended.returncode == 2

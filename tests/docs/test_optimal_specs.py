@@ -259,6 +259,7 @@ def far(study, table):
     return {row[0]: row for row in compared(study, table) if not abs(row[-1]) <= 4.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["optimal-gaussian", "optimal-bernoulli"])
 def test_a_short_version_agrees_with_the_table(name):
     study = read_spec(GALLERY / f"{name}.toml")

@@ -206,6 +206,7 @@ def small_files():
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_while_writing_leaves_no_half_written_entry(tmp_path):
     ended = run(SCRIPT, tmp_path, preexec_fn=small_files)
     assert (ended.returncode, ended.stdout) == (0, "0\n")
@@ -239,6 +240,7 @@ def test_a_user_without_a_writable_home_compiles_in_memory_and_is_told_once(scri
     assert "cannot be kept on disk" in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_cache_that_can_only_be_read_is_used(entry, folder):
     folder.chmod(0o755)
     entry.chmod(0o644)
@@ -248,6 +250,7 @@ def test_a_cache_that_can_only_be_read_is_used(entry, folder):
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1\n", "")
 
 
+@pytest.mark.slow
 def test_a_cache_path_that_is_a_file_is_said_once_and_rightly(tmp_path):
     (tmp_path / "file").write_text("")
     ended = run(SCRIPT, tmp_path / "file")

@@ -209,6 +209,7 @@ def alive(pid):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_is_left_when_the_study_is_stopped_or_killed(how, tmp_path):
     with script(tmp_path) as process:

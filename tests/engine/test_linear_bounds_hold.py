@@ -85,6 +85,7 @@ def test_regret_and_potential_stay_below_every_bound(name):
         assert regret <= bound.value * (1 + 1e-12) + 1e-9, bound.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [DesignExploration(), LinThompson()])
 def test_the_potential_of_any_policy_stays_below_its_bound(policy):
     study, tracks = measured(LinearBandit([0.5, 0.2, -0.4], 0.3, FEW), Uniform(0.1), policy)

@@ -66,6 +66,7 @@ def refusal_of(policy, actions, censorship):
     return "must have an `on_ball` kernel" if policy.counts_pulls and actions == "ball" else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "actions", "censorship"),
     [

@@ -58,6 +58,7 @@ def drawn(function):
     return row
 
 
+@pytest.mark.slow
 def test_a_new_process_lowers_no_function_again_that_another_loop_was_compiled_with(tmp_path):
     first, row = lowered(tmp_path, "fill_normals")
     assert {"fill_normals", "words", "philox", "normal_from"} <= set(first)

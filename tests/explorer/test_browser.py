@@ -36,6 +36,7 @@ def visit(browser, address):
         context.close()
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_documentation_is_that_of_the_page(visit, tmp_path):
     """Set HALFSEEN_PICTURES to the folder of the documentation's pictures to take it anew."""
     page = visit("arms", 1200)

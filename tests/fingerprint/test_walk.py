@@ -242,6 +242,7 @@ def installed(tmp_path, monkeypatch):
     version.cache_clear()
 
 
+@pytest.mark.slow
 def test_installed_packages_count_by_version_and_by_what_was_installed(module, installed):
     text = "class Base:\n    def f(self):\n        return 1\ndef g():\n    return 2\n"
     uses = "import helperlib\nclass Own(helperlib.Base):\n    pass\n"
@@ -386,6 +387,7 @@ def test_every_policy_and_link_has_source_and_its_own_fingerprint():
         assert not source_of(kernel).text.startswith("Python")
 
 
+@pytest.mark.slow
 def test_fingerprints_do_not_depend_on_the_process():
     code = (
         "from halfseen.fingerprint import fingerprint\n"

@@ -49,6 +49,7 @@ def kept_as(kind, folder):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [

@@ -211,6 +211,7 @@ print(*(sum(costs) / len(told) for costs in zip(*told)))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("format", "option", "kind"),
     [

@@ -60,6 +60,7 @@ def test_a_helper_defined_anew_is_played_at_once_and_undone_again(monkeypatch):
     assert regret() == [10.0, 10.0]
 
 
+@pytest.mark.slow
 def test_a_constant_given_another_value_is_played_at_once(monkeypatch):
     assert regret() == [10.0, 10.0]
     monkeypatch.setitem(globals(), "SIGN", -1.0)

@@ -110,6 +110,7 @@ def regrets():
     ]
 
 
+@pytest.mark.slow
 def test_helpers_that_numba_compiled_are_compiled_again_in_a_running_process(monkeypatch):
     first = regrets()
     monkeypatch.setitem(globals(), "GAIN", -1.0)  # behind a function numba has compiled

@@ -114,6 +114,7 @@ DRIFT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("regularization", "skewed", "loose", "tight"), DRIFT)
 def test_drift_over_a_million_updates(fast, regularization, skewed, loose, tight):
     rng, actions, theta = world()

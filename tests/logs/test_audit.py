@@ -102,6 +102,7 @@ def test_relabelling_changes_nothing_and_more_rows_narrow():
     assert first.low < more.low < more.high < first.high
 
 
+@pytest.mark.slow
 def test_very_many_arms():
     frame = pd.DataFrame({"a": np.arange(20_000), "o": np.arange(20_000) % 2 == 0})
     found = audit(frame, action="a", observed="o")

@@ -56,6 +56,7 @@ def test_what_is_not_along_one_direction_is_noticed():
     assert "does not just fall" in str(fit_direction(rows, bent))
 
 
+@pytest.mark.slow
 def test_a_long_log_is_sampled_and_says_so(monkeypatch):
     rows, seen, _, _, _ = sample(5000, 2, 2)
     frame = pd.DataFrame({"x": rows[:, 0], "y": rows[:, 1], "seen": seen})

@@ -259,6 +259,7 @@ def test_complete_feedback_that_comes_after_a_stated_window_is_not_called_free()
     assert found.observe == pytest.approx(rates, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [1e-9, 1e-4])
 def test_a_window_in_which_nothing_comes_back_is_said_to_be_too_short(window, tmp_path):
     found = audit(delayed(1), **NAMES, window=window)

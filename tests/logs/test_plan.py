@@ -46,6 +46,7 @@ def test_the_goal_must_be_kept_for_as_long_as_it_took():
     assert Goal(0.9, 1, 9.0).first_day(followed(days)).tolist() == [math.inf] * 4
 
 
+@pytest.mark.slow
 def test_arms_that_cannot_be_told_apart_do_not_meet_the_goal_by_luck():
     same = {"traffic": 133, "days": 365, "reward": "bernoulli", "futures": 100}
     lucky = plan([0.5, 0.4999999], [0.8, 0.8], goal_kept=0, **same)

@@ -13,6 +13,7 @@ def log_of(rates, rows, seed):
     return {"a": arm, "o": rng.random(len(arm)) < np.array(rates)[arm]}
 
 
+@pytest.mark.slow
 def test_of_200_equal_arms_none_stands_out():
     rng = np.random.default_rng(0)
     for _ in range(10):

@@ -123,6 +123,7 @@ def final_share(policy, arm, horizon=4000, means=(0.9, 0.1)):
     return simulate(study).tracks["pulls"][0, 0, 0, :, -1, arm].mean() / horizon
 
 
+@pytest.mark.slow
 def test_epsilon_greedy_explores_as_often_as_it_says():
     assert final_share(EpsilonGreedy(0.2), 1) == pytest.approx(0.1, abs=0.005)
     decayed = sum(0.5 / t**0.5 for t in range(1, 4001)) / 2 / 4000

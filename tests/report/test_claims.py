@@ -23,6 +23,7 @@ def page(findings, tmp_path_factory):
     return write_verification(findings, tmp_path_factory.mktemp("verify"))
 
 
+@pytest.mark.slow
 def test_the_page_tells_every_claim_and_draws_every_chart(page, browser):
     window = browser.new_page(viewport={"width": 1200, "height": 900})
     problems = []

@@ -368,6 +368,7 @@ def is_whole(folder, marks):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "moments", [pytest.param(0, id="each call in turn"), pytest.param(25, id="random moments")]
 )

@@ -135,6 +135,7 @@ def run_command(folder, limit=None, **options):
     )
 
 
+@pytest.mark.slow
 def test_a_disk_that_really_takes_no_more(tmp_path):
     study = small_study(replications=60, checkpoints=50)  # its largest array has 36 kB
     (tmp_path / "study.toml").write_text(to_toml(study))
@@ -147,6 +148,7 @@ def test_a_disk_that_really_takes_no_more(tmp_path):
     assert finished(tmp_path / "out") == 0
 
 
+@pytest.mark.slow
 def test_control_c_in_the_command(tmp_path, played):
     study = small_study(horizon=150_000, replications=40)
     (tmp_path / "study.toml").write_text(to_toml(study))

@@ -184,6 +184,7 @@ def test_numbers_of_many_digits():
         parse_spec(TOML.replace("horizon = 60", "horizon = 0x" + "f" * 9000))
 
 
+@pytest.mark.slow
 def test_deep_nesting():
     deep = "policies.x." + ".".join(["base"] * 5000) + '.kind = "ucb"\n' + TOML
     with pytest.raises(InvalidInput):

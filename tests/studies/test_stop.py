@@ -66,6 +66,7 @@ def study(horizon=400, problems=PROBLEMS, policies=None, **options):
     return Study(problems, CENSORED, policies or EqualObservations(), horizon=horizon, **options)
 
 
+@pytest.mark.slow
 def test_engines_agree_and_no_other_number_changes():
     policies = {"thompson": GaussianThompson(), "equal": EqualObservations()}
     stopping = study(policies=policies)
@@ -190,6 +191,7 @@ def test_late_rewards_count_for_a_winner_when_they_arrive():
             assert found == (expected if horizon == declared else None)
 
 
+@pytest.mark.slow
 def test_a_winner_among_late_rewards_is_wrong_no_more_often_than_said():
     bandit = ArmedBandit([0.5, 0.5], reward="bernoulli")
     late = Delayed([GeometricDelay(20), Fixed(0, arrive=0.5)], window=60)

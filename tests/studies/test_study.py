@@ -168,6 +168,7 @@ def test_cells_keep_their_digest_when_others_join():
     assert alone.digest() != renamed.digest()
 
 
+@pytest.mark.slow
 def test_digests_do_not_depend_on_the_process():
     code = "from example_studies import broad_study; print(broad_study().digest())"
     here = os.pathsep.join(

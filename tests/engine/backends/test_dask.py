@@ -235,6 +235,7 @@ def test_control_c_on_a_cluster_of_its_own(tmp_path):
     assert same(found, simulate(design))
 
 
+@pytest.mark.slow
 def test_an_address_without_a_scheduler_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     for address in ("tcp://127.0.0.1:9", "nowhere", "", "foo://u:hunter2@127.0.0.1:1", 5):
@@ -276,6 +277,7 @@ def test_a_cluster_without_workers_is_given_up():
         cluster.run_on(client, [], wait_seconds=0.1)
 
 
+@pytest.mark.slow
 def test_chunks_grow_with_the_time_they_take_and_leave_work_for_all():
     design = study(replications=1_000)
     cell = next(design.cells())[1]

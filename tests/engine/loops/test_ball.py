@@ -115,6 +115,7 @@ CHOICES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("censorship", CENSORSHIPS)
 @pytest.mark.parametrize("policy", CHOICES, ids=lambda policy: policy.kind)
 def test_loop_follows_the_definitions(policy, censorship):

@@ -96,6 +96,7 @@ def test_a_long_run_stays_with_a_fresh_inverse():
     assert track["optimism_failed"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regularization", [1e-12, 1e-6, 1e6])
 @pytest.mark.parametrize("policy", [LinUCB, LinThompson])
 @pytest.mark.parametrize("kind", ["finite", "sequence"])

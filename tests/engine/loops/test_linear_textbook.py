@@ -200,6 +200,7 @@ def compare(cell, replications, factor=None):
     return events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("actions", "censorship"),
     [
@@ -235,6 +236,7 @@ def test_tracks_follow_their_definitions(actions, policy):
     assert {("optimism", 0), ("optimism", 1), ("censoring", 0), ("censoring", 1)} <= events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.05, 1.2, 2.0, 4.0])
 @pytest.mark.parametrize("actions", ["finite", "sphere", "sequence"])
 def test_too_little_feedback_is_noticed_in_the_round_it_happens(actions, factor):

@@ -31,6 +31,7 @@ def alarms(kind, change, logs, first=0):
     return sum(map(bool, found)), Counter(name for names in found for name in names)
 
 
+@pytest.mark.slow
 def test_clean_logs_raise_no_warning():
     assert {
         kind: alarms(kind, change, 1, 500)[0] for kind, change in CLEAN.items()

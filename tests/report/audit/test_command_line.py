@@ -15,6 +15,7 @@ from halfseen.report.audit.command_line import command_line
 pytestmark = pytest.mark.usefixtures("blank_pictures")
 
 
+@pytest.mark.slow
 def test_the_command_of_a_page_makes_the_page_again(monkeypatch, capsys, tmp_path):
     log = tmp_path / "my log.csv"
     lines = [f"{'abc'[i % 3]};{i % 7},5;{i};{'x' if i % 5 else 'y'}" for i in range(60)]

@@ -30,6 +30,7 @@ def page(tmp_path_factory):
     return found.report(tmp_path_factory.mktemp("audit"), forecast, compared)
 
 
+@pytest.mark.slow
 def test_every_chart_is_drawn(show, page):
     opened = show(page)
     places = opened.locator("[data-chart]")

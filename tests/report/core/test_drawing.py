@@ -80,6 +80,7 @@ def test_a_worker_that_hangs_or_cannot_start_is_given_up(worker, monkeypatch):
     assert "did not start" in draw({"a": CHART}).failures["a"]
 
 
+@pytest.mark.slow
 def test_a_report_without_any_chart_says_so_and_has_all_numbers(worker, result, tmp_path, show):
     worker("import os; os.abort()")
     with pytest.warns(RuntimeWarning, match="could not be drawn|shows no charts"):
@@ -92,6 +93,7 @@ def test_a_report_without_any_chart_says_so_and_has_all_numbers(worker, result, 
     assert page.locator("#numbers tbody tr").count() == 16
 
 
+@pytest.mark.slow
 def test_an_old_picture_of_a_chart_that_fails_now_is_removed(worker, result, tmp_path):
     write_report(result, tmp_path)
     (tmp_path / "charts" / "problem-1-regret.png").write_text("old")
@@ -118,6 +120,7 @@ def test_an_error_while_a_chart_is_made_costs_that_chart(monkeypatch, tmp_path, 
     assert "audit-worth" in json.loads((tmp_path / "out" / "audit.json").read_text())["charts"]
 
 
+@pytest.mark.slow
 def test_a_chart_the_browser_cannot_draw_leaves_a_sentence(monkeypatch, tmp_path, show):
     from halfseen.report.audit import page as audit_page
 

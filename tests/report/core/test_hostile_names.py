@@ -67,6 +67,7 @@ def arms_page(tmp_path_factory):
     return write_report(simulate(study), tmp_path_factory.mktemp("hostile"))
 
 
+@pytest.mark.slow
 def test_policies_and_censorships_named_like_javascript_are_drawn_by_their_names(arms_page, show):
     page = show(arms_page)
     check(page, [*POLICIES, *CENSORSHIPS], "problem-1-regret")
@@ -100,6 +101,7 @@ def test_linear_and_generalized_reports_take_any_names(kind, tmp_path, show):
     check(page, ("toString", ODD[0]), "problem-1-direction")
 
 
+@pytest.mark.slow
 def test_an_audit_takes_any_arms_columns_and_contexts(tmp_path, show):
     rng = np.random.default_rng(0)
     n = 40 * len(NAMES)

@@ -101,6 +101,7 @@ def test_without_a_lower_bound_the_section_says_why():
     assert np.all(result.tracks["regret"] == 0)
 
 
+@pytest.mark.slow
 def test_a_panel_without_a_band_says_why():
     arms = ArmedBandit([0.9, 0.1], reward="bernoulli")
     sent = Delayed(Fixed(1), window=9, sends="conversions")

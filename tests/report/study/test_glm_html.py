@@ -56,6 +56,7 @@ def folder(study, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_study_survives_toml_and_disk(study, folder):
     again = parse_spec(to_toml(study))
     assert again == study

@@ -33,6 +33,7 @@ def result():
     return simulate(study, engine="reference")
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_pending_and_lost_and_says_what_is_biased(result, tmp_path):
     write_report(result, tmp_path)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -40,6 +40,7 @@ def chart_sizes(page):
     )
 
 
+@pytest.mark.slow
 def test_every_chart_is_drawn_without_a_network(linear_report, linear_desktop):
     assert linear_report.stat().st_size < LIMIT
     sizes = chart_sizes(linear_desktop)
@@ -201,6 +202,7 @@ ODD = {
 QUICK = ("one of everything", "nothing to learn")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in ODD],

@@ -167,6 +167,7 @@ def test_pointing_at_a_curve_tells_its_numbers(desktop):
     assert "± 95%" in tip.inner_text()
 
 
+@pytest.mark.slow
 def test_names_cannot_become_code(tmp_path, show):
     study = Study(
         {EVIL: ArmedBandit([0.6, 0.5], reward="bernoulli")},
@@ -232,6 +233,7 @@ ODD = {
 QUICK = ("one of everything", "no regret")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in ODD],

@@ -39,6 +39,7 @@ def test_a_report_is_not_written_into_the_folder_of_another_study_or_a_sweep(res
         write_report(result, tmp_path / "sweep")
 
 
+@pytest.mark.slow
 def test_a_report_is_written_again_alone_and_next_to_its_study(result, tmp_path):
     result.save(tmp_path / "study")
     for folder in ("study", "page"):
@@ -76,6 +77,7 @@ def test_how_to_run_it_again_names_the_modules_of_own_kinds(tmp_path, monkeypatc
         read_spec(tmp_path / "page/spec.toml")
 
 
+@pytest.mark.slow
 def test_the_page_of_several_problems_begins_with_a_regret_chart_of_each_by_name(tmp_path):
     problems = {"near": ArmedBandit([0.5, 0.4, 0.3]), "far": ArmedBandit([0.9, 0.1, 0.1])}
     found = simulate(small_study(problems=problems), engine="reference")

@@ -27,6 +27,7 @@ def written(tmp_path_factory):
     return folder, json.loads(printed[0])
 
 
+@pytest.mark.slow
 def test_every_figure_is_in_the_navigation(written):
     check_page(written[0] / "figures.html", "The effective dimension under censorship, in seven")
 

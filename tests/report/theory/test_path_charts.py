@@ -41,6 +41,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_has_a_chart(name):
     path = theory.information_path(*MODELS[name], regularization=3.0)

@@ -119,6 +119,7 @@ def test_a_path_that_ends_after_one_switch_is_drawn():
     assert "then" not in switch_chart(path).to_dict()["usermeta"]["numbers"]
 
 
+@pytest.mark.slow
 def test_a_base_from_which_nothing_is_reached_is_drawn():
     path = model([60], [1.0, 0.3])
     assert path.regions == (1,)

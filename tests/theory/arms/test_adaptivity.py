@@ -149,6 +149,7 @@ def gain_over_constant(observe, alpha, horizon):
     return gain * horizon**alpha / adaptivity_constant(observe, alpha)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.5, 1.0])
 @pytest.mark.parametrize("observe", SIX)
 def test_the_gain_tends_to_the_constant(observe, alpha):

@@ -35,6 +35,7 @@ def measured(problem, observe, policy):
     return simulate(study)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("actions", ["all", "fixed", "random"])
 @pytest.mark.parametrize(("means", "noise", "observe", "regularization"), GRID)
 def test_regret_stays_below_every_bound(means, noise, observe, regularization, actions):
@@ -82,6 +83,7 @@ def test_events_are_as_rare_as_proved():
     assert len(lower) == 2
 
 
+@pytest.mark.slow
 def test_splitting_arms_explains_the_effective_dimension():
     """Uniform p = 1/3 has the regret of three copies of every arm, within 3%."""
     means = [0.5, 0.3, 0.1]

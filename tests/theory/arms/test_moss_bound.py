@@ -75,6 +75,7 @@ def test_the_dimension_it_names_is_accepted():
     assert bound(ARMS, MOSS(float(named))).applies
 
 
+@pytest.mark.slow
 def test_measured_regret_is_below_it_on_the_hardest_gap():
     """The gap 3 sqrt(D/T), at which the regret of MOSS is about the largest."""
     gap = 3 * math.sqrt(TOTAL / 1000)

@@ -46,6 +46,7 @@ INSTANCES = {
 AT_ONCE = ("uniform", "all seen", "steps")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [n if n in AT_ONCE else pytest.param(n, marks=pytest.mark.slow) for n in INSTANCES],
@@ -186,6 +187,7 @@ def test_diversity_of_gaussian_actions():
     assert _diversity(RandomActions(2, 4, "gaussian")) == pytest.approx((rows**2).mean(), rel=3e-3)
 
 
+@pytest.mark.slow
 def test_the_printed_width_is_too_narrow():
     """One coordinate, the identity link, two observations of 1: the error is normal."""
     delta, n = 0.01, 2
