@@ -65,7 +65,7 @@ def read_cells(log: Log, rows: str, *, exact: bool) -> RewardCells:
         SQL for them, in the form of `decisions_sql`, with what comes after FROM.
     exact
         Whether every distinct value is a cell; else it is one of 1,000 equal intervals between the
-        0.1% and the 99.9% quantile of the first rewards.
+        0.1% and the 99.9% quantile of the first rewards, or what is beyond.
     """
     place = "reward" if exact else bin_sql(log, rows)
     found = log.query(
@@ -87,5 +87,7 @@ def bin_sql(log: Log, rows: str, bins: int = BINS) -> str:
     low, high = filled(ends).tolist() if len(ends) else (0.0, 0.0)
     if not high - low > bins / LARGEST:
         return "0"
-    inside = f"(reward - '{low!r}'::DOUBLE) * '{bins / (high - low)!r}'::DOUBLE"
-    return f"CAST(greatest(least(floor({inside}), {bins}), -1) AS SMALLINT)"
+    step = (high - low) / bins
+    first, last = (f"'{end!r}'::DOUBLE" for end in (low - step, high + step))
+    inside = f"least(greatest(reward, {first}), {last})"
+    return f"CAST(({inside} - '{low!r}'::DOUBLE) * '{1.0 / step!r}'::DOUBLE AS SMALLINT)"
