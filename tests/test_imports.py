@@ -191,6 +191,15 @@ def test_the_core_of_the_report_knows_none_of_the_pages():
         assert named & (pages | {"halfseen.report.claims"}) == set(), path
 
 
+def test_reports_compute_no_theory():
+    theory = {"sin", "cos", "tan", "asin", "acos", "atan", "log1p", "expm1", "arcsin", "arccos"}
+    for path in (PACKAGE / "report").rglob("*.py"):
+        used = {
+            n.attr for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Attribute)
+        }
+        assert used & theory == set(), path
+
+
 def test_every_exception_is_needed():
     for name, needs in EXCEPTIONS.items():
         assert needs <= parts(PACKAGE / name) - MAY_IMPORT[part(PACKAGE / name)]
