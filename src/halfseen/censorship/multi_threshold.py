@@ -119,6 +119,10 @@ class MultiThreshold(Censorship):
         along = np.concatenate([[-1.0], np.repeat(cuts, 2), [1.0]])
         return along, np.repeat(np.array(self.observe), 2)
 
+    def in_steps(self, dimension: int, regions: int) -> tuple[MultiThreshold, float]:
+        """Return the model itself, which has steps."""
+        return self, 0.0
+
     def in_words(self) -> str:
         """Return a sentence on how likely a reward is to be observed."""
         first = self.observe[0]
@@ -142,6 +146,11 @@ class MultiThreshold(Censorship):
     def probabilities(self, actions: Any) -> Vector:
         """Return the probability of being observed of each row of an array (n, d)."""
         return np.array(self.observe)[self.region(actions)]
+
+
+def first_axis(dimension: int) -> list[float]:
+    """Return the unit vector along the first coordinate."""
+    return [1.0] + [0.0] * (dimension - 1)
 
 
 def _angles(value: Any) -> tuple[float, ...]:

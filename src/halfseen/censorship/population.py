@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfseen import checks
-from halfseen.censorship.multi_threshold import RIGHT_ANGLE, MultiThreshold
+from halfseen.censorship.multi_threshold import RIGHT_ANGLE, MultiThreshold, first_axis
 from halfseen.display import ShownAsCall
 from halfseen.errors import InvalidInput, counted_entries
 
@@ -86,6 +86,10 @@ class Population(ShownAsCall):
         angles = sorted({angle for angle in self.thresholds if abs(angle) < RIGHT_ANGLE})
         observe = [self._share_beyond(angle) for angle in (-RIGHT_ANGLE, *angles)]
         return MultiThreshold(angles, observe, direction)
+
+    def in_steps(self, dimension: int, regions: int) -> tuple[MultiThreshold, float]:
+        """Return the model that the population induces along the first axis."""
+        return self.censorship(first_axis(dimension)), 0.0
 
     def _share_beyond(self, angle: float) -> float:
         pairs = list(zip(self.thresholds, self.weights, strict=True))

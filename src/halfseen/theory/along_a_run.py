@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import Delayed
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
@@ -51,7 +50,7 @@ def potential_bound_along(
         is not known, and with late feedback.
     """
     lam = float(policy.regularization)
-    if isinstance(censorship, Delayed) and not censorship.sees_everything:
+    if censorship.comes_late:
         return np.full(len(rounds), np.inf)
     if not problem.linear:
         observe = censorship.rates(problem)[problem.playable]

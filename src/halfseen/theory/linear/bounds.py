@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from halfseen import checks
-from halfseen.censorship import Delayed
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinearPolicy, LinUCB
@@ -356,8 +355,7 @@ def obstacle(problem: LinearBandit, policy: Any) -> str | None:
 
 def late_obstacle(censorship: Any) -> str | None:
     """Return why nothing is proved with late feedback, None where it is not late."""
-    late = isinstance(censorship, Delayed) and not censorship.sees_everything
-    return LATE if late else None
+    return LATE if censorship.comes_late else None
 
 
 def failure_probability(problem: LinearBandit, policy: Any, horizon: int) -> float:

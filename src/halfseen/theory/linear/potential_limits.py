@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import MultiThreshold, Uniform
-from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.problems import LinearBandit
 from halfseen.theory.linear.optimal_design import optimal_design_dimension
 from halfseen.theory.linear.potential import continuous_potential_bracket, potential_control_factor
-from halfseen.theory.linear.stepped import as_steps
+from halfseen.theory.linear.stepped import range_along
 from halfseen.theory.linear.worst_case import worst_case_dimension, worst_case_potential
 from halfseen.theory.linear.worst_case_finite import ceilings, seen_actions
 
@@ -124,6 +122,7 @@ def potential_bounds(
 
     Examples
     --------
+    >>> from halfseen.censorship import MultiThreshold
     >>> censorship = MultiThreshold([1.2], [1.0, 0.5], [0, 0, 1])
     >>> bounds = potential_bounds(censorship, horizon=1000)
     >>> bounds.lower < bounds.worst_case < bounds.upper
@@ -200,9 +199,9 @@ def worst_case_along(
         if len(rows) > MANY_ACTIONS or rows.shape[1] > MANY_COORDINATES:
             return None
         return ceilings(rows, observe, regularization, times)
-    if not isinstance(censorship, MultiThreshold | Uniform | LinkedCensorship):
-        return None
     d = problem.dimension
+    if censorship.in_steps(d, 1) is None:
+        return None
     return np.array(
         [
             worst_case_potential(
@@ -227,7 +226,4 @@ def _extremes(censorship: Any, dimension: int | None, actions: Any) -> tuple[int
     if actions is not None:
         rows, observe = seen_actions(censorship, actions)
         return rows.shape[1], float(observe.min()), float(observe.max())
-    if isinstance(censorship, LinkedCensorship):
-        return len(censorship.direction), *censorship.observe_range
-    model, d, _ = as_steps(censorship, dimension)
-    return d, *model.observe_range
+    return range_along(censorship, dimension)

@@ -29,7 +29,7 @@ from halfseen.theory.linear.regions import (
     enclosing_steps,
     reduced,
 )
-from halfseen.theory.linear.stepped import as_steps, same_dimension
+from halfseen.theory.linear.stepped import as_steps, range_along, same_dimension
 
 ROUNDING = 1e-13  # what rounding may take off a value, relative
 
@@ -149,7 +149,14 @@ def worst_case_potential(
         return _smooth(
             censorship, same_dimension(len(censorship.direction), dimension), lam, time, regions
         )
-    model, d, _ = as_steps(censorship, dimension)
+    model, d, error = as_steps(censorship, dimension)
+    if error > 0.0:
+        raise InvalidInput(
+            "censorship",
+            "must have steps, or be a link model, for its largest potential",
+            censorship,
+            "Give its `in_steps`, which is near to it.",
+        )
     return _over_regions(model, d, lam, time)
 
 
@@ -203,11 +210,8 @@ def worst_case_dimension(
         same_dimension(rows.shape[1], dimension)
         chosen = worst_case_finite.heaviest_basis(rows, observe)
         return math.fsum(1.0 / observe[chosen])
-    if isinstance(censorship, LinkedCensorship):
-        d = same_dimension(len(censorship.direction), dimension)
-        return d / censorship.observe_range[0]
-    model, d, _ = as_steps(censorship, dimension)
-    return d / model.observe_range[0]
+    d, least, _ = range_along(censorship, dimension)
+    return d / least
 
 
 @lru_cache(maxsize=4096)
