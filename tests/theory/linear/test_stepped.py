@@ -12,20 +12,20 @@ from halfseen.theory.linear.stepped import as_steps
 
 def test_steps_are_kept_as_they_are():
     steps = as_steps(MultiThreshold([0.1, 0.5], [0.9, 0.5, 0.2], [0, 1]), None, regions=8)
-    assert (steps.model.thresholds, steps.model.observe) == ((0.1, 0.5), (0.9, 0.5, 0.2))
+    assert (steps.model.threshold_radians, steps.model.observe) == ((0.1, 0.5), (0.9, 0.5, 0.2))
     assert (steps.dimension, steps.error) == (2, 0.0)
 
 
 def test_a_population_needs_no_direction():
     people = Population([0.0, math.pi / 2], weights=[1, 3])
     steps = as_steps(people, 7)
-    assert (steps.model.thresholds, steps.model.observe) == ((0.0,), (1.0, 0.75))
+    assert (steps.model.threshold_radians, steps.model.observe) == ((0.0,), (1.0, 0.75))
     assert steps.dimension == len(steps.model.direction) == 7
 
 
 def test_smooth_models_become_steps():
     steps = as_steps(LinkModel([0, 1], slope=-1.0, link="probit"), 2, regions=5)
-    assert len(steps.model.observe) == len(steps.model.thresholds) + 1 == 5
+    assert len(steps.model.observe) == len(steps.model.threshold_radians) + 1 == 5
     assert steps.error == pytest.approx((steps.model.observe[0] - steps.model.observe[1]) / 2)
 
 

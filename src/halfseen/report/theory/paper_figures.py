@@ -134,7 +134,7 @@ def censorship_chart(
     )
     numbers = {
         "observe": list(steps.observe),
-        "thresholds in degrees": [math.degrees(angle) for angle in steps.thresholds],
+        "thresholds in degrees": [math.degrees(angle) for angle in steps.threshold_radians],
         "staircase steps": len(stairs.observe),
         "staircase error": error,
     }

@@ -97,5 +97,5 @@ def least_known_dimension(censorship: Any, dimension: int | None = None) -> floa
     """
     model, d, _ = as_steps(censorship, dimension)
     pole = min(model.observe[0], model.observe[-1])
-    place = bisect_right(model.thresholds, 0.0)
+    place = bisect_right(model.threshold_radians, 0.0)
     return effective_dimension([pole] + [model.observe[place]] * (d - 1))
