@@ -130,3 +130,11 @@ def test_names_do_not_depend_on_what_was_imported_before(first):
         "    assert known or not isinstance(value, types.ModuleType), name\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_what_is_the_same_has_one_name_and_one_place():
+    armed, linear = takes(halfseen.ArmedBandit), takes(halfseen.LinearBandit)
+    assert armed[1:] == linear[1:] == ["noise", "actions", "reward"]
+    for name in halfseen.theory.__all__:  # a bound on theta is `bound`, a law of rewards `reward`
+        value = getattr(halfseen.theory, name)
+        assert not callable(value) or not {"norm", "rewards"} & set(takes(value)), value

@@ -86,7 +86,7 @@ def test_bounds_use_the_worst_case_of_the_model(actions, censorship):
         observe_min=1.0,
         largest_gap=1.0,
         noise=0.5,
-        norm=problem.norm,
+        bound=problem.norm,
         delta=1 / 5000,
         potential=expected,
     )["measured potential"]

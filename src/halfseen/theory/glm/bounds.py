@@ -268,7 +268,7 @@ def bounds_of_glm(
         return [glm_regret_bounds(**shared, horizon=time, explored=explored) for time in rounds]
     worst = worst_case_along(problem, censorship, policy.regularization, rounds)
     shared |= {
-        "norm": problem.norm if policy.bound is None else policy.bound,
+        "bound": problem.norm if policy.bound is None else policy.bound,
         "noise": scale / kappa,
         "regularization": policy.regularization,
     }

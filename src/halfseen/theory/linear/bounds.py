@@ -34,7 +34,7 @@ def confidence_factor(
     horizon: float,
     noise: float,
     regularization: float,
-    norm: float,
+    bound: float,
     delta: float,
 ) -> float:
     r"""Return the largest width factor LinUCB can reach in T rounds.
@@ -52,7 +52,7 @@ def confidence_factor(
         Sub-Gaussian scale sigma of the rewards.
     regularization
         The paper's lambda.
-    norm
+    bound
         Upper bound on the length of theta.
     delta
         Probability that the confidence ellipsoid ever misses theta, in ]0, 1].
@@ -81,7 +81,7 @@ def confidence_factor(
     time = checks.number("horizon", horizon, at_least=0.0)
     sigma = checks.number("noise", noise, at_least=0.0)
     lam = checks.number("regularization", regularization, above=0.0, fix="Use 1.0.")
-    length = checks.number("norm", norm, at_least=0.0)
+    length = checks.number("bound", bound, at_least=0.0)
     share = checks.number("delta", delta, above=0.0, at_most=1.0, fix="Use for example 0.01.")
     inside = d * math.log1p(time / (d * lam)) - 2.0 * math.log(share)
     return sigma * math.sqrt(inside) + math.sqrt(lam) * length
@@ -148,7 +148,7 @@ def linear_regret_bounds(
     horizon: int,
     regularization: float = 1.0,
     largest_gap: float,
-    norm: float = 1.0,
+    bound: float = 1.0,
     noise: float = 1.0,
     delta: float | None = None,
     potential: float | None = None,
@@ -174,7 +174,7 @@ def linear_regret_bounds(
         The paper's lambda.
     largest_gap
         The largest regret of a round.
-    norm
+    bound
         LinUCB's upper bound on the length of theta, which must hold.
     noise
         Sub-Gaussian scale sigma of the rewards.
@@ -215,7 +215,7 @@ def linear_regret_bounds(
     time = checks.whole("horizon", horizon, at_least=1)
     gap = checks.number("largest_gap", largest_gap, at_least=0.0)
     share = min(1.0, d / time**2) if delta is None else delta
-    beta = confidence_factor(d, time, noise, regularization, norm, share)
+    beta = confidence_factor(d, time, noise, regularization, bound, share)
 
     def terms(expected: float) -> Mapping[str, float]:
         return {
@@ -297,10 +297,10 @@ def bounds_of_linear(
     if not isinstance(policy, LinearPolicy):
         raise InvalidInput("policy", "must be a linear policy", policy, "Use LinUCB().")
     reason = obstacle(problem, policy) or late_obstacle(censorship)
-    noise, norm, delta = problem.noise, problem.norm, None
+    noise, bound, delta = problem.noise, problem.norm, None
     if isinstance(policy, LinUCB):
         noise = noise if policy.noise is None else policy.noise
-        norm = norm if policy.bound is None else policy.bound
+        bound = bound if policy.bound is None else policy.bound
         delta = failure_probability(problem, policy, horizon)
     worst = worst_case_along(problem, censorship, policy.regularization, rounds)
     least = smallest_observe(problem, censorship)
@@ -311,7 +311,7 @@ def bounds_of_linear(
             horizon=time,
             observe_min=least if known else 1.0,
             largest_gap=problem.largest_gap,
-            norm=norm,
+            bound=bound,
             noise=noise,
             regularization=policy.regularization,
             delta=delta,

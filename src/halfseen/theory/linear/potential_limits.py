@@ -87,7 +87,7 @@ def potential_bounds(
     regularization: float = 1.0,
     actions: Any = None,
     largest_gap: float | None = None,
-    norm: float = 1.0,
+    bound: float = 1.0,
     noise: float = 1.0,
     delta: float | None = None,
 ) -> PotentialBounds:
@@ -106,8 +106,8 @@ def potential_bounds(
     regularization, actions
         As in `worst_case_potential`.
     largest_gap
-        The largest regret of a round; left out, twice the norm.
-    norm, noise, delta
+        The largest regret of a round; left out, twice the bound.
+    bound, noise, delta
         As in `linear_regret_bounds`.
 
     Returns
@@ -145,13 +145,13 @@ def potential_bounds(
     )
     d, low, high = _extremes(censorship, dimension, actions)
     lower, upper = continuous_potential_bracket(d, low, time, regularization, observe_max=high)
-    gap = 2.0 * checks.number("norm", norm, at_least=0.0) if largest_gap is None else largest_gap
+    gap = 2.0 * checks.number("bound", bound, at_least=0.0) if largest_gap is None else largest_gap
     regret = linear_regret_bounds(
         dimension=d,
         horizon=time,
         observe_min=low,
         largest_gap=gap,
-        norm=norm,
+        bound=bound,
         noise=noise,
         regularization=regularization,
         delta=delta,
