@@ -19,7 +19,7 @@ from halfseen.theory.events import optimism_failure_probability
 from halfseen.theory.glm import bounds as of_glm
 from halfseen.theory.linear import bounds as of_linear
 from halfseen.theory.linear.potential import expected_potential_bound, potential_control_factor
-from halfseen.theory.linear.potential_limits import worst_case_along
+from halfseen.theory.linear.worst_case_along import worst_case_along
 
 
 def bounded_policies(problem: Any) -> tuple[type[Any], ...]:

@@ -24,7 +24,7 @@ from halfseen.theory import (
     worst_case_dimension,
     worst_case_potential,
 )
-from halfseen.theory.linear.potential_limits import worst_case_along
+from halfseen.theory.linear.worst_case_along import worst_case_along
 
 STEPS = MultiThreshold([0.9, 1.2], [1.0, 0.5, 0.2], [0, 0, 1])
 SMOOTH = Logistic([0, 0, 1], slope=-2.0)

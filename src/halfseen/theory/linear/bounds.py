@@ -13,7 +13,6 @@ from halfseen.errors import InvalidInput
 from halfseen.policies import LinearPolicy, LinUCB
 from halfseen.policies.linear.base import LinearSetting
 from halfseen.problems import LinearBandit
-from halfseen.theory.arms.bounds import PAPER
 from halfseen.theory.linear.potential import (
     censoring_factor,
     continuous_potential_bracket,
@@ -21,8 +20,8 @@ from halfseen.theory.linear.potential import (
     papers_censoring_factor,
     potential_control_factor,
 )
-from halfseen.theory.linear.potential_limits import worst_case_along
-from halfseen.theory.proved_bounds import Bound, RegretBounds
+from halfseen.theory.linear.worst_case_along import worst_case_along
+from halfseen.theory.proved_bounds import PAPER, Bound, RegretBounds
 
 MEASURED = "measured potential"  # the bound that needs a measurement
 LATE = "not proved where feedback comes late"
