@@ -281,11 +281,9 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"halfseen.theory.{module}"), name)
-    from halfseen.errors import nearest
+    from halfseen.errors import no_such_name
 
-    near = nearest(name, __all__, 0.7)
-    hint = f"; did you mean {near!r}?" if near else ""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
+    raise no_such_name(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:
