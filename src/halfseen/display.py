@@ -83,7 +83,7 @@ class Tabular(Shown):
         columns: Sequence[str] | None = None,
         *,
         best: str | None = None,
-        within: Sequence[str] = (),
+        within: Sequence[str] | None = None,
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
