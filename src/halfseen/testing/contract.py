@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import math
+import pickle
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from halfseen.errors import InvalidInput, compiler_complaint, shorten
 from halfseen.fingerprint import NoFingerprint, fingerprint
 
 REPLICATIONS = 2
+Given = ParamSpec("Given")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,32 @@ class OpenName:
     def names(self) -> dict[str, Any]:
         """Return the kernel by the name under which the loop calls it."""
         return {self.name: self.kernel}
+
+
+def promised(check: Callable[Given, None]) -> Callable[Given, None]:
+    """Let a check raise AssertionError where the kind itself refuses what it must take."""
+
+    @functools.wraps(check)
+    def checked(*given: Given.args, **options: Given.kwargs) -> None:
+        try:
+            check(*given, **options)
+        except InvalidInput as error:
+            kind = type(next(iter((*given, *options.values())), None)).__name__
+            raise AssertionError(f"{kind} must take what it was given: {error}") from error
+
+    return checked
+
+
+def check_pickled(noun: Any) -> None:
+    """Raise AssertionError unless something survives pickling, as workers of a cluster need it."""
+    kind, name = type(noun), type(noun).__name__
+    if getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is not kind:
+        return  # no process could import it
+    try:
+        again = pickle.loads(pickle.dumps(noun))
+    except Exception as error:
+        raise AssertionError(f"{name} must be pickled ({type(error).__name__}: {error})") from error
+    assert again == noun, f"{name} must be equal to itself once pickled"
 
 
 def check_kind(noun: Any, base: type[Any]) -> None:
