@@ -6,7 +6,6 @@ import copy
 import functools
 import inspect
 import math
-import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
+from halfseen.engine.compile_ahead import as_a_process_gets_it
 from halfseen.engine.player import AnyCell, blank_track
 from halfseen.errors import InvalidInput, compiler_complaint, shorten
 from halfseen.fingerprint import NoFingerprint, fingerprint
@@ -55,9 +55,7 @@ def check_pickled(noun: Any) -> None:
     """Raise AssertionError unless something survives pickling, as workers of a cluster need it."""
     name = type(noun).__name__
     try:
-        again = pickle.loads(pickle.dumps(noun))
-    except (pickle.PicklingError, AttributeError):
-        return  # of a class that no process could import, as in a function or a notebook
+        again = as_a_process_gets_it(noun)
     except Exception as error:
         raise AssertionError(f"{name} must be pickled ({type(error).__name__}: {error})") from error
     assert again == noun, f"{name} must be equal to itself once pickled"
