@@ -310,3 +310,16 @@ def test_every_object_with_a_table_gives_it_as_a_data_frame():
     assert len(swept.to_pandas()) == len(swept.summary())
     kinds = (halfseen.Audit, halfseen.Plan, halfseen.PolicyValue, halfseen.Summary, halfseen.Window)
     assert all(issubclass(kind, Tabular) for kind in kinds)
+
+
+def test_a_policy_says_what_it_does_and_one_of_your_own_by_its_docstring():
+    @dataclass(frozen=True)
+    class Bold(UCB):
+        """Plays what `UCB` would, twice as boldly.
+
+        More.
+        """
+
+    assert UCB().in_words().startswith("Plays the arm with the largest upper confidence bound")
+    assert Bold().in_words() == "Plays what UCB would, twice as boldly."
+    assert "twice as boldly" in Bold()._repr_html_()

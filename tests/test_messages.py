@@ -80,7 +80,7 @@ def test_a_wrong_value_in_python_or_toml_names_its_field_and_the_fix(make, field
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("study ams", "Did you mean arms?"),
+        ("study ams", "Did you mean 'arms'?"),
         ("study --horizon many", "`--horizon` must be a whole number; got 'many'. Write digits"),
         ("study arms --seed=x", "`--seed` must be a whole number; got 'x'."),
         ("invest --budget lots --observe 0.5 --cost 1", "`--budget` must be a number; got 'lots'."),

@@ -33,7 +33,7 @@ def test_every_name_resolves_and_explains_itself(name):
 
 
 def test_unknown_names_are_attribute_errors():
-    with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'\.$"):
         _ = halfseen.nonsense
 
 
@@ -44,12 +44,20 @@ def test_a_mistyped_name_suggests_the_right_one_once(typed, meant):
     code = f"import halfseen; halfseen.{typed}"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     said = ended.stderr.splitlines()[-1]
-    assert said.endswith(f"module 'halfseen' has no attribute '{typed}'; did you mean '{meant}'?")
+    assert said.endswith(f"module 'halfseen' has no attribute '{typed}'. Did you mean '{meant}'?")
+
+
+def test_a_mistyped_import_suggests_the_right_name():
+    with pytest.raises(ImportError, match=r"'Simulate' from 'halfseen'. Did you mean 'simulate'\?"):
+        from halfseen import Simulate  # noqa: F401
+    with pytest.raises(ImportError, match=r"Did you mean 'effective_dimension'\?"):
+        from halfseen.theory import efective_dimension  # noqa: F401
+    assert not hasattr(halfseen, "Simulate")
 
 
 def test_a_part_of_a_name_suggests_the_names_that_have_it():
     for typed in ("Thompson", "ThompsonSampling"):
-        with pytest.raises(AttributeError, match="did you mean 'BernoulliThompson' or 'GLMThom"):
+        with pytest.raises(AttributeError, match="Did you mean 'BernoulliThompson' or 'GLMThom"):
             getattr(halfseen, typed)
 
 
@@ -131,3 +139,11 @@ def test_names_do_not_depend_on_what_was_imported_before(first):
         "    assert known or not isinstance(value, types.ModuleType), name\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_what_is_the_same_has_one_name_and_one_place():
+    armed, linear = takes(halfseen.ArmedBandit), takes(halfseen.LinearBandit)
+    assert armed[1:] == linear[1:] == ["noise", "actions", "reward"]
+    for name in halfseen.theory.__all__:  # a bound on theta is `bound`, a law of rewards `reward`
+        value = getattr(halfseen.theory, name)
+        assert not callable(value) or not {"norm", "rewards"} & set(takes(value)), value

@@ -140,9 +140,15 @@ RESULTS = Table(
 )
 
 
+def test_latex_sets_the_best_of_the_groups_that_are_asked_for_in_bold():
+    assert RESULTS.to_latex(best="regret", within=()).count("mathbf") == 1
+    assert RESULTS.to_latex(best="regret", within=["policy"]).count("mathbf") == 2
+    assert Table(("n", "regret"), (("a", 2.0), ("b", 1.0))).to_latex(best="regret").count("bf") == 1
+
+
 def test_latex_joins_errors_and_sets_the_best_of_each_group_in_bold():
     text = RESULTS.to_latex(
-        ["policy", "regret", "seen"], best="regret", within=["world"], caption="50%", label="tab:x"
+        ["policy", "regret", "seen"], best="regret", caption="50%", label="tab:x"
     )
     assert text.splitlines() == [
         r"\begin{table}",

@@ -23,7 +23,7 @@ study = Study(
 )
 pulls = simulate(study).data["pulls"].mean("replication").squeeze(drop=True).values
 
-edges = [-1.0, *np.sin(censorship.thresholds).tolist(), 1.0]
+edges = [-1.0, *np.sin(censorship.threshold_radians).tolist(), 1.0]
 rows = [
     {"from": low, "to": high, "share": float(share), "p": p}
     for low, high, share, p in zip(

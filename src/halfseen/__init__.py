@@ -21,8 +21,9 @@ __all__ = sorted(_MODULE_OF)
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
-        message = f"module 'halfseen' has no attribute {name!r}{_hint(name)}"
-        raise AttributeError(message, name=name)  # without obj Python adds no hint of its own
+        from halfseen.errors import no_such_name
+
+        raise no_such_name(__name__, name, __all__)
     module = _MODULE_OF[name]
     if module == __name__:
         value = import_module(f"{module}.{name}")
@@ -30,14 +31,6 @@ def __getattr__(name: str) -> Any:
         value = getattr(__import__(module, fromlist=[name]), name)
     globals()[name] = value
     return value
-
-
-def _hint(name: str) -> str:
-    from halfseen.errors import nearest, sharing_a_word
-
-    near = [nearest(name, __all__, least) for least in (0.85, 0.7)]
-    meant = [near[0]] if near[0] else sharing_a_word(name, __all__) or [near[1]] * bool(near[1])
-    return f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
 
 
 def __dir__() -> list[str]:

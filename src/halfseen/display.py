@@ -83,7 +83,7 @@ class Tabular(Shown):
         columns: Sequence[str] | None = None,
         *,
         best: str | None = None,
-        within: Sequence[str] = (),
+        within: Sequence[str] | None = None,
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
@@ -98,7 +98,16 @@ class Tabular(Shown):
 
 
 class ShownAsCall(Shown):
-    """A part of a study: its line is the call that makes it, with long lists cut short."""
+    """A part of a study: its line is the call that makes it, with long lists cut short.
+
+    Attributes
+    ----------
+    summary
+        What it is or does, in a sentence, for reports and notebooks; left out, the first sentence
+        of the docstring. A derived class does not inherit it, for it differs.
+    """
+
+    summary: ClassVar[str]
 
     def __repr__(self) -> str:
         if not is_dataclass(self):
@@ -110,9 +119,12 @@ class ShownAsCall(Shown):
         )
         return f"{type(self).__name__}({given})"
 
+    def in_words(self) -> str:
+        """Return what it is or does in a sentence."""
+        return str(vars(type(self)).get("summary") or first_sentence(type(self).__doc__))
+
     def _headline(self) -> str:
-        in_words = getattr(self, "in_words", None)
-        return first_sentence(type(self).__doc__) if in_words is None else str(in_words())
+        return self.in_words()
 
     def _details(self) -> Iterable[str | Table]:
         rows = self._values()

@@ -1,7 +1,9 @@
 """The exceptions halfseen raises on purpose."""
 
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Collection, Iterable, Sequence
+from opcode import opmap
 
 LONG_WORD, LONG_MESSAGE = 200, 1200  # characters kept of a word and of a whole message
 
@@ -69,17 +71,8 @@ def counted_entries(count: int) -> InWords:
     return InWords(f"{count:,} {'entry' if count == 1 else 'entries'}")
 
 
-def nearest(name: object, known: Iterable[str], least: float = 0.6) -> str | None:
-    """Return the known name most like a mistyped one, whatever the case of its letters.
-
-    >>> nearest("LinUBC", ["UCB", "LinUCB"]), nearest("ucb", ["UCB"]), nearest("x", ["UCB"])
-    ('LinUCB', 'UCB', None)
-    """
-    return next(iter(nearest_few(name, known, 1, least)), None)
-
-
 def nearest_few(name: object, known: Iterable[str], most: int, least: float) -> list[str]:
-    """Return the known names most like a mistyped one, the most like first.
+    """Return the known names most like a mistyped one, whatever their case, the most like first.
 
     >>> nearest_few("ucb", ["UCB", "UCB1", "MOSS"], 3, 0.6)
     ['UCB', 'UCB1']
@@ -115,8 +108,34 @@ def did_you_mean(
     >>> did_you_mean("horizn", ["horizon", "seed"]), did_you_mean(7, ["seed"])
     ("Did you mean 'horizon'?", 'Choose one of those.')
     """
-    near = nearest(name, known, least)
-    return otherwise if near is None else f"Did you mean {shorten(near)}?"
+    return suggestion(nearest_few(name, known, 1, least)) or otherwise
+
+
+def suggestion(*near: Sequence[str]) -> str:
+    """Return the question for the names of the first list that has any; empty if none has.
+
+    >>> suggestion([], ["UCB", "UCB1"]), suggestion([])
+    ("Did you mean 'UCB' or 'UCB1'?", '')
+    """
+    names = next(filter(None, near), ())
+    return f"Did you mean {' or '.join(map(shorten, names))}?" if names else ""
+
+
+def no_such_name(module: str, name: str, known: Collection[str]) -> Exception:
+    """Return the error for a name that a module's `__getattr__` does not know.
+
+    Within `from module import name` it is an ImportError, since Python replaces the text of an
+    AttributeError there.
+    """
+    close, near = (nearest_few(name, known, 1, least) for least in (0.85, 0.7))
+    hint = suggestion(close, sharing_a_word(name, known), near)
+    caller = sys._getframe(2)
+    if caller.f_code.co_code[caller.f_lasti] == opmap["IMPORT_FROM"]:
+        return ImportError(f"cannot import name {name!r} from {module!r}. {hint}".rstrip())
+    # Without obj Python adds no hint of its own.
+    return AttributeError(
+        f"module {module!r} has no attribute {name!r}. {hint}".rstrip(), name=name
+    )
 
 
 def no_password(text: str) -> str:

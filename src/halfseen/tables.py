@@ -119,7 +119,7 @@ class Table:
         columns: Sequence[str] | None = None,
         *,
         best: str | None = None,
-        within: Sequence[str] = (),
+        within: Sequence[str] | None = None,
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
@@ -135,7 +135,9 @@ class Table:
         best
             A column whose smallest value is set in bold.
         within
-            Columns; one value of `best` is set in bold for each of their combinations.
+            Columns; one value of `best` is set in bold for each of their combinations. Left out,
+            the columns before ``"policy"``, so that the best policy of each world is in bold; of a
+            table without policies, and with ``()``, one value of all.
         caption, label
             Put the tabular into a table environment with these.
 
@@ -153,6 +155,9 @@ class Table:
         \bottomrule
         \end{tabular}
         """
+        if within is None:
+            named = "policy" in self.columns
+            within = self.columns[: self.columns.index("policy")] if named else ()
         chosen = list(self.columns) if columns is None else [self._known(c) for c in columns]
         for name in (best, *within):
             if name is not None:

@@ -71,14 +71,18 @@ def test_kernel_compiles():
 @pytest.mark.parametrize(
     ("change", "field", "message"),
     [
-        ({"thresholds": [0.5, 0.2]}, "thresholds", "must be strictly increasing"),
-        ({"thresholds": [0.5, 0.5]}, "thresholds", "must be strictly increasing"),
-        ({"thresholds": [-math.pi / 2, 0.0]}, "thresholds[0]", "above -1.57"),
-        ({"thresholds": [0.0, math.pi / 2]}, "thresholds", "must be below pi/2"),
-        ({"thresholds": [30, 60]}, "thresholds[0]", "degrees times pi / 180"),
-        ({"thresholds": [math.nan, 0.0]}, "thresholds[0]", "finite"),
-        ({"thresholds": None}, "thresholds", "list of numbers"),
-        ({"thresholds": [0.5]}, "observe", "must have 2 entries, one more than the thresholds"),
+        ({"threshold_radians": [0.5, 0.2]}, "threshold_radians", "must be strictly increasing"),
+        ({"threshold_radians": [0.5, 0.5]}, "threshold_radians", "must be strictly increasing"),
+        ({"threshold_radians": [-math.pi / 2, 0.0]}, "threshold_radians[0]", "above -1.57"),
+        ({"threshold_radians": [0.0, math.pi / 2]}, "threshold_radians", "must be below pi/2"),
+        ({"threshold_radians": [30, 60]}, "threshold_radians[0]", "degrees times pi / 180"),
+        ({"threshold_radians": [math.nan, 0.0]}, "threshold_radians[0]", "finite"),
+        ({"threshold_radians": None}, "threshold_radians", "list of numbers"),
+        (
+            {"threshold_radians": [0.5]},
+            "observe",
+            "must have 2 entries, one more than the thresholds",
+        ),
         ({"observe": [0.9, 0.5]}, "observe", "must have 3 entries"),
         ({"observe": [0.9, 0.5, 0.0]}, "observe[2]", "above 0"),
         ({"observe": [1.1, 0.5, 0.1]}, "observe[0]", "at most 1"),
@@ -88,7 +92,7 @@ def test_kernel_compiles():
     ],
 )
 def test_bad_models(change, field, message):
-    right = {"thresholds": [0.0, 0.5], "observe": [0.9, 0.5, 0.1], "direction": [1.0, 0.0]}
+    right = {"threshold_radians": [0.0, 0.5], "observe": [0.9, 0.5, 0.1], "direction": [1.0, 0.0]}
     with pytest.raises(InvalidInput) as caught:
         MultiThreshold(**(right | change))
     assert caught.value.field == f"MultiThreshold.{field}"

@@ -16,14 +16,14 @@ ALWAYS = math.pi / 2
 def test_the_model_it_induces():
     people = Population([0.3, ALWAYS, -0.2, 0.3], weights=[1, 4, 2, 3])
     model = people.censorship([0.0, 5.0])
-    assert model.thresholds == (-0.2, 0.3)
+    assert model.threshold_radians == (-0.2, 0.3)
     assert model.observe == (1.0, 0.8, 0.4)
     assert model.direction == (0.0, 1.0)
 
 
 def test_people_who_never_answer():
     model = Population([-ALWAYS, 0.0, ALWAYS], weights=[1, 2, 1]).censorship([1.0])
-    assert model.thresholds == (0.0,)
+    assert model.threshold_radians == (0.0,)
     assert model.observe == (0.75, 0.25)
     assert Population([-ALWAYS, ALWAYS], [1, 3]).censorship([1.0]).observe == (0.75,)
     assert Population([ALWAYS], [7]).censorship([1.0]).observe == (1.0,)
@@ -48,9 +48,9 @@ def test_it_is_the_share_that_answers(types, along):
 @pytest.mark.parametrize(
     ("thresholds", "weights", "field"),
     [
-        ([], [], "thresholds"),
-        ([90.0], [1.0], "thresholds[0]"),
-        ([0.1, math.nan], [1.0, 1.0], "thresholds[1]"),
+        ([], [], "threshold_radians"),
+        ([90.0], [1.0], "threshold_radians[0]"),
+        ([0.1, math.nan], [1.0, 1.0], "threshold_radians[1]"),
         ([0.1, ALWAYS], [1.0], "weights"),
         ([0.1, ALWAYS], [1.0, 0.0], "weights[1]"),
         ([0.1, ALWAYS], [1.0, -1.0], "weights[1]"),

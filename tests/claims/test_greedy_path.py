@@ -17,7 +17,7 @@ def test_spots_are_all_over_the_sphere_with_their_probability():
     region, along, observe = spots(model)
     assert observe.tolist() == [model.observe[j] for j in region]
     assert (along.min(), along.max()) == (0.0, 1.0)  # the equator is in the middle region
-    for number, angle in enumerate(model.thresholds):
+    for number, angle in enumerate(model.threshold_radians):
         at = np.isclose(along, math.sin(angle) ** 2, rtol=1e-12)
         assert set(region[at]) == {number, number + 1}
 

@@ -321,7 +321,7 @@ EVERYWHERE = [
     ("late-look", "arms.late_look.look_gain", _times(1.08)),
     ("late-look", "arms.late_look.look_gain", _times(0.92)),
     ("free-looks", "arms.looks.freely_monitored_potential", _times(1.0001)),
-    ("free-looks", "arms.monitoring.single_monitoring_potential", _field("value", 1.0001)),
+    ("free-looks", "arms.single_look.single_monitoring_potential", _field("value", 1.0001)),
     (
         "design-dimension",
         "linear.optimal_design.optimal_design_dimension",

@@ -269,7 +269,7 @@ def test_a_new_study_is_commented_and_runs(run, tmp_path):
 
 
 def test_a_mistyped_built_in_study_is_named(run, tmp_path):
-    complains(run, tmp_path, "study", "ams", words=["'ams'", "Did you mean arms?"])
+    complains(run, tmp_path, "study", "ams", words=["'ams'", "Did you mean 'arms'?"])
 
 
 def test_json(run):

@@ -25,7 +25,7 @@ slope = -3.0
 offset = 1.0
 [censorships.steps]
 kind = "multi-threshold"
-thresholds = [1.0]
+threshold_radians = [1.0]
 observe = [1.0, 0.4]
 direction = [0, 0, 1]
 [policies.LinUCB]

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from service.over_http import listening
 
-from halfseen.dashboard.dashboard_site import pages_of
+from halfseen.dashboard.page_list import pages_of
 from halfseen.service.exchange import Decide, Outcome
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>'

@@ -10,8 +10,8 @@ from service.over_http import run, served
 
 from dashboard.conftest import EVIL, OFFERS
 from dashboard.test_sign_in import key_of
-from halfseen.dashboard.dashboard_site import pages_of
 from halfseen.dashboard.loop_form import config_of, form_of
+from halfseen.dashboard.page_list import pages_of
 from halfseen.service.database import SCHEMA
 from halfseen.service.loop_config import loop_config
 

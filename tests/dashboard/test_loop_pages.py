@@ -13,7 +13,6 @@ from service.over_http import run
 
 from dashboard.conftest import EVIL, OFFERS, fed
 from halfseen.dashboard.arm_labels import arm_labels
-from halfseen.dashboard.dashboard_site import pages_of
 from halfseen.dashboard.log_summary import LogSummary, summary_of
 from halfseen.dashboard.loop_charts import loop_pictures
 from halfseen.dashboard.loop_figures import (
@@ -25,6 +24,7 @@ from halfseen.dashboard.loop_figures import (
     share_text,
     text,
 )
+from halfseen.dashboard.page_list import pages_of
 from halfseen.dashboard.regret_forecast import regret_forecast
 from halfseen.dashboard.seen_course import corrected
 from halfseen.logs.invest import invest

@@ -162,7 +162,7 @@ def test_an_address_without_a_page_is_a_page_to_readers_and_a_document_to_client
 def test_the_explorer_is_there_only_where_this_machine_alone_can_ask(tmp_path):
     from service.over_http import run
 
-    from halfseen.dashboard.dashboard_site import pages_of
+    from halfseen.dashboard.page_list import pages_of
 
     async def ask(place):
         return [(await place.client.get(path)).status_code for path in ("/explore/", "/sign-in")]

@@ -58,9 +58,25 @@ from halfseen.engine.cuda import kernels as cuda_kernels
 from halfseen.engine.cuda import launch as cuda_launch
 from halfseen.engine.backends import reference
 from halfseen.engine.reduce import Fold, Part
+from halfseen.engine.cuda import compile as cuda_compile
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES
 
 
+class Told(dict):
+    # Exchanged functions, by name, and those of them that a loop reached.
+    known, reached = set(), set()
+
+    def __or__(self, other):
+        return Told(dict(self) | other)
+
+    def get(self, code, other):
+        Told.known |= {exchanged.co_qualname for exchanged in self}
+        if code in self:
+            Told.reached.add(code.co_qualname)
+        return dict.get(self, code, other)
+
+
+cuda_compile.ALWAYS = Told(cuda_compile.ALWAYS)
 QUICK = sys.argv[1] == "quick"
 
 
@@ -289,6 +305,9 @@ for policy, horizon in ((EVERY_POLICY["gaussian-thompson"], 10), (UCB(), 2**25))
     assert cuda_kernels.launch(cell, True).precision == "double"
 assert examine().gpu == "simulated"
 print("precision")
+assert len(Told.known) >= 10, Told.known
+assert Told.known == Told.reached, f"never used on a GPU: {Told.known - Told.reached}"
+print("overrides")
 """
 
 
@@ -320,6 +339,7 @@ def printed(request):
         "batches",
         "summaries",
         "precision",
+        "overrides",
     ],
 )
 def test_on_the_simulator(printed, part):

@@ -21,7 +21,7 @@ from halfseen import (
     theory,
 )
 from halfseen.theory.linear.potential import expected_potential_bound, potential_control_factor
-from halfseen.theory.linear.potential_limits import worst_case_along
+from halfseen.theory.linear.worst_case_along import worst_case_along
 
 HORIZON, REPLICATIONS = 2000, 100
 RNG = np.random.default_rng(4)

@@ -27,7 +27,7 @@ def followed(rewards, chosen, scales, level, family):
         observed[arm] += 1.0
         totals[arm] += reward
         found = winning_arm(observed, totals, kept, rule(arms, level, family), scales, arm)
-        said = winner(observed, totals, level=level, noise=scales, rho=RHO, rewards=law)
+        said = winner(observed, totals, level=level, noise=scales, rho=RHO, reward=law)
         yield found, said
 
 

@@ -104,7 +104,7 @@ def test_shown_is_the_theory_of_anytime_valid_evidence():
     for seed in range(6):
         counts = counted(made([0.6, 0.45, 0.4], 1500, seed))
         theirs = winner(
-            counts.seen, np.rint(counts.mean * counts.seen), rewards="bernoulli", level=0.95
+            counts.seen, np.rint(counts.mean * counts.seen), reward="bernoulli", level=0.95
         )
         assert best_arm(counts).shown == (theirs.arm is not None)
 
@@ -273,7 +273,7 @@ def test_the_decisions_it_takes_to_tell_lie_in_the_interval_8_times_in_10():
             add = max(10, int(0.02 * total))
             hits = hits + rng.binomial(add, np.clip(means, 0.01, 0.99))
             n, total = n + add, total + 2 * add
-            if winner(n, hits, rewards="bernoulli").arm is not None:
+            if winner(n, hits, reward="bernoulli").arm is not None:
                 grown = total - 600.0
                 break
         low, _, high = found.more

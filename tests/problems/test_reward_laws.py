@@ -127,8 +127,8 @@ def test_moments_of_student_t():
 def test_policies_are_told_the_largest_standard_deviation_where_it_depends_on_the_mean():
     assert ArmedBandit([4.0, 9.0], reward="poisson").scale.tolist() == [3.0, 3.0]
     assert ArmedBandit([4.0, 9.0], reward=Exponential()).scale.tolist() == [9.0, 9.0]
-    assert ArmedBandit([0.0], 2.0, StudentT(4.0)).scale == pytest.approx([2.0 * 2**0.5])
-    assert ArmedBandit([0.0], 2.0, StudentT(1.5)).scale.tolist() == [2.0]
+    assert ArmedBandit([0.0], 2.0, reward=StudentT(4.0)).scale == pytest.approx([2.0 * 2**0.5])
+    assert ArmedBandit([0.0], 2.0, reward=StudentT(1.5)).scale.tolist() == [2.0]
 
 
 @pytest.mark.parametrize("law", ["poisson", "exponential"])

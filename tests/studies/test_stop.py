@@ -96,7 +96,7 @@ def test_the_winner_is_the_theorys_and_there_was_none_a_round_before(name):
                 for arm, n in enumerate(counts)
             ]
             noise = PROBLEMS[name].scale
-            found = winner(counts, totals, level=0.9, noise=noise, rewards=law).arm
+            found = winner(counts, totals, level=0.9, noise=noise, reward=law).arm
             expected = result.tracks["winner"][0, 0, 0, replication]
             assert found == (expected if horizon == declared else None)
 
@@ -186,7 +186,7 @@ def test_late_rewards_count_for_a_winner_when_they_arrive():
                 sum(feedback(world.arm_constants, arm, k, world.law, stream)[0] for k in range(n))
                 for arm, n in enumerate(counts)
             ]
-            found = winner(counts, totals, level=0.9, rewards="bernoulli").arm
+            found = winner(counts, totals, level=0.9, reward="bernoulli").arm
             expected = result.tracks["winner"][0, 0, policy, 0]
             assert found == (expected if horizon == declared else None)
 

@@ -10,8 +10,12 @@ import pytest
 from halfseen import (
     ArmedBandit,
     Censorship,
+    FiniteActions,
+    GeneralizedLinearBandit,
+    InvalidInput,
     LinearActions,
     LinearBandit,
+    Link,
     LinUCB,
     MultiThreshold,
     PerAction,
@@ -20,6 +24,8 @@ from halfseen import (
 )
 from halfseen.agents.linear import LinearAgent
 from halfseen.censorship import Profile
+from halfseen.problems import PROBLEMS
+from halfseen.problems.links import draw_gaussian
 from halfseen.testing import (
     check_censorship,
     check_problem,
@@ -248,3 +254,90 @@ def test_a_live_agent_that_plays_otherwise_is_caught(monkeypatch):
     monkeypatch.setattr(LinearAgent, "choose", lambda self, rows: choose(self, rows[::-1]))
     with pytest.raises(AssertionError, match="The live agent and the engine choose differently"):
         linear.check_live_agent(cell)
+
+
+@dataclass(frozen=True)
+class Refuses(Problem):
+    kind: ClassVar[str] = "refuses"
+
+    def bandit(self):
+        return ArmedBandit([])
+
+
+@dataclass(frozen=True)
+class Unpicklable(Problem):
+    kind: ClassVar[str] = "unpicklable"
+
+    def bandit(self):
+        return ArmedBandit([0.5, 0.4])
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError("no")
+
+
+@dataclass(frozen=True)
+class Grows(Problem):
+    """Doubles its gap whenever it is made."""
+
+    kind: ClassVar[str] = "grows"
+    gap: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "gap", 2.0 * self.gap)
+
+    def bandit(self):
+        return ArmedBandit([0.5 + self.gap, 0.5])
+
+
+def half_of_it(mean, noise, stream, count, arm):
+    return 0.5 * draw_gaussian(mean, noise, stream, count, arm)
+
+
+def straight(z):
+    return 1.0 + z
+
+
+def steady(z):
+    return 1.0
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (Refuses(), "Refuses must take what it was given: .*`ArmedBandit.means`"),
+        (Unpicklable(), r"Unpicklable must be pickled \(TypeError: no\)"),
+        (Grows(0.1), "must be what a spec says of it; read again it is"),
+        (
+            GeneralizedLinearBandit(
+                [0.6, 0.8],
+                1.0,
+                link=Link("half", straight, steady, half_of_it),
+                actions=FiniteActions(np.eye(2)),
+            ),
+            "link: rewards drawn with mean",
+        ),
+    ],
+    ids=["refuses", "unpicklable", "grows", "half"],
+)
+def test_problems_that_break_their_contract_are_told_so(problem, said, monkeypatch):
+    monkeypatch.setitem(PROBLEMS, "grows", Grows)
+    with pytest.raises(AssertionError, match=said):
+        check_problem(problem, horizon=5)
+
+
+def test_a_censorship_that_refuses_everything_is_no_invalid_input():
+    @dataclass(frozen=True)
+    class Shy(Censorship):
+        kind: ClassVar[str] = "shy"
+
+        def probabilities(self, actions):
+            return np.full(actions if isinstance(actions, int) else len(actions), 0.5)
+
+        def along_direction(self, points):
+            raise InvalidInput("points", "must be fewer", points, "Ask for fewer.")
+
+    with pytest.raises(AssertionError, match="Shy must take what it was given: `points`"):
+        check_censorship(Shy())

@@ -46,7 +46,7 @@ def repeated(rng):
     for j in range(1, len(observe)):
         if rng.uniform() < 0.5:
             observe[j] = observe[j - 1] * (1.0 - rng.choice([0.0, 1e-15, 1e-13, 1e-11, 1e-8]))
-    return model(base.thresholds, np.sort(observe)[::-1], len(base.direction))
+    return model(base.threshold_radians, np.sort(observe)[::-1], len(base.direction))
 
 
 def at_a_threshold(rng):

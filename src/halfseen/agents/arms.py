@@ -307,7 +307,7 @@ class Agent(LiveAgent):
         check_sub_gaussian(self.setting.reward, "name a winner")
         with self._lock:
             law = "bernoulli" if self._binary else "gaussian"
-            options: Any = {"level": level, "rule": rule, "rho": rho, "rewards": law}
+            options: Any = {"level": level, "rule": rule, "rho": rho, "reward": law}
             options |= {"observed": self._seen, "total": self._known_totals()}
             return replace(winner(noise=self.setting.noise, **options), names=self.arms.names)
 

@@ -33,7 +33,7 @@ def estimates(
     """Return each arm's mean with its limits, and the share of its decisions that were seen."""
     binary = agent.setting.reward == "bernoulli"
     law = "bernoulli" if binary else "gaussian"
-    options: Any = {"level": level, "noise": agent.setting.noise, "rewards": law}
+    options: Any = {"level": level, "noise": agent.setting.noise, "reward": law}
     low, high = confidence_sequence(seen, totals, **options)
     bounded = binary or REWARD_LAWS[agent.setting.reward].sub_gaussian
     rows = []

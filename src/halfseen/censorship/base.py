@@ -132,6 +132,11 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
         return self.observe_range == (1.0, 1.0)
 
     @property
+    def comes_late(self) -> bool:
+        """True when some rewards are in hand only after the next choice."""
+        return False
+
+    @property
     def depends_on_reward(self) -> bool:
         """True when observed rewards are not a fair sample of all rewards."""
         return self.by_reward
@@ -161,6 +166,15 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
 
         What reports draw; None where no direction decides, and by default. A smooth censorship
         returns that many points, one in steps both ends of each step.
+        """
+        return None
+
+    def in_steps(self, dimension: int, regions: int) -> Any | None:
+        """Return a `MultiThreshold` and its largest error in probability, as a pair.
+
+        What the theory of the unit ball asks for; None, the default, where p is no function of a
+        projection <a, u>. A censorship with steps of its own returns them and 0; a smooth one the
+        nearest model with that many regions. One with a `direction` is asked in its dimension.
         """
         return None
 

@@ -92,6 +92,11 @@ class Delayed(Censorship):
         at_once = all(law.arrived_by(0) == 1.0 for pair in self._entries() for law in pair)
         return at_once and self.sends == "all"
 
+    @property
+    def comes_late(self) -> bool:
+        """True when some rewards are not in hand before the next choice."""
+        return not self.sees_everything
+
     def pairs(self, arms: int) -> list[Pair]:
         """Return every arm's two laws: of rewards of 0 or less, and of those above 0."""
         entries = self._entries()

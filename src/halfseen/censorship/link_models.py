@@ -12,6 +12,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship.base import Censorship, Profile
 from halfseen.censorship.directions import projections, unit_direction
+from halfseen.censorship.multi_threshold import MultiThreshold
 from halfseen.checks import SMALLEST_OBSERVE, Vector
 from halfseen.errors import InvalidInput
 from halfseen.phrases import signed, vector_in_words
@@ -19,6 +20,7 @@ from halfseen.phrases import signed, vector_in_words
 LINKS = ("logit", "probit", "cloglog")
 LOGIT, PROBIT, CLOGLOG = range(3)  # values of table[LINK]
 LINK, OFFSET, SLOPE = range(3)  # columns of the kernel's constants
+MOST_REGIONS = 100_000
 _ROOT_HALF = math.sqrt(0.5)
 _CERTAIN = 40.0  # exp(-exp(40)) is 0, exp(800) overflows
 
@@ -105,6 +107,29 @@ class LinkedCensorship(Censorship):
         """Return values of <a, u> from -1 to 1 and the probability of being observed there."""
         along = np.linspace(-1.0, 1.0, points)
         return along, self.along(along)
+
+    def in_steps(self, dimension: int, regions: int) -> tuple[MultiThreshold, float]:
+        """Return steps of equal height and half that height, their error: see `staircase`."""
+        steps = checks.whole("regions", regions, at_least=1, at_most=MOST_REGIONS)
+        lowest, highest = self.observe_range
+        sign = 1.0 if self.slope < 0.0 else -1.0
+        direction = [sign * entry for entry in self.direction]
+        if lowest == highest:
+            return MultiThreshold([], [lowest], direction), 0.0
+        height = (highest - lowest) / steps
+        observe = [highest - (step + 0.5) * height for step in range(steps)]
+        table = self.table()
+        along = [sign * projection_at(highest - step * height, table) for step in range(1, steps)]
+        try:
+            angles = [math.asin(min(max(s, -1.0), 1.0)) for s in along]
+            return MultiThreshold(angles, observe, direction), 0.5 * height
+        except InvalidInput:
+            raise InvalidInput(
+                "regions",
+                "must be few enough for neighbouring thresholds to differ",
+                steps,
+                "Ask for fewer regions.",
+            )
 
     def in_words(self) -> str:
         """Return a sentence on how likely a reward is to be observed."""

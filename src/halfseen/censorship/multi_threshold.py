@@ -47,7 +47,7 @@ class MultiThreshold(Censorship):
 
     Parameters
     ----------
-    thresholds
+    threshold_radians
         The angles phi_1 < ... < phi_k in radians, strictly inside ]-pi/2, pi/2[; none for the same
         probability everywhere.
     observe
@@ -77,18 +77,19 @@ class MultiThreshold(Censorship):
     """
 
     kind: ClassVar[str] = "multi-threshold"
-    thresholds: Sequence[float]
+    threshold_radians: Sequence[float]
     observe: Sequence[float]
     direction: Sequence[float]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "thresholds", _angles(self.thresholds))
+        object.__setattr__(self, "threshold_radians", _angles(self.threshold_radians))
         field = "MultiThreshold.observe"
         observe = checks.observation_probabilities(field, self.observe)
-        if len(observe) != len(self.thresholds) + 1:
+        regions = len(self.threshold_radians) + 1
+        if len(observe) != regions:
             raise InvalidInput(
                 field,
-                f"must have {len(self.thresholds) + 1} entries, one more than the thresholds",
+                f"must have {regions} entries, one more than the thresholds",
                 counted_entries(len(observe)),
                 "Give one probability per region.",
             )
@@ -103,9 +104,9 @@ class MultiThreshold(Censorship):
 
     def table(self) -> Vector:
         """Return the constants of the kernel `observe_probability`."""
-        values = np.empty(2 * len(self.thresholds) + 1)
+        values = np.empty(2 * len(self.threshold_radians) + 1)
         values[0::2] = self.observe
-        values[1::2] = [math.sin(angle) for angle in self.thresholds]
+        values[1::2] = [math.sin(angle) for angle in self.threshold_radians]
         return values
 
     def profile(self, dimension: int) -> Profile:
@@ -115,18 +116,22 @@ class MultiThreshold(Censorship):
 
     def along_direction(self, points: int) -> tuple[Vector, Vector]:
         """Return both ends of each region along u, and its probability of being observed."""
-        cuts = np.sin(self.thresholds)
+        cuts = np.sin(self.threshold_radians)
         along = np.concatenate([[-1.0], np.repeat(cuts, 2), [1.0]])
         return along, np.repeat(np.array(self.observe), 2)
+
+    def in_steps(self, dimension: int, regions: int) -> tuple[MultiThreshold, float]:
+        """Return the model itself, which has steps."""
+        return self, 0.0
 
     def in_words(self) -> str:
         """Return a sentence on how likely a reward is to be observed."""
         first = self.observe[0]
-        if not self.thresholds:
+        if not self.threshold_radians:
             return f"Every reward is seen with probability {first:g}."
         steps = [
             f"{p:g} from {math.sin(angle):.3g} on"
-            for p, angle in zip(self.observe[1:], self.thresholds, strict=True)
+            for p, angle in zip(self.observe[1:], self.threshold_radians, strict=True)
         ]
         shown = ", ".join(steps if len(steps) <= COORDINATES else [*steps[:COORDINATES], "…"])
         return (
@@ -144,8 +149,13 @@ class MultiThreshold(Censorship):
         return np.array(self.observe)[self.region(actions)]
 
 
+def first_axis(dimension: int) -> list[float]:
+    """Return the unit vector along the first coordinate."""
+    return [1.0] + [0.0] * (dimension - 1)
+
+
 def _angles(value: Any) -> tuple[float, ...]:
-    field = "MultiThreshold.thresholds"
+    field = "MultiThreshold.threshold_radians"
     angles = checks.vector(
         field, value, above=-RIGHT_ANGLE, at_most=RIGHT_ANGLE, may_be_empty=True, fix=ANGLE_FIX
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfseen import checks
-from halfseen.censorship.multi_threshold import RIGHT_ANGLE, MultiThreshold
+from halfseen.censorship.multi_threshold import RIGHT_ANGLE, MultiThreshold, first_axis
 from halfseen.display import ShownAsCall
 from halfseen.errors import InvalidInput, counted_entries
 
@@ -25,7 +25,7 @@ class Population(ShownAsCall):
 
     Parameters
     ----------
-    thresholds
+    threshold_radians
         The angle phi_i of each type in radians, in [-pi/2, pi/2]; pi/2 for people who always
         answer, -pi/2 for people who never do.
     weights
@@ -49,14 +49,14 @@ class Population(ShownAsCall):
     (1.0, 0.5, 0.2)
     """
 
-    thresholds: Sequence[float]
+    threshold_radians: Sequence[float]
     weights: Sequence[float]
 
     def __post_init__(self) -> None:
-        field = "Population.thresholds"
+        field = "Population.threshold_radians"
         angles = checks.vector(
             field,
-            self.thresholds,
+            self.threshold_radians,
             at_least=-RIGHT_ANGLE,
             at_most=RIGHT_ANGLE,
             fix="Give angles in radians between -pi/2 and pi/2; degrees times pi / 180.",
@@ -71,23 +71,27 @@ class Population(ShownAsCall):
                 counted_entries(len(weights)),
                 "Match the thresholds.",
             )
-        object.__setattr__(self, "thresholds", angles)
+        object.__setattr__(self, "threshold_radians", angles)
         object.__setattr__(self, "weights", weights)
 
     def censorship(self, direction: Any) -> MultiThreshold:
         """Return the multi-threshold model this population induces along a direction."""
-        if max(self.thresholds) < RIGHT_ANGLE:
+        if max(self.threshold_radians) < RIGHT_ANGLE:
             raise InvalidInput(
-                "Population.thresholds",
+                "Population.threshold_radians",
                 "must include pi/2, people who always answer",
-                self.thresholds,
+                self.threshold_radians,
                 "Without them nothing is seen beyond the last threshold; add such a type.",
             )
-        angles = sorted({angle for angle in self.thresholds if abs(angle) < RIGHT_ANGLE})
+        angles = sorted({angle for angle in self.threshold_radians if abs(angle) < RIGHT_ANGLE})
         observe = [self._share_beyond(angle) for angle in (-RIGHT_ANGLE, *angles)]
         return MultiThreshold(angles, observe, direction)
 
+    def in_steps(self, dimension: int, regions: int) -> tuple[MultiThreshold, float]:
+        """Return the model that the population induces along the first axis."""
+        return self.censorship(first_axis(dimension)), 0.0
+
     def _share_beyond(self, angle: float) -> float:
-        pairs = list(zip(self.thresholds, self.weights, strict=True))
+        pairs = list(zip(self.threshold_radians, self.weights, strict=True))
         beyond = math.fsum(weight for threshold, weight in pairs if threshold > angle)
         return beyond / math.fsum(self.weights)

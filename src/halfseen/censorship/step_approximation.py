@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
-from halfseen import checks
-from halfseen.censorship.link_models import LinkedCensorship, projection_at
+from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.censorship.multi_threshold import MultiThreshold
 from halfseen.errors import InvalidInput
 
@@ -63,23 +61,4 @@ def staircase(censorship: LinkedCensorship, regions: int) -> Staircase:
             censorship,
             "Give a Logistic or a LinkModel.",
         )
-    steps = checks.whole("regions", regions, at_least=1, at_most=100_000)
-    lowest, highest = censorship.observe_range
-    sign = 1.0 if censorship.slope < 0.0 else -1.0
-    direction = [sign * entry for entry in censorship.direction]
-    if lowest == highest:
-        return Staircase(MultiThreshold([], [lowest], direction), 0.0)
-    height = (highest - lowest) / steps
-    observe = [highest - (step + 0.5) * height for step in range(steps)]
-    table = censorship.table()
-    along = [sign * projection_at(highest - step * height, table) for step in range(1, steps)]
-    try:
-        angles = [math.asin(min(max(s, -1.0), 1.0)) for s in along]
-        return Staircase(MultiThreshold(angles, observe, direction), 0.5 * height)
-    except InvalidInput:
-        raise InvalidInput(
-            "regions",
-            "must be few enough for neighbouring thresholds to differ",
-            steps,
-            "Ask for fewer regions.",
-        )
+    return Staircase(*censorship.in_steps(len(censorship.direction), regions))

@@ -10,7 +10,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.censorship.base import Censorship, Profile
-from halfseen.censorship.multi_threshold import observe_probability
+from halfseen.censorship.multi_threshold import MultiThreshold, first_axis, observe_probability
 from halfseen.checks import Vector
 
 
@@ -49,6 +49,10 @@ class Uniform(Censorship):
         """Return the probability of being observed of each arm, or row of an array (n, d)."""
         count = actions if isinstance(actions, Integral) else len(actions)
         return np.full(int(count), self.observe)
+
+    def in_steps(self, dimension: int, regions: int) -> tuple[MultiThreshold, float]:
+        """Return one region, along the first axis."""
+        return MultiThreshold([], [self.observe], first_axis(dimension)), 0.0
 
     def in_words(self) -> str:
         """Return a sentence on how likely a reward is to be observed."""

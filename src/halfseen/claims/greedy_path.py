@@ -41,7 +41,7 @@ def spots(model: MultiThreshold) -> tuple[Vector, Vector, Vector]:
     >>> region.tolist(), observe[[0, -1]].tolist()
     ([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], [1.0, 0.5])
     """
-    ends = (-math.pi / 2, *model.thresholds, math.pi / 2)
+    ends = (-math.pi / 2, *model.threshold_radians, math.pi / 2)
     rows = [
         (j, math.sin(angle) ** 2, p)
         for j, ((low, high), p) in enumerate(zip(pairwise(ends), model.observe, strict=True))

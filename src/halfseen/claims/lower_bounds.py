@@ -271,12 +271,12 @@ def sequences(lab: Laboratory) -> Evidence:
     ways: tuple[tuple[str, dict[str, Any], float], ...] = (
         ("normal, both sides", {"side": "both"}, 0.0),
         ("normal, one side", {"side": "low"}, 0.0),
-        ("0 or 1, mean 0.3", {"rewards": "bernoulli"}, 0.3),
+        ("0 or 1, mean 0.3", {"reward": "bernoulli"}, 0.3),
     )
     for name, options, truth in ways:
         wrong = np.zeros(runs)
         for run in range(runs):
-            if "rewards" in options:
+            if "reward" in options:
                 drawn = (rng.random(length) < truth).astype(float)
             else:
                 drawn = rng.standard_normal(length)

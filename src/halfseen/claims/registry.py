@@ -10,7 +10,7 @@ from importlib import import_module
 from halfseen import checks
 from halfseen.claims.claim import Claim, Finding
 from halfseen.claims.laboratory import Laboratory
-from halfseen.errors import InvalidInput, nearest_few
+from halfseen.errors import InvalidInput, nearest_few, suggestion
 
 # One module per family; each defines its claims with the decorator `claim`.
 FAMILIES = (
@@ -124,8 +124,5 @@ def selected(names: Sequence[str] | None) -> list[Claim]:
 def _nearest(name: str, known: Collection[str]) -> str:
     """Return the sentence that names the claims most like a mistyped one."""
     near = [other for other in known if len(name) > 3 and name in other]
-    near = near or nearest_few(name, known, 3, 0.75)
-    near = near or nearest_few(name, known, 3, 0.5)
-    if near:
-        return f"Did you mean {' or '.join(map(repr, near[:4]))}?"
-    return "`halfseen verify --list` prints their names."
+    near = near or nearest_few(name, known, 3, 0.75) or nearest_few(name, known, 3, 0.5)
+    return suggestion(near[:4]) or "`halfseen verify --list` prints their names."

@@ -39,7 +39,7 @@ def population(lab: Laboratory) -> Evidence:
     for degrees, weights in PEOPLE:
         angles = np.radians(degrees)
         model = Population(angles.tolist(), weights).censorship(direction)
-        ends = np.sin([-math.pi / 2, *model.thresholds, math.pi / 2])
+        ends = np.sin([-math.pi / 2, *model.threshold_radians, math.pi / 2])
         for height in 0.5 * (ends[1:] + ends[:-1]):
             across = np.array([0.0, 1.0, 0.0]) * math.sqrt(1.0 - height**2)
             action = height * direction + across

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WORDS = ("problem", "censorship", "policy")  # columns of a summary that name a cell
 NAME, GAP = 12, 2  # least width of a name, and between columns, in a terminal
+SHORT = 0.05  # seconds of compiling that are not worth a word
 LEAST = 1e-100  # smallest probability whose 1/p^2 does not overflow in sums
 
 
@@ -71,10 +72,13 @@ def present(
 
 
 def tell_time(seconds: float, results: Sequence[Result], folder: Path) -> None:
-    """Print how long the simulation took, and whether that was now or earlier."""
+    """Print how long the simulation took, compiling apart, and whether that was now or earlier."""
     played = [result.played for result in results]
     if any(played):
-        print(f"Simulated in {seconds:.1f} s.")
+        facts = [each for result in results for each in result.facts.values()]
+        compiling = sum(each.get("compiling", 0.0) for each in facts)
+        first = f"Compiled in {compiling:.1f} s, simulated" if compiling >= SHORT else "Simulated"
+        print(f"{first} in {seconds:.1f} s.")
         return
     if None not in played:
         cells = counted("cell", sum(len(result.fingerprints.cells) for result in results))

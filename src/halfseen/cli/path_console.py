@@ -49,7 +49,7 @@ def model_from(
 
         model = example()
         if d is not None:
-            model = MultiThreshold(model.thresholds, model.observe, _last_axis(d))
+            model = MultiThreshold(model.threshold_radians, model.observe, _last_axis(d))
         return {EXAMPLE: model}
     if observe is None:
         raise InvalidInput(

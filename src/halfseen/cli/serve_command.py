@@ -75,7 +75,7 @@ def serve(
     if context.invoked_subcommand is not None:
         return
     with with_packages():
-        from halfseen.dashboard.dashboard_site import pages_of
+        from halfseen.dashboard.page_list import pages_of
         from halfseen.service.loop_files import read_loops
         from halfseen.service.server_process import Settings, check_address, run_service
     if not 0 <= port <= 65535:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halfseen.errors import InvalidInput, nearest
+from halfseen.errors import InvalidInput, did_you_mean
 
 if TYPE_CHECKING:
     from halfseen.studies.study import Study
@@ -50,11 +50,9 @@ def text_of(spec: str) -> str:
 
     if spec in BUILT_IN:
         return files("halfseen.studies").joinpath(f"{spec}.toml").read_text(encoding="utf-8")
-    near = nearest(spec, BUILT_IN, 0.5)
-    if near and not Path(spec).exists():
-        raise InvalidInput(
-            "SPEC", "must be a file or a built-in study", spec, f"Did you mean {near}?"
-        )
+    meant = did_you_mean(spec, BUILT_IN, "", 0.5)
+    if meant and not Path(spec).exists():
+        raise InvalidInput("SPEC", "must be a file or a built-in study", spec, meant)
     return spec_text(spec)
 
 

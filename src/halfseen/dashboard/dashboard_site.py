@@ -12,7 +12,7 @@ from urllib.parse import quote
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Match, Mount, Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from halfseen.dashboard.sign_in import (
@@ -28,7 +28,6 @@ from halfseen.dashboard.sign_in import (
     visitor_with,
 )
 from halfseen.explorer.page_files import SAFE, island, page_file
-from halfseen.explorer.site import application as explorer
 from halfseen.service.api_calls import Api
 from halfseen.service.foreign_requests import names_this_machine, refuse_foreign
 from halfseen.service.problem_documents import KeyNotSufficient, NotFound, problem_of
@@ -36,37 +35,6 @@ from halfseen.service.refusals import ReadOnly
 
 PACKAGE = "halfseen.dashboard"
 Page = Callable[[Request, Visitor], Awaitable[Response]]
-
-
-def pages_of(api: Api, local: bool) -> list[BaseRoute]:
-    """Return the pages of a service: the dashboard and, where only this machine asks, the explorer.
-
-    Parameters
-    ----------
-    api
-        The service and its keys.
-    local
-        Whether only this machine can ask; the explorer computes for whoever does.
-    """
-    from halfseen.dashboard.page_list import pages
-
-    site = Site(api, local)
-    routes: list[BaseRoute] = [
-        Route("/static/{name}", _static),
-        Route("/sign-in", site.sign_in, methods=["GET", "POST"]),
-        Route("/sign-out", site.sign_out, methods=["POST"]),
-    ]
-    routes += [
-        Route(path, site.page(page, kind, role), methods=list(methods))
-        for path, page, kind, role, methods in pages(site)
-    ]
-    if local:
-        routes += [
-            Route("/explore", lambda request: RedirectResponse("/explore/")),
-            Mount("/explore", site.on_this_machine(explorer())),
-        ]
-    lost = site.page(site.lost, "page_lost", "report")
-    return [*routes, Nowhere("/{path:path}", lost, methods=["GET"])]
 
 
 class Nowhere(Route):
@@ -81,7 +49,8 @@ class Nowhere(Route):
         return super().matches(scope)
 
 
-async def _static(request: Request) -> Response:
+async def static(request: Request) -> Response:
+    """Answer with a style sheet or a script."""
     found = await page_file(request.path_params["name"], PACKAGE)
     return found or Response("There is no such file.", 404, headers=SAFE)
 

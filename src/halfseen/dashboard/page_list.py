@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
+from starlette.responses import RedirectResponse
+from starlette.routing import BaseRoute, Mount, Route
+
 from halfseen.dashboard.change_pages import ChangePages
-from halfseen.dashboard.dashboard_site import Entry, Site
+from halfseen.dashboard.dashboard_site import Entry, Nowhere, Site, static
 from halfseen.dashboard.decision_pages import DecisionPages
 from halfseen.dashboard.loop_pages import LoopPages
 from halfseen.dashboard.value_page import ValuePage
+from halfseen.explorer.site import application as explorer
+from halfseen.service.api_calls import Api
 
 READ = ("GET",)
 BOTH = ("GET", "POST")
+
+
+def pages_of(api: Api, local: bool) -> list[BaseRoute]:
+    """Return the pages of a service: the dashboard and, where only this machine asks, the explorer.
+
+    Parameters
+    ----------
+    api
+        The service and its keys.
+    local
+        Whether only this machine can ask; the explorer computes for whoever does.
+    """
+    site = Site(api, local)
+    routes: list[BaseRoute] = [
+        Route("/static/{name}", static),
+        Route("/sign-in", site.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", site.sign_out, methods=["POST"]),
+    ]
+    routes += [
+        Route(path, site.page(page, kind, role), methods=list(methods))
+        for path, page, kind, role, methods in pages(site)
+    ]
+    if local:
+        routes += [
+            Route("/explore", lambda request: RedirectResponse("/explore/")),
+            Mount("/explore", site.on_this_machine(explorer())),
+        ]
+    lost = site.page(site.lost, "page_lost", "report")
+    return [*routes, Nowhere("/{path:path}", lost, methods=["GET"])]
 
 
 def pages(site: Site) -> list[Entry]:

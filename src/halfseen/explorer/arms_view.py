@@ -155,7 +155,7 @@ class ArmsView(View):
         rows: Rows = []
         for horizon in horizons.tolist():
             above = theory.regret_bounds(self.problem, self.censorship, UCB(), horizon).smallest
-            below = theory.minimax_lower_bound(observe, horizon, rewards="bernoulli")
+            below = theory.minimax_lower_bound(observe, horizon, reward="bernoulli")
             for name, value in zip(names, (above.value, below.value), strict=True):
                 rows.append({"which": name, "round": horizon, "regret": float(value)})
         line = {

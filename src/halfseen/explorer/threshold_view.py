@@ -246,7 +246,7 @@ class ThresholdView(View):
         names = ["the paper's path", "d / p_min"]
         rows: Rows = []
         for p in np.linspace(SMALLEST, 1.0, POINTS).tolist():
-            varied = MultiThreshold(model.thresholds, [*observe[:-1], p], model.direction)
+            varied = MultiThreshold(model.threshold_radians, [*observe[:-1], p], model.direction)
             path = theory.information_path(varied, regularization=ridge)
             for name, value in zip(
                 names, (path.effective_dimension, path.worst_case_dimension), strict=True
@@ -307,7 +307,7 @@ noise = 0.5
 
 [censorships.thresholds]
 kind = "multi-threshold"
-thresholds = {list(self.model.thresholds)}
+threshold_radians = {list(self.model.threshold_radians)}
 observe = {listed(values["observe"])}
 direction = {direction}
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.logs.comparison import options_as_dict
+from halfseen.logs.comparison import SCHEMA_VERSION, options_as_dict
 from halfseen.logs.missing_bounds import bounds_as_dict
 from halfseen.logs.rates import shrunken_interval
 from halfseen.logs.sentences import ASSUMPTION
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
 
 
-SCHEMA_VERSION = 1  # version of the JSON: raised when a key is removed or changes meaning
 MOST_ARMS = 10_000  # arms written to a file or printed
 AUDIT_FILE = "audit.json"  # marks a folder as an audit's
 

@@ -185,7 +185,7 @@ def _told_anytime(arms: Counts, level: float, of: int) -> Any:
     if not arms.binary and spread.max() == 0.0:
         return np.arange(len(arms)) == 0
     law: dict[str, Any] = (
-        {"rewards": "bernoulli"} if arms.binary else {"noise": np.maximum(spread, 1e-300)}
+        {"reward": "bernoulli"} if arms.binary else {"noise": np.maximum(spread, 1e-300)}
     )
     totals = arms.mean * arms.seen
     totals = np.rint(totals) if arms.binary else totals

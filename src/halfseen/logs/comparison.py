@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
     from halfseen.logs.dimension import Dimension
 
+SCHEMA_VERSION = 1  # version of an audit's JSON: raised when a key is removed or changes meaning
 CHANCE = 1e-3  # probability that anything is called changed if nothing did
 FEW = 5.0  # expected counts below which Fisher's exact test is used
 SHOWN = 10
@@ -269,8 +270,6 @@ def _same_rows(found: Audit, before: list[dict[str, Any]], arms: int) -> bool:
 
 def read_audit(path: Any) -> dict[str, Any]:
     """Return the content of an audit's JSON file, or of the one in an audit's folder."""
-    from halfseen.logs.audit_export import SCHEMA_VERSION
-
     file = Path(path)
     file = file / "audit.json" if file.is_dir() else file
     try:

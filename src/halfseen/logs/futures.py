@@ -63,11 +63,11 @@ class Futures(ByValue):
 
     def all_seen(self) -> Futures:
         """Return the same futures with every reward seen."""
-        return Futures(self.means, np.ones_like(self.observe), self.noise, self.reward)
+        return Futures(self.means, np.ones_like(self.observe), self.noise, reward=self.reward)
 
     def problem(self, future: int) -> ArmedBandit:
         """Return the bandit of one future."""
-        return ArmedBandit(tuple(self.means[future].tolist()), self.noise, self.reward)
+        return ArmedBandit(tuple(self.means[future].tolist()), self.noise, reward=self.reward)
 
 
 def follow(

@@ -56,7 +56,7 @@ def compare_imputations(
     """
     rates = tuple(float(p) for p in observe)
     study = Study(
-        ArmedBandit(tuple(float(mean) for mean in means), noise, reward),
+        ArmedBandit(tuple(float(mean) for mean in means), noise, reward=reward),
         {"your feedback": PerArm(rates)},
         {
             "skip": UCB(),

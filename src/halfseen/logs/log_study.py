@@ -65,7 +65,7 @@ def study_of(found: Audit, *, horizon: int | None = None, **options: Any) -> Stu
         else {"the log's delays": late}
     )
     return Study(
-        {brief(Path(found.log).name, 60): ArmedBandit(means, noise, law)},
+        {brief(Path(found.log).name, 60): ArmedBandit(means, noise, reward=law)},
         rates,
         {"UCB": UCB()},
         horizon=max(2, min(found.rows, HORIZON)) if horizon is None else horizon,

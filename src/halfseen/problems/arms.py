@@ -38,12 +38,12 @@ class ArmedBandit(Problem):
         Scale of the rewards, one number or one per arm, by default 1: for laws with
         light tails the standard deviation, which is also the sub-Gaussian scale. Bernoulli,
         Poisson and exponential rewards set their own.
+    actions
+        The arms playable in each round; by default all of them.
     reward
         ``"gaussian"``, ``"bernoulli"`` (0 or 1), ``"uniform"`` (on an interval around the mean),
         ``"rademacher"`` (mean plus or minus the noise), ``"poisson"``, ``"exponential"``,
         ``"student-t"``, the name of a registered law, or any `RewardLaw`.
-    actions
-        The arms playable in each round; by default all of them.
 
     Examples
     --------
@@ -55,8 +55,8 @@ class ArmedBandit(Problem):
     kind: ClassVar[str] = "arms"
     means: Sequence[float]
     noise: float | Sequence[float] | None = None
-    reward: str | RewardLaw = "gaussian"
     actions: ArmActions = field(default_factory=AllArms)
+    reward: str | RewardLaw = "gaussian"
 
     def __post_init__(self) -> None:
         means = checks.vector("ArmedBandit.means", self.means)

@@ -19,6 +19,7 @@ from halfseen.engine.backends import dask as cluster
 from halfseen.engine.cuda import run as cuda
 from halfseen.engine.specialise import watching
 from halfseen.errors import InvalidInput, compiler_complaint
+from halfseen.studies.compile_time import CompileTime
 from halfseen.studies.folder import PRECISIONS, optional_folder
 from halfseen.studies.result import Result
 from halfseen.studies.storage import CELLS, PARTS, read_cell, readable, write_cell
@@ -115,22 +116,26 @@ def _fill(
     total = len(cells) * study.replications
     done = 0
     started = time.perf_counter()
+    clock = CompileTime()
 
     def report(replications: int, position: Position) -> None:
         nonlocal done
+        clock.stop()
         done += replications
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
     def compiling(position: Position) -> None:
+        clock.start()
         if progress is not None:
             progress(done, total, f"compiling {cell_name(study, position)}")
 
     def finish(digest: str, track: Track, used: str | None = None) -> None:
         nonlocal started
-        now = time.perf_counter()
+        now, compiled = time.perf_counter(), clock.taken()
         facts: dict[str, Any] = {
-            "seconds": now - started,
+            "seconds": now - started - compiled,
+            "compiling": compiled,
             "engine": engine,
             "precision": used or "double",
             "versions": versions(),

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from halfseen.censorship import CENSORSHIPS, Censorship
-from halfseen.errors import InvalidInput, StorageError, did_you_mean, sharing_a_word
+from halfseen.errors import InvalidInput, StorageError, did_you_mean, sharing_a_word, suggestion
 from halfseen.kinds import load_installed
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
@@ -301,8 +301,7 @@ def _known_kind(place: str, kind: Any, registry: dict[str, Any]) -> str:
         "A kind of your own is known once its module is imported: --import MODULE, or in Python"
         " import MODULE."
     )
-    alike = " or ".join(map(repr, sharing_a_word(kind, registry)))
-    meant = did_you_mean(kind, registry, f"Did you mean {alike}?" if alike else "")
+    meant = did_you_mean(kind, registry, suggestion(sharing_a_word(kind, registry)))
     if meant:
         raise InvalidInput(place, "must be a known kind", kind, f"{meant} {own}")
     known = f"must be one of {', '.join(registry)}"

@@ -26,6 +26,7 @@ from halfseen.engine.reduce import BINNED, BINS, Fold, Part, Span, quantile_of
 from halfseen.engine.specialise import watching
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, StorageError
+from halfseen.studies.compile_time import CompileTime
 from halfseen.studies.folder import not_all_there, optional_folder, stored_study
 from halfseen.studies.partial_summary import Draft, draft_of
 from halfseen.studies.simulate import (
@@ -193,22 +194,26 @@ def _fill(
     total = len(digests) * study.replications
     done = 0
     started = time.perf_counter()
+    clock = CompileTime()
 
     def report(replications: int, position: Position) -> None:
         nonlocal done
+        clock.stop()
         done += replications
         if progress is not None:
             progress(done, total, cell_name(study, position))
 
     def compiling(position: Position) -> None:
+        clock.start()
         if progress is not None:
             progress(done, total, f"compiling {cell_name(study, position)}")
 
     def finish(position: Position, draft: Draft) -> None:
         nonlocal started
-        now = time.perf_counter()
+        now, compiled = time.perf_counter(), clock.taken()
         facts = {
-            "seconds": now - started,
+            "seconds": now - started - compiled,
+            "compiling": compiled,
             "engine": engine,
             "precision": draft.precision,
             "versions": versions(),

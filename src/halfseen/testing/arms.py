@@ -28,6 +28,7 @@ from halfseen.testing.contract import (
     check_kind,
     check_pure,
     check_signature,
+    promised,
 )
 
 _MEANS = (0.5, 0.7, 0.2, 0.6)
@@ -40,6 +41,7 @@ _SIGNATURES = {
 }
 
 
+@promised
 def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
     """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.Policy`.
 

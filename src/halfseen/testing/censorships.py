@@ -15,7 +15,7 @@ from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput
 from halfseen.policies import UCB, LinUCB
 from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit, RandomActions, UnitBall
-from halfseen.testing.contract import OpenName, check_engines, check_kind, compiling
+from halfseen.testing.contract import OpenName, check_engines, check_kind, compiling, promised
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
@@ -24,6 +24,7 @@ _ALPHAS = np.array([1.0])
 _ROUNDING = 1e-12
 
 
+@promised
 def check_censorship(
     censorship: Censorship, *, arms: int = 3, dimension: int = 3, horizon: int = 40, seed: int = 5
 ) -> None:

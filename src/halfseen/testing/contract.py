@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
 from halfseen.checks import Vector
 from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
+from halfseen.engine.compile_ahead import as_a_process_gets_it
 from halfseen.engine.player import AnyCell, blank_track
 from halfseen.errors import InvalidInput, compiler_complaint, shorten
 from halfseen.fingerprint import NoFingerprint, fingerprint
 
 REPLICATIONS = 2
+Given = ParamSpec("Given")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,30 @@ class OpenName:
     def names(self) -> dict[str, Any]:
         """Return the kernel by the name under which the loop calls it."""
         return {self.name: self.kernel}
+
+
+def promised(check: Callable[Given, None]) -> Callable[Given, None]:
+    """Let a check raise AssertionError where the kind itself refuses what it must take."""
+
+    @functools.wraps(check)
+    def checked(*given: Given.args, **options: Given.kwargs) -> None:
+        try:
+            check(*given, **options)
+        except InvalidInput as error:
+            kind = type(next(iter((*given, *options.values())), None)).__name__
+            raise AssertionError(f"{kind} must take what it was given: {error}") from error
+
+    return checked
+
+
+def check_pickled(noun: Any) -> None:
+    """Raise AssertionError unless something survives pickling, as workers of a cluster need it."""
+    name = type(noun).__name__
+    try:
+        again = as_a_process_gets_it(noun)
+    except Exception as error:
+        raise AssertionError(f"{name} must be pickled ({type(error).__name__}: {error})") from error
+    assert again == noun, f"{name} must be equal to itself once pickled"
 
 
 def check_kind(noun: Any, base: type[Any]) -> None:

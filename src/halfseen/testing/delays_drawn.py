@@ -8,12 +8,13 @@ import numpy as np
 
 from halfseen.errors import InvalidInput
 from halfseen.problems import DelayLaw
-from halfseen.testing.contract import check_kind
+from halfseen.testing.contract import check_kind, promised
 
 _PLACES = (0.0, 0.05, 0.3, 0.5, 0.8, 0.95)  # uniform numbers whose delays are checked
 _ROUNDING = 1e-9
 
 
+@promised
 def check_delay_law(law: DelayLaw, *, most: int = 1000) -> None:
     """Raise AssertionError unless a law of delays keeps the contract of `DelayLaw`.
 

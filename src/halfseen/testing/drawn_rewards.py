@@ -18,6 +18,7 @@ from halfseen.testing.contract import (
     check_pure,
     check_signature,
     compiling,
+    promised,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _LIGHT = 2.6  # tail index from which a variance is taken to exist
 _OTHER_MEANS = (-1.0, 0.0, 2.0)
 
 
+@promised
 def check_reward_law(
     law: RewardLaw, *, means: Any = (0.5, 0.25, 1.0), noise: Any = None, seed: int = 5
 ) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.policies import GLMPolicy
 from halfseen.problems import GeneralizedLinearBandit, Link
-from halfseen.testing.contract import check_kind
+from halfseen.testing.contract import check_kind, promised
 from halfseen.testing.linear import check_kernels, check_linear_cell, looks, playgrounds
 
 _THETA = (0.9, -0.5, 0.7)
 
 
+@promised
 def check_glm_policy(
     policy: GLMPolicy, *, link: str | Link = "logistic", horizon: int = 60, seed: int = 5
 ) -> None:

@@ -48,6 +48,7 @@ from halfseen.testing.contract import (
     check_signature,
     compiling,
     ignore,
+    promised,
 )
 
 _THETA = (0.5, -0.3, 0.6)
@@ -61,6 +62,7 @@ SIGNATURES = {
 }
 
 
+@promised
 def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 5) -> None:
     """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.LinearPolicy`.
 

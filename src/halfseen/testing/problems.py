@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from halfseen.censorship import Uniform
+from halfseen.draws import REWARD
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinRandom, RandomChoice, RidgeGLMUCB
-from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit, Problem
-from halfseen.testing.contract import check_engines, check_kind
+from halfseen.problems import (
+    PROBLEMS,
+    ArmedBandit,
+    GeneralizedLinearBandit,
+    LinearBandit,
+    Problem,
+)
+from halfseen.studies.spec import study_from
+from halfseen.studies.study import Study
+from halfseen.testing.contract import check_engines, check_kind, check_pickled, promised
 from halfseen.testing.drawn_rewards import check_reward_law
 
+_DRAWS, _ERRORS = 2000, 6.0  # draws of a link, and standard errors they may be off
 _PLAYED: dict[type[Any], tuple[Any, Any]] = {
     ArmedBandit: (Cell, RandomChoice()),
     LinearBandit: (LinearCell, LinRandom()),
@@ -23,6 +34,7 @@ _PLAYED: dict[type[Any], tuple[Any, Any]] = {
 }
 
 
+@promised
 def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None:
     """Raise AssertionError unless a problem keeps the contract of `Problem`.
 
@@ -34,6 +46,9 @@ def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None
     - its actions are the same whenever they are asked for, and of length at most 1;
     - the regret that is played is that of the means: what the best action of each round would
       have paid, less what was paid on average;
+    - no round loses less than nothing;
+    - draws of a link have the mean that its curve says;
+    - it is the same once pickled, and a registered one once written to a spec and read again;
     - plain Python and compiled loops give the same trajectory, to the last bit.
 
     Examples
@@ -55,8 +70,12 @@ def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None
         check_reward_law(bandit.law, means=bandit.means, noise=bandit.noise)
     else:
         _check_actions(bandit)
+    if isinstance(bandit, GeneralizedLinearBandit):
+        _check_link(bandit, seed)
+    check_pickled(problem)
     build, policy = _PLAYED[type(bandit)]
-    checkpoints = np.array([horizon])
+    _check_spec(problem, policy)
+    checkpoints = np.arange(1, horizon + 1)
     cell = build(bandit, Uniform(0.5), policy, horizon, seed, checkpoints, np.array([1.0]))
     track = check_engines(cell, problem)
     if isinstance(bandit, ArmedBandit) and bandit.actions.same_every_round:
@@ -65,6 +84,10 @@ def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None
             f"{name}: the regret played, {track.regret[:, -1].tolist()}, must be the gaps times the"
             f" pulls, {lost.tolist()}"
         )
+    losses = np.diff(track.regret, axis=1, prepend=0.0)
+    assert losses.min() >= -1e-9 * max(1.0, float(track.regret.max())), (
+        f"{name}: a round lost {losses.min():g}; nothing pays more than the best action on offer"
+    )
     gap = getattr(bandit, "largest_gap", None)
     assert gap is None or track.regret.max() <= horizon * gap * (1.0 + 1e-9), (
         f"{name}: no round may lose more than largest_gap, {gap}"
@@ -97,4 +120,28 @@ def _check_actions(bandit: LinearBandit) -> None:
             raise AssertionError(str(error)) from None
         assert np.array_equal(first, second), (
             f"{name}.offer must be decided by the generator it is given: no other randomness"
+        )
+
+
+def _check_spec(problem: Problem, policy: Any) -> None:
+    """Raise AssertionError unless a registered problem is the same once written and read again."""
+    study = Study(problem, Uniform(0.5), policy, horizon=1)
+    if PROBLEMS.get(problem.kind) is not type(problem) or study.functions:
+        return
+    again = next(iter(study_from(study.to_dict()).problems.values()))
+    assert again == problem, f"{problem} must be what a spec says of it; read again it is {again}"
+
+
+def _check_link(bandit: GeneralizedLinearBandit, seed: int) -> None:
+    """Raise AssertionError unless the rewards of a link have the mean that its curve says."""
+    curve, name = bandit.curve, type(bandit).__name__
+    for place, along in enumerate((-0.5, 0.0, 0.5)):
+        mean = curve.mean(along * bandit.reach * bandit.norm)
+        stream = (seed, place, 3, REWARD)
+        row = np.array(
+            [curve.kernels.reward(mean, bandit.noise, stream, n, 0) for n in range(_DRAWS)]
+        )
+        error = _ERRORS * max(float(row.std()), bandit.noise, 1e-12) / math.sqrt(_DRAWS)
+        assert abs(row.mean() - mean) <= error, (
+            f"{name}.link: rewards drawn with mean {mean:g} have the mean {row.mean():g}"
         )

@@ -35,15 +35,11 @@ if TYPE_CHECKING:
         freely_monitored_potential,
         monitored_potential,
     )
-    from halfseen.theory.arms.monitoring import (
-        MonitoredPotential,
-        MonitoringConstant,
-        monitoring_constant,
-        single_monitoring_potential,
-    )
+    from halfseen.theory.arms.monitoring import MonitoringConstant, monitoring_constant
     from halfseen.theory.arms.open_decisions import expected_under_way, most_under_way
     from halfseen.theory.arms.potential import fluid_potential, joint_potential, papers_potential
     from halfseen.theory.arms.second_order import SecondOrderPotential, second_order_potential
+    from halfseen.theory.arms.single_look import MonitoredPotential, single_monitoring_potential
     from halfseen.theory.arms.water_filling import WaterFilling, water_filling
     from halfseen.theory.ellipsoid import FarthestPoint, farthest_point
     from halfseen.theory.events import (
@@ -59,6 +55,7 @@ if TYPE_CHECKING:
         linear_regret_bounds,
         papers_potential_control,
     )
+    from halfseen.theory.linear.largest_potential import WorstCase
     from halfseen.theory.linear.layer_cake import layered_potential
     from halfseen.theory.linear.norm_sums import (
         NormSum,
@@ -89,11 +86,7 @@ if TYPE_CHECKING:
         smallest_bi_region_dimension,
     )
     from halfseen.theory.linear.regions import region_actions
-    from halfseen.theory.linear.worst_case import (
-        WorstCase,
-        worst_case_dimension,
-        worst_case_potential,
-    )
+    from halfseen.theory.linear.worst_case import worst_case_dimension, worst_case_potential
     from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
     from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
     from halfseen.theory.lower.gathered import LowerBounds, lower_bounds
@@ -248,12 +241,8 @@ _HOMES = {
         "potential_control_factor",
     ),
     "arms.looks": ("PlannedPotential", "freely_monitored_potential", "monitored_potential"),
-    "arms.monitoring": (
-        "MonitoredPotential",
-        "MonitoringConstant",
-        "monitoring_constant",
-        "single_monitoring_potential",
-    ),
+    "arms.monitoring": ("MonitoringConstant", "monitoring_constant"),
+    "arms.single_look": ("MonitoredPotential", "single_monitoring_potential"),
     "linear.norm_sums": (
         "NormSum",
         "TracePotential",
@@ -283,7 +272,8 @@ _HOMES = {
     "lower.gathered": ("LowerBounds", "lower_bounds"),
     "lower.identification": ("IdentificationTime", "identification_time"),
     "lower.minimax": ("MinimaxLowerBound", "minimax_lower_bound"),
-    "linear.worst_case": ("WorstCase", "worst_case_dimension", "worst_case_potential"),
+    "linear.largest_potential": ("WorstCase",),
+    "linear.worst_case": ("worst_case_dimension", "worst_case_potential"),
 }
 
 
@@ -291,11 +281,9 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"halfseen.theory.{module}"), name)
-    from halfseen.errors import nearest
+    from halfseen.errors import no_such_name
 
-    near = nearest(name, __all__, 0.7)
-    hint = f"; did you mean {near!r}?" if near else ""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
+    raise no_such_name(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import Delayed
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
@@ -20,7 +19,7 @@ from halfseen.theory.events import optimism_failure_probability
 from halfseen.theory.glm import bounds as of_glm
 from halfseen.theory.linear import bounds as of_linear
 from halfseen.theory.linear.potential import expected_potential_bound, potential_control_factor
-from halfseen.theory.linear.potential_limits import worst_case_along
+from halfseen.theory.linear.worst_case_along import worst_case_along
 
 
 def bounded_policies(problem: Any) -> tuple[type[Any], ...]:
@@ -51,7 +50,7 @@ def potential_bound_along(
         is not known, and with late feedback.
     """
     lam = float(policy.regularization)
-    if isinstance(censorship, Delayed) and not censorship.sees_everything:
+    if censorship.comes_late:
         return np.full(len(rounds), np.inf)
     if not problem.linear:
         observe = censorship.rates(problem)[problem.playable]

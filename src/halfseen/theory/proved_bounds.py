@@ -15,6 +15,8 @@ from halfseen.tables import Table, show, table
 if TYPE_CHECKING:
     import altair as alt
 
+PAPER = "Guinet, Amin, Jaillet (2022)"
+
 
 @dataclass(frozen=True, repr=False)
 class Bound(Shown):

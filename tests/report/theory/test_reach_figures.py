@@ -16,7 +16,7 @@ from halfseen.report.theory.reach_figures import (
     switch_chart,
     thresholds_chart,
 )
-from halfseen.report.theory.turning import base_of
+from halfseen.theory.linear.turning import base_of
 from report.chart_data import rows_with
 
 PATH = theory.information_path(example(), regularization=2.0)

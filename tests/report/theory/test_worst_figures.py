@@ -1,4 +1,4 @@
-"""The paper's dimension next to the worst case: potentials against other ways to compute them."""
+"""The paper's dimension next to the worst case: what the charts hold."""
 
 import math
 
@@ -7,79 +7,17 @@ import pytest
 
 from halfseen import InvalidInput, Logistic, MultiThreshold, theory
 from halfseen.report.theory.reach_figures import example
-from halfseen.report.theory.worst_figures import (
-    OPTIMUM,
-    PATH,
-    PURE,
-    WIDEST,
-    potential_chart,
-    potentials,
-    regime_chart,
-    regime_rows,
-    widest_dimension,
-)
+from halfseen.report.theory.worst_figures import PATH, potential_chart, regime_chart, regime_rows
+from halfseen.theory.linear.ways_to_play import potentials
 from report.chart_data import rows_with
-
-
-def of(censorship, horizons, regularization=1.0):
-    path = theory.information_path(censorship, regularization=regularization)
-    return path, potentials(path, censorship, np.asarray(horizons, dtype=float))
-
-
-def played(rates, horizon, lam, steps, choose):
-    """Return J by small steps: rates holds what an observed unit of each action adds, and p."""
-    x, y, total, dt = lam, lam, 0.0, horizon / steps
-    d = rates["d"]
-    for _ in range(steps):
-        across, along, p = choose(x, y)
-        total += dt * (across / x + along / y)
-        x, y = x + dt * p * across / (d - 1), y + dt * p * along
-    return total
-
-
-def test_potentials_are_what_small_steps_add_up_to():
-    censorship = MultiThreshold([math.radians(70)], [1.0, 0.5], [0, 0, 1])
-    _, found = of(censorship, [40.0], regularization=0.7)
-    sine = math.sin(math.radians(70)) ** 2
-    pure = played({"d": 3}, 40.0, 0.7, 40_000, lambda x, y: (1.0 - sine, sine, 0.5))
-    widest = played(
-        {"d": 3}, 40.0, 0.7, 40_000, lambda x, y: (0.0, 1.0, 0.5) if y <= x else (1.0, 0.0, 1.0)
-    )
-    assert found[PURE][0] == pytest.approx(pure, rel=1e-3)
-    assert found[WIDEST][0] == pytest.approx(widest, rel=1e-3)
-
-
-def test_golden_values_of_a_single_threshold():
-    _, found = of(MultiThreshold([math.radians(70)], [1.0, 0.5], [0, 0, 1]), [1e3, 1e6])
-    assert found[OPTIMUM] == pytest.approx([27.8959076007, 69.2296399861], rel=1e-9)
-    assert found[PATH] == pytest.approx([23.2675403892, 52.9905027886], rel=1e-9)
-
-
-@pytest.mark.parametrize("observe", [[0.2, 0.9, 0.5], [1.0, 0.3, 0.6], [0.9, 0.2, 1.0, 0.4]])
-def test_nothing_is_above_the_optimum_whatever_the_order_of_p(observe):
-    angles = [-0.3, 0.25, 1.2][: len(observe) - 1]
-    found = of(MultiThreshold(angles, observe, [0, 0, 0, 1]), np.geomspace(1.0, 1e9, 20))[1]
-    for name in (PURE, PATH, WIDEST):
-        assert (found[name] <= found[OPTIMUM] * (1 + 1e-12)).all()
-
-
-def test_nothing_is_above_the_optimum_and_slopes_are_as_said():
-    path, found = of(example(), np.geomspace(1.0, 1e9, 40))
-    for name in (PURE, PATH, WIDEST):
-        assert (found[name] <= found[OPTIMUM] * (1 + 1e-12)).all()
-    worst = 6 / 0.35
-    slopes = (worst, worst, path.effective_dimension, widest_dimension(example()))
-    late = math.log(1e9) / 39
-    for name, slope in zip((OPTIMUM, PURE, PATH, WIDEST), slopes, strict=True):
-        assert found[name][-1] - found[name][-2] == pytest.approx(slope * late, rel=1e-4)
-    assert path.effective_dimension < 0.75 * worst
 
 
 def test_the_chart_holds_them():
     chart = potential_chart(example(), horizon=1e4)
-    path, found = of(example(), [1e4])
+    path = theory.information_path(example())
+    found = potentials(path, example(), np.array([1e4]))
     ends = [row for row in rows_with(chart, "way") if row["horizon"] == pytest.approx(1e4)]
-    assert [row["value"] for row in ends] == pytest.approx([float(v[0]) for v in found.values()])
+    assert [row["value"] for row in ends] == pytest.approx([float(v[0]) for v in found])
     numbers = chart.to_dict()["usermeta"]["numbers"]
     assert numbers["slopes"][PATH] == path.effective_dimension
     assert numbers["lead over the most censored region"] > 1.0

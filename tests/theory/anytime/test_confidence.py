@@ -29,7 +29,7 @@ def test_golden_one_sided():
 
 
 def test_golden_bernoulli():
-    low, high = confidence_sequence([100], [30], rewards="bernoulli")
+    low, high = confidence_sequence([100], [30], reward="bernoulli")
     assert low[0] == pytest.approx(0.165651535388, abs=5e-13)
     assert high[0] == pytest.approx(0.462839865142, abs=5e-13)
 
@@ -55,7 +55,7 @@ def test_at_its_limits_the_normal_mixture_is_one_over_alpha(n, rho, alpha):
 
 def test_at_its_limits_the_beta_mixture_is_one_over_alpha():
     n, successes = 40, 9
-    for q in confidence_sequence([n], [successes], rewards="bernoulli"):
+    for q in confidence_sequence([n], [successes], reward="bernoulli"):
         q = mpmath.mpf(float(q[0]))
         ratio = mpmath.beta(successes + 0.5, n - successes + 0.5) / mpmath.beta(0.5, 0.5)
         ratio /= q**successes * (1 - q) ** (n - successes)
@@ -69,7 +69,7 @@ def test_bernoulli_ever_fails_with_probability_at_most_alpha_exactly(mean):
     for n in range(1, 121):
         alive = np.append(alive, 0.0) * (1 - mean) + np.append(0.0, alive) * mean
         low, high = confidence_sequence(
-            np.full(n + 1, n), np.arange(n + 1), level=0.9, rewards="bernoulli"
+            np.full(n + 1, n), np.arange(n + 1), level=0.9, reward="bernoulli"
         )
         wrong = (mean < low) | (mean > high)
         failed += alive[wrong].sum()
@@ -80,10 +80,10 @@ def test_bernoulli_ever_fails_with_probability_at_most_alpha_exactly(mean):
 @given(st.integers(1, 10**9), st.floats(0.0, 1.0), st.floats(0.5, 0.9999))
 def test_limits_enclose_the_mean_and_widen_with_the_level(n, mean, level):
     for rewards in ("gaussian", "bernoulli"):
-        low, high = confidence_sequence([n], [mean * n], level=level, rewards=rewards)
+        low, high = confidence_sequence([n], [mean * n], level=level, reward=rewards)
         assert low[0] <= mean * (1 + 1e-12)
         assert mean * (1 - 1e-12) <= high[0]
-        wider = confidence_sequence([n], [mean * n], level=(1 + level) / 2, rewards=rewards)
+        wider = confidence_sequence([n], [mean * n], level=(1 + level) / 2, reward=rewards)
         assert wider.low[0] <= low[0]
         assert high[0] <= wider.high[0]
 
@@ -97,11 +97,11 @@ def test_rho_is_best_where_it_says():
 
 def test_nothing_observed_says_nothing():
     assert confidence_sequence([0], [0]) == ([-math.inf], [math.inf])
-    assert confidence_sequence([0], [0], rewards="bernoulli") == ([0.0], [1.0])
+    assert confidence_sequence([0], [0], reward="bernoulli") == ([0.0], [1.0])
 
 
 def test_only_successes_or_failures():
-    low, high = confidence_sequence([20, 20], [0, 20], rewards="bernoulli")
+    low, high = confidence_sequence([20, 20], [0, 20], reward="bernoulli")
     assert low[0] == 0.0
     assert high[1] == 1.0
     assert high[0] == pytest.approx(1 - low[1], rel=1e-12)
@@ -118,14 +118,14 @@ def test_noise_scales_the_width():
         ({"level": 1.0}, "`level` must be a finite number above 0 and below 1; got 1.0. Use 0.95."),
         ({"noise": math.inf}, "`noise` must be a finite number at least 0; got inf"),
         ({"rho": 0.0}, "`rho` must be a finite number above 0"),
-        ({"rewards": "bernouli"}, "Did you mean 'bernoulli'"),
+        ({"reward": "bernouli"}, "Did you mean 'bernoulli'"),
         ({"side": "left"}, "`side` must be one of both, low, high"),
         ({"observed": [-1, 2]}, r"`observed\[0\]` must be a finite number at least 0"),
         ({"observed": [0, 2]}, r"`total\[0\]` must be 0 where nothing was observed; got 1.0"),
         ({"observed": [3]}, "`total` must have 1 entries"),
         (
-            {"total": [1.0, 2.5], "rewards": "bernoulli"},
-            r"`total\[1\]` must be between 0 and 2, .* got 2.5. Use rewards=\"gaussian\"",
+            {"total": [1.0, 2.5], "reward": "bernoulli"},
+            r"`total\[1\]` must be between 0 and 2, .* got 2.5. Use reward=\"gaussian\"",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from halfseen.theory import evidence
 
 def test_golden():
     assert evidence((100, 50.0), (400, 80.0), rho=10) == pytest.approx(0.262238680479, abs=5e-13)
-    found = evidence((100, 60), (400, 120), rewards="bernoulli")
+    found = evidence((100, 60), (400, 120), reward="bernoulli")
     assert found == pytest.approx(9.30903604617, abs=5e-12)
 
 
@@ -38,14 +38,14 @@ def test_is_the_smallest_product_of_beta_mixtures_over_a_common_mean():
         return ratio - xlogy(total, q) - xlogy(count - total, 1 - q)
 
     brute = (log_mixture(n, x) + log_mixture(m, y)).min()
-    assert evidence((n, x), (m, y), rewards="bernoulli") == pytest.approx(brute, abs=1e-8)
+    assert evidence((n, x), (m, y), reward="bernoulli") == pytest.approx(brute, abs=1e-8)
 
 
 @given(st.integers(1, 1000), st.integers(1, 1000), st.floats(0, 1), st.floats(0, 1))
 def test_never_speaks_for_both_arms(n, m, mean, other):
     for rewards in ("gaussian", "bernoulli"):
-        there = evidence((n, n * mean), (m, m * other), rewards=rewards)
-        back = evidence((m, m * other), (n, n * mean), rewards=rewards)
+        there = evidence((n, n * mean), (m, m * other), reward=rewards)
+        back = evidence((m, m * other), (n, n * mean), reward=rewards)
         assert min(there, back) == -math.inf
 
 
@@ -63,7 +63,7 @@ def test_bernoulli_reaches_its_threshold_with_probability_at_most_alpha_exactly(
         x, y = np.nonzero(alive > 0)
         wrong = np.array(
             [
-                evidence((n, a), (n, b), rewards="bernoulli") >= math.log(10) if a > b else False
+                evidence((n, a), (n, b), reward="bernoulli") >= math.log(10) if a > b else False
                 for a, b in zip(x.tolist(), y.tolist(), strict=True)
             ]
         )
@@ -86,7 +86,7 @@ def test_what_the_shrunk_likelihood_ratio_must_reach():
 
 def test_without_observations_or_noise():
     assert evidence((0, 0), (5, 1.0)) == -math.inf
-    assert evidence((5, 1.0), (0, 0), rewards="bernoulli") == -math.inf
+    assert evidence((5, 1.0), (0, 0), reward="bernoulli") == -math.inf
     assert evidence((5, 1.0), (5, 0.5), noise=0.0) == math.inf
 
 

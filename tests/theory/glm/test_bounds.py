@@ -117,7 +117,7 @@ def test_ridge_bounds_are_linucb_s_with_slopes():
         horizon=5000,
         observe_min=0.5,
         largest_gap=problem.largest_gap,
-        norm=problem.norm,
+        bound=problem.norm,
         noise=0.5 / low,
         regularization=2.0,
         delta=0.05,

@@ -124,7 +124,7 @@ def test_path_of_any_order_follows_the_largest_gain(name):
 def ends(found):
     """Return p and q at both ends of every region, and at 1/d where a region contains it."""
     d = len(found.direction)
-    edges = [-1.0, *np.sin(found.thresholds), 1.0]
+    edges = [-1.0, *np.sin(found.threshold_radians), 1.0]
     middle = math.sqrt(1 / d)
     spots = []
     for low, high, p in zip(edges, edges[1:], found.observe, strict=False):
@@ -215,7 +215,7 @@ def test_turning_the_direction_changes_nothing():
     for _ in range(30):
         found = random_model(rng)
         turned = MultiThreshold(
-            [-angle for angle in found.thresholds[::-1]],
+            [-angle for angle in found.threshold_radians[::-1]],
             found.observe[::-1],
             [-entry for entry in found.direction],
         )
@@ -232,7 +232,7 @@ def test_the_printed_loop_is_wrong_for_other_orders():
     for name, wrong in printed.items():
         found, _ = model(name)
         d = len(found.direction)
-        edges = [max(math.sin(a), 0.0) ** 2 for a in (-1.0, *found.thresholds)]
+        edges = [max(math.sin(a), 0.0) ** 2 for a in (-1.0, *found.threshold_radians)]
         assert as_printed(edges, found.observe, d) == pytest.approx(wrong, rel=1e-8)
         assert abs(information_path(found).effective_dimension - wrong) > 0.1
 

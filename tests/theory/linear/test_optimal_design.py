@@ -105,7 +105,7 @@ def test_weights_that_are_not_unique_have_one_dimension():
 
 def corners(censorship):
     """Return the ends of each region from inside, and the equator."""
-    ends = [(angle + 1e-12, angle - 1e-12) for angle in censorship.thresholds]
+    ends = [(angle + 1e-12, angle - 1e-12) for angle in censorship.threshold_radians]
     return [-math.pi / 2, 0.0, math.pi / 2, *itertools.chain(*ends)]
 
 

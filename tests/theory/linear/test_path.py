@@ -165,7 +165,7 @@ def greedy(models, regularization, horizon, step):
     d = np.array([len(m.direction) for m in models], dtype=float)
     q, p = np.zeros((len(models), 24)), np.full((len(models), 24), 1e9)
     for k, m in enumerate(models):
-        ends = [-1.0, *np.sin(m.thresholds), 1.0]
+        ends = [-1.0, *np.sin(m.threshold_radians), 1.0]
         spots = [
             (s**2, observe)
             for low, high, observe in zip(ends, ends[1:], m.observe, strict=False)
@@ -214,7 +214,7 @@ def test_scaling(seed, factor):
     stretched = information_path(m, regularization=factor)
     assert stretched.potential(times * factor) == pytest.approx(plain.potential(times), rel=1e-12)
     assert stretched.regions == plain.regions
-    halved = information_path(model(m.thresholds, np.array(m.observe) / 2, len(m.direction)))
+    halved = information_path(model(m.threshold_radians, np.array(m.observe) / 2, len(m.direction)))
     assert halved.effective_dimension == pytest.approx(2 * plain.effective_dimension, rel=1e-12)
     assert halved.potential(times) == pytest.approx(2 * plain.potential(times / 2), rel=1e-9)
 

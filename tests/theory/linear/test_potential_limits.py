@@ -24,7 +24,7 @@ from halfseen.theory import (
     worst_case_dimension,
     worst_case_potential,
 )
-from halfseen.theory.linear.potential_limits import worst_case_along
+from halfseen.theory.linear.worst_case_along import worst_case_along
 
 STEPS = MultiThreshold([0.9, 1.2], [1.0, 0.5, 0.2], [0, 0, 1])
 SMOOTH = Logistic([0, 0, 1], slope=-2.0)
@@ -86,7 +86,7 @@ def test_bounds_use_the_worst_case_of_the_model(actions, censorship):
         observe_min=1.0,
         largest_gap=1.0,
         noise=0.5,
-        norm=problem.norm,
+        bound=problem.norm,
         delta=1 / 5000,
         potential=expected,
     )["measured potential"]

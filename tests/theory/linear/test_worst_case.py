@@ -120,8 +120,8 @@ def check_against_other_plans(seed):
     ]
     for _ in range(3):  # other angles, other orders
         p, q = np.array(model.observe), rng.uniform(0, 1, len(model.observe))
-        bottoms = [max(angle, 0.0) for angle in (-1.0, *model.thresholds)]
-        tops = [max(angle, 0.0) for angle in (*model.thresholds, math.pi / 2)]
+        bottoms = [max(angle, 0.0) for angle in (-1.0, *model.threshold_radians)]
+        tops = [max(angle, 0.0) for angle in (*model.threshold_radians, math.pi / 2)]
         q = [
             math.sin(b + share * (t - b)) ** 2 for b, t, share in zip(bottoms, tops, q, strict=True)
         ]
@@ -147,8 +147,8 @@ def test_no_other_plan_does_better_on_more_models(block):
 def by_general_solver(model, d, lam, horizon):
     """Maximise over durations AND angles in every region, played in turn, with SLSQP."""
     p = np.array(model.observe[::-1])
-    bottoms = np.array([-math.pi / 2, *model.thresholds])[::-1]
-    tops = np.array([*model.thresholds, math.pi / 2])[::-1]
+    bottoms = np.array([-math.pi / 2, *model.threshold_radians])[::-1]
+    tops = np.array([*model.threshold_radians, math.pi / 2])[::-1]
     lows, highs = (np.sin(np.maximum(angles, 0.0)) ** 2 for angles in (bottoms, tops))
     count = len(p)
     scale = d / p[0] * math.log1p(p[0] * horizon / (d * lam))

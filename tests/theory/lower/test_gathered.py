@@ -39,7 +39,7 @@ def test_gathers_the_three_bounds():
 def test_bernoulli_rewards_have_their_own_minimax_bound():
     arms = ArmedBandit([0.6, 0.5], reward="bernoulli")
     found = lower_bounds(arms, Uniform(0.5), 1000, 50)
-    expected = minimax_lower_bound([0.5, 0.5], 1000, rewards="bernoulli").value
+    expected = minimax_lower_bound([0.5, 0.5], 1000, reward="bernoulli").value
     assert found.minimax.value == expected
 
 

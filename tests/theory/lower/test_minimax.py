@@ -18,7 +18,7 @@ def test_golden():
     noisy = minimax_lower_bound([0.5, 0.2, 0.8, 0.3], 10_000, noise=[0.1, 1, 2, 0.3])
     assert noisy.terms["one arm raised"] == pytest.approx(12.1661001931, abs=5e-11)
     assert noisy.terms["all arms alike"] == pytest.approx(42.6848464023, abs=5e-11)
-    bernoulli = minimax_lower_bound(SEEN, 10_000, rewards="bernoulli").value
+    bernoulli = minimax_lower_bound(SEEN, 10_000, reward="bernoulli").value
     assert bernoulli == pytest.approx(11.2567212097, abs=5e-11)
 
 
@@ -29,8 +29,8 @@ rates = st.floats(0.001, 1.0)
 @given(st.lists(st.tuples(rates, rates), min_size=2, max_size=8))
 def test_a_problem_seen_less_is_never_easier(rewards, pairs):
     seen_more, seen_less = zip(*((max(pair), min(pair)) for pair in pairs), strict=True)
-    easier = minimax_lower_bound(seen_more, 1000, rewards=rewards).value
-    harder = minimax_lower_bound(seen_less, 1000, rewards=rewards).value
+    easier = minimax_lower_bound(seen_more, 1000, reward=rewards).value
+    harder = minimax_lower_bound(seen_less, 1000, reward=rewards).value
     assert harder >= easier * (1 - 1e-12)
 
 
@@ -55,8 +55,8 @@ def test_no_smaller_variances_that_were_tried_give_more(observe, seed):
 
 @pytest.mark.parametrize("observe", [[0.5, 0.5], [1.0, 1e-300]])
 def test_the_bernoulli_bound_at_its_limits(observe):
-    assert minimax_lower_bound(observe, 0, rewards="bernoulli").value == 0.0
-    short = minimax_lower_bound([1.0, 1e-300], 100, rewards="bernoulli").value
+    assert minimax_lower_bound(observe, 0, reward="bernoulli").value == 0.0
+    short = minimax_lower_bound([1.0, 1e-300], 100, reward="bernoulli").value
     assert short == pytest.approx(100 / 32)  # nothing is observed in 100 rounds
 
 
@@ -65,7 +65,7 @@ def test_the_bernoulli_gap_is_the_best_one(horizon):
     rest = sum(1 / p for p in SEEN) - 1 / 0.9
     gaps = np.linspace(1e-6, 0.25 - 1e-6, 400_001)
     tried = horizon * gaps / 8 * np.exp(horizon / (2 * rest) * np.log1p(-16 * gaps**2))
-    found = minimax_lower_bound(SEEN, horizon, rewards="bernoulli")
+    found = minimax_lower_bound(SEEN, horizon, reward="bernoulli")
     assert found.value == pytest.approx(tried.max(), rel=1e-6)
     assert found.value >= tried.max() * (1 - 1e-12)
 

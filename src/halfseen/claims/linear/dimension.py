@@ -107,7 +107,7 @@ def design_dimension(lab: Laboratory) -> Evidence:
         model = random_model(rng)
         if number % 2:
             observe = rng.permutation(np.array(model.observe)).tolist()
-            model = MultiThreshold(model.thresholds, observe, model.direction)
+            model = MultiThreshold(model.threshold_radians, observe, model.direction)
         _, along, observe = spots(model)
         found = Measured(ring_growth(observe, along, len(model.direction)))
         claimed = optimal_design_dimension(model).dimension

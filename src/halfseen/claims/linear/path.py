@@ -35,7 +35,7 @@ def thresholds(degrees: Sequence[float], observe: Sequence[float], d: int = 3) -
 
 def told(model: MultiThreshold, lam: float | None = None) -> str:
     """Return the model in a few words."""
-    angles = "/".join(f"{math.degrees(angle):.0f}°" for angle in model.thresholds)
+    angles = "/".join(f"{math.degrees(angle):.0f}°" for angle in model.threshold_radians)
     observe = ", ".join(f"{p:.3g}" for p in model.observe)
     words = f"d = {len(model.direction)}, {angles}, p = ({observe})"
     return words if lam is None else f"{words}, λ = {lam:g}"

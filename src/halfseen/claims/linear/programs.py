@@ -43,7 +43,7 @@ def regions_of(model: MultiThreshold) -> list[tuple[float, float, float]]:
     >>> regions_of(MultiThreshold([-0.5, 0.0], [1.0, 0.5, 0.2], [0, 1]))[2]
     (0.2, 0.0, 1.0)
     """
-    ends = np.sin([-math.pi / 2, *model.thresholds, math.pi / 2])
+    ends = np.sin([-math.pi / 2, *model.threshold_radians, math.pi / 2])
     found = []
     for p, low, high in zip(model.observe, ends, ends[1:], strict=False):
         squares = sorted((float(low) ** 2, float(high) ** 2))

@@ -42,7 +42,7 @@ FOUND = 1e-5  # relative, by which a general optimiser may miss the largest valu
 def _stay(model: MultiThreshold, horizon: float, lam: float = 1.0) -> float:
     """Return the potential of playing the most censored region alone, at its lowest angle."""
     d = len(model.direction)
-    level = max(math.sin(model.thresholds[-1]) ** 2, 1.0 / d)
+    level = max(math.sin(model.threshold_radians[-1]) ** 2, 1.0 / d)
     return potential_of([(model.observe[-1], level, horizon)], d, lam)
 
 

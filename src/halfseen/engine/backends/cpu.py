@@ -53,8 +53,11 @@ def run(
     try:
         crew.submit(partial(player, cell, compiled, stop=stop))
         play = crew.result()
+        crew.submit(partial(play, start, start, track, start))  # compiles and plays nothing
+        crew.result()
+        report(0)
         ahead = min(2, replications)
-        for row in range(ahead):  # the first compiles, the second tells the speed
+        for row in range(ahead):  # the second tells the speed
             crew.submit(partial(chunk, play, row, row + 1))
             done, seconds = crew.result()
             report(done)

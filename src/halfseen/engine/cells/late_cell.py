@@ -39,17 +39,9 @@ def arm_cell(
 ) -> Cell:
     """Return the cell that plays a policy on arms, late or not."""
     kernels = policy.kernels()
-    late = comes_late(censorship) or kernels.counts_pulls or kernels.queues
+    late = censorship.comes_late or kernels.counts_pulls or kernels.queues
     kind = LateCell if late else Cell
     return kind(problem, censorship, policy, horizon, seed, checkpoints, alphas)
-
-
-def comes_late(censorship: Censorship) -> bool:
-    """Return whether some rewards are not in hand before the next choice.
-
-    Others are those of a bandit without delays, whose loop may jump from one to the next.
-    """
-    return isinstance(censorship, Delayed) and not censorship.sees_everything
 
 
 @cache

@@ -14,7 +14,6 @@ from halfseen.censorship import Censorship, Delayed, Uniform
 from halfseen.checks import Vector
 from halfseen.engine.arguments import Shapes
 from halfseen.engine.cells.glm import GLMCell
-from halfseen.engine.cells.late_cell import comes_late
 from halfseen.engine.cells.linear import LinearCell, filled
 from halfseen.engine.late_tracks import LateLinearTrack
 from halfseen.engine.late_vectors import LateVectorWorkspace, LateVectorWorld, late_vector_shapes
@@ -41,7 +40,7 @@ def linear_cell(
     alphas: Vector,
 ) -> LinearCell:
     """Return the cell that plays a policy on vectors, late or not."""
-    late = comes_late(censorship) or policy.counts_pulls
+    late = censorship.comes_late or policy.counts_pulls
     if isinstance(problem, GeneralizedLinearBandit):
         kind: Callable[..., LinearCell] = LateGLMCell if late else GLMCell
     else:

@@ -40,6 +40,7 @@ class BernoulliThompson(Policy):
     """
 
     kind: ClassVar[str] = "bernoulli-thompson"
+    summary: ClassVar[str] = "Samples each mean from its beta posterior and plays the largest."
     steady: ClassVar[bool] = True
     successes: float = 1.0
     failures: float = 1.0

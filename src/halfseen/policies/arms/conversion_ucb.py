@@ -89,6 +89,9 @@ class ConversionUCB(Policy):
     """
 
     kind: ClassVar[str] = "conversion-ucb"
+    summary: ClassVar[str] = (
+        "Plays the largest conversion rate possible, knowing how late they come."
+    )
     randomises: ClassVar[bool] = False
     laws: DelayLaw | Sequence[DelayLaw] | None = None
     bound: str = "kl"

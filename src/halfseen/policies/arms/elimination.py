@@ -120,6 +120,7 @@ class SuccessiveElimination(_Elimination):
     """
 
     kind: ClassVar[str] = "successive-elimination"
+    summary: ClassVar[str] = "Plays arms in turn and drops those that are worse."
     randomises: ClassVar[bool] = False
     choose = staticmethod(choose_seen)
 
@@ -144,5 +145,6 @@ class OptimisticElimination(_Elimination):
     """
 
     kind: ClassVar[str] = "optimistic-elimination"
+    summary: ClassVar[str] = "Drops an arm only if it is worse whatever is missing."
     randomises: ClassVar[bool] = False
     choose = staticmethod(choose_possible)

@@ -42,6 +42,9 @@ class EpsilonGreedy(Policy):
     """
 
     kind: ClassVar[str] = "epsilon-greedy"
+    summary: ClassVar[str] = (
+        "Plays the arm with the best observed mean, and sometimes a random arm."
+    )
     epsilon: float = 0.1
     decay: float = 0.0
     index = staticmethod(index)

@@ -156,6 +156,9 @@ class GammaUCB(Policy):
     """
 
     kind: ClassVar[str] = "gamma-ucb"
+    summary: ClassVar[str] = (
+        "Plays the arm that could be best if missing rewards differ from seen ones by odds Gamma."
+    )
     randomises: ClassVar[bool] = False
     gamma: float = 2.0
     objective: str = "upper"

@@ -42,6 +42,7 @@ class GaussianThompson(Policy):
     """
 
     kind: ClassVar[str] = "gaussian-thompson"
+    summary: ClassVar[str] = "Samples each mean from its normal posterior and plays the largest."
     steady: ClassVar[bool] = True
     prior: float = 1.0
     index = staticmethod(index)

@@ -50,6 +50,9 @@ class HoeffdingUCB(Policy):
     """
 
     kind: ClassVar[str] = "hoeffding-ucb"
+    summary: ClassVar[str] = (
+        "Plays the largest upper confidence bound, from observed rewards alone."
+    )
     exponent: float = 2.0
     waits = True
     index = staticmethod(index)

@@ -53,6 +53,7 @@ class HopefulUCB(Policy):
     """
 
     kind: ClassVar[str] = "hopeful-ucb"
+    summary: ClassVar[str] = "Plays the arm that could be best if every reward not in hand were 1."
     randomises: ClassVar[bool] = False
     exponent: float = 2.0
     statistics = 3

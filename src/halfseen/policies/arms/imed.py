@@ -85,6 +85,7 @@ class IMED(FamilyPolicy):
     """
 
     kind: ClassVar[str] = "imed"
+    summary: ClassVar[str] = "Plays the arm whose being best would be the least surprising."
     statistics = 4
     learn = staticmethod(learn)
     choose = staticmethod(choose)

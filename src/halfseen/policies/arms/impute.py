@@ -85,6 +85,7 @@ class ImputeZero(_Impute):
     """
 
     kind: ClassVar[str] = "impute-zero"
+    summary: ClassVar[str] = "A common mistake: imputes a reward of 0 where feedback is missing."
     imputed = "0"
     fill = staticmethod(zero)
 
@@ -119,5 +120,8 @@ class ImputeMean(_Impute):
     """
 
     kind: ClassVar[str] = "impute-mean"
+    summary: ClassVar[str] = (
+        "A common mistake: imputes the arm’s mean so far where feedback is missing."
+    )
     imputed = "the arm’s mean so far"
     fill = staticmethod(mean)

@@ -159,6 +159,9 @@ class KLUCB(FamilyPolicy):
     """
 
     kind: ClassVar[str] = "kl-ucb"
+    summary: ClassVar[str] = (
+        "Plays the arm whose mean could be largest, as its family's divergence K tells."
+    )
     optimistic = True
     clock: str = "observed"
     statistics = 8

@@ -107,6 +107,9 @@ class ProxyUCB(CovariatePolicy):
     """
 
     kind: ClassVar[str] = "proxy-ucb"
+    summary: ClassVar[str] = (
+        "Plays the largest upper confidence bound of a mean recovered by a proxy of the reward."
+    )
     index = staticmethod(index)
 
     def check(self, setting: Setting) -> None:

@@ -32,6 +32,9 @@ class QueuedPolicy(Policy):
     """
 
     kind: ClassVar[str] = "queued"
+    summary: ClassVar[str] = (
+        "Hands a policy the rewards that arrived one by one, as it asks for their arm."
+    )
     base: Policy = field(default_factory=UCB)
     queues = True
 

@@ -24,6 +24,7 @@ class RandomChoice(Policy):
     """Play each playable arm with the same probability."""
 
     kind: ClassVar[str] = "random"
+    summary: ClassVar[str] = "Plays a random arm: the cost of not learning."
     index = staticmethod(index)
 
     def table(self, setting: Setting) -> Vector:

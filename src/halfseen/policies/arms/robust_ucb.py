@@ -70,6 +70,7 @@ class RobustUCB(Policy):
     """
 
     kind: ClassVar[str] = "robust-ucb"
+    summary: ClassVar[str] = "Plays the largest upper confidence bound, for heavy-tailed rewards."
     optimistic = True
     order: float = 1.0
     moment: float | None = None

@@ -128,6 +128,9 @@ class StratifiedUCB(CovariatePolicy):
     """
 
     kind: ClassVar[str] = "stratified-ucb"
+    summary: ClassVar[str] = (
+        "Plays the largest upper confidence bound of a mean averaged over an always-seen covariate."
+    )
     form: str = "hoeffding"
     index = staticmethod(index)
 

@@ -48,6 +48,9 @@ class UCB(Policy):
     """
 
     kind: ClassVar[str] = "ucb"
+    summary: ClassVar[str] = (
+        "Plays the arm with the largest upper confidence bound, from observed rewards alone."
+    )
     optimistic = True
     regularization: float = 1.0
     bound: float | None = None

@@ -42,6 +42,9 @@ class UCB1(Policy):
     """
 
     kind: ClassVar[str] = "ucb1"
+    summary: ClassVar[str] = (
+        "Plays the arm with the largest upper confidence bound, which grows with the round."
+    )
     randomises: ClassVar[bool] = False
     optimistic = True
     exploration: float = 8.0

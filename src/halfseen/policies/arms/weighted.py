@@ -106,6 +106,9 @@ class InversePropensity(_Weighted):
     """
 
     kind: ClassVar[str] = "inverse-propensity"
+    summary: ClassVar[str] = (
+        "Learns 0 where feedback is missing, and the rest divided by its chance."
+    )
     learn = staticmethod(weigh)
     fill = staticmethod(nothing)
 
@@ -130,6 +133,9 @@ class DoublyRobust(_Weighted):
     """
 
     kind: ClassVar[str] = "doubly-robust"
+    summary: ClassVar[str] = (
+        "Learns the mean so far where feedback is missing, corrected by the rest."
+    )
     learn = staticmethod(correct)
     fill = staticmethod(guess)
 

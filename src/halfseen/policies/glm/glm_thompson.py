@@ -38,6 +38,9 @@ class GLMThompson(GLMPolicy):
     """
 
     kind: ClassVar[str] = "glm-thompson"
+    summary: ClassVar[str] = (
+        "Samples θ from a normal approximation of its posterior and plays the best action for it."
+    )
     regularization: float = 1.0
     inflation: float = 1.0
     bound: float | None = None

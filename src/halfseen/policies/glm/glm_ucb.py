@@ -59,6 +59,10 @@ class GLMUCB(GLMPolicy):
     """
 
     kind: ClassVar[str] = "glm-ucb"
+    summary: ClassVar[str] = (
+        "Explores until every direction was seen once, then plays the largest upper"
+        " confidence bound, by maximum likelihood on observed rewards alone."
+    )
     delta: float | None = None
     bound: float | None = None
     noise: float | None = None
@@ -96,6 +100,9 @@ class ImputeZeroGLMUCB(GLMUCB):
     """
 
     kind: ClassVar[str] = "impute-zero-glm-ucb"
+    summary: ClassVar[str] = (
+        "A common mistake: GLMUCB that imputes a reward of 0 where feedback is missing."
+    )
     imputes = True
 
     def without_imputation(self) -> GLMUCB:
@@ -135,6 +142,10 @@ class RidgeGLMUCB(GLMPolicy):
     """
 
     kind: ClassVar[str] = "ridge-glm-ucb"
+    summary: ClassVar[str] = (
+        "Plays the largest upper confidence bound, by penalised likelihood on observed"
+        " rewards alone."
+    )
     regularization: float = 1.0
     delta: float | None = None
     bound: float | None = None

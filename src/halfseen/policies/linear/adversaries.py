@@ -95,6 +95,7 @@ class InformationGreedy(Adversary):
     """
 
     kind: ClassVar[str] = "information-greedy"
+    summary: ClassVar[str] = "An adversary that knows p: most information per observation."
     waits = True
     index = staticmethod(weighted_width)
 
@@ -115,6 +116,7 @@ class MostCensored(Adversary):
     """
 
     kind: ClassVar[str] = "most-censored"
+    summary: ClassVar[str] = "An adversary that knows p: explores only the most censored actions."
     waits = True
     index = staticmethod(weighted_width)
 
@@ -142,6 +144,9 @@ class OptimalOrder(Adversary):
     """
 
     kind: ClassVar[str] = "optimal-order"
+    summary: ClassVar[str] = (
+        "An adversary that knows p: the plan of largest potential, most censored actions first."
+    )
     index = staticmethod(width_in_time)
 
     def table(self, setting: LinearSetting) -> Vector:

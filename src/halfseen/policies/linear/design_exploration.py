@@ -45,6 +45,7 @@ class DesignExploration(LinearPolicy):
     """
 
     kind: ClassVar[str] = "design"
+    summary: ClassVar[str] = "Always plays the most uncertain action: the cost of pure exploration."
     regularization: float = 1.0
     waits = True
     index = staticmethod(squared_width)

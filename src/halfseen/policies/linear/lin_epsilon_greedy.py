@@ -55,6 +55,7 @@ class LinEpsilonGreedy(LinearPolicy):
     """
 
     kind: ClassVar[str] = "lin-epsilon-greedy"
+    summary: ClassVar[str] = "Plays the best estimated mean, and sometimes a random action."
     epsilon: float = 0.1
     regularization: float = 1.0
     index = staticmethod(greedy_or_any)

@@ -39,6 +39,7 @@ class LinRandom(LinearPolicy):
     """Play a uniformly random action."""
 
     kind: ClassVar[str] = "lin-random"
+    summary: ClassVar[str] = "Plays a random action: the cost of not learning."
     index = staticmethod(chance)
     on_ball = staticmethod(anywhere)
 

@@ -48,6 +48,7 @@ class LinThompson(LinearPolicy):
     """
 
     kind: ClassVar[str] = "lin-thompson"
+    summary: ClassVar[str] = "Samples θ from its posterior and plays the best action for it."
     regularization: float = 1.0
     inflation: float = 1.0
     samples = True

@@ -72,6 +72,9 @@ class LinUCB(LinearPolicy):
     """
 
     kind: ClassVar[str] = "lin-ucb"
+    summary: ClassVar[str] = (
+        "Plays the largest upper confidence bound, from observed rewards alone."
+    )
     regularization: float = 1.0
     delta: float | None = None
     bound: float | None = None
@@ -107,6 +110,9 @@ class ImputeZeroLinUCB(LinUCB):
     """
 
     kind: ClassVar[str] = "impute-zero-lin-ucb"
+    summary: ClassVar[str] = (
+        "A common mistake: LinUCB that imputes a reward of 0 where feedback is missing."
+    )
     imputes = True
 
     def without_imputation(self) -> LinUCB:

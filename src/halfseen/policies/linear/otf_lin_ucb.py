@@ -147,6 +147,10 @@ class OTFLinUCB(LinearPolicy):
     """
 
     kind: ClassVar[str] = "otf-lin-ucb"
+    summary: ClassVar[str] = (
+        "Plays the largest upper confidence bound, counting every play at once and every"
+        " reward when it arrives."
+    )
     form: str = "one-sided"
     regularization: float = 1.0
     delta: float | None = None

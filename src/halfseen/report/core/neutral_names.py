@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from halfseen.report.core.panels import Rows
 from halfseen.tables import brief
 
+Rows = list[dict[str, Any]]
 FIELDS = ("policy", "censorship", "arm")  # fields whose values are names given by users
 LONGEST = 60  # letters of a label
 LISTS = {"": ("sort",), "scale": ("domain",), "legend": ("values",)}  # lists of names in a channel

@@ -6,6 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from halfseen.report.core.neutral_names import Rows as Rows
+from halfseen.report.core.neutral_names import neutral
+
 if TYPE_CHECKING:
     import altair as alt
 
@@ -17,8 +20,6 @@ INK, MUTED, GRID, FILL = "#1c2329", "#5c6770", "#e4e8eb", "#9fb3c2"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 WIDTH, HEIGHT = 400, 240  # default pixels of a panel
 CHOSEN, HINTS = "chosen", "hints"
-
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,6 @@ class Figure:
     @property
     def neutral(self) -> tuple[dict[str, Any], Rows]:
         """The chart and its data with keys for the names people gave."""
-        from halfseen.report.core.neutral_names import neutral
-
         return neutral(self.spec, self.rows)
 
     @property

@@ -22,8 +22,8 @@ from halfseen.report.study.answers import (
     surprise,
     times,
 )
-from halfseen.report.study.kinds_in_words import parameters_in_words, policy_in_words
 from halfseen.report.study.leaders import in_a_sentence
+from halfseen.report.study.policy_parameters import parameters_in_words
 from halfseen.studies.named_kinds import own_modules
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study
@@ -109,7 +109,7 @@ def run_section(result: Result) -> Html:
     study = result.study
     problems = [(n, bandit.in_words()) for n, bandit in study.bandits.items()]
     censorships = [(n, c.in_words()) for n, c in study.censorships.items()]
-    policies = [(n, policy_in_words(p), parameters_in_words(p)) for n, p in study.policies.items()]
+    policies = [(n, p.in_words(), parameters_in_words(p)) for n, p in study.policies.items()]
     tables = [
         table(heads, rows, words=(0, 1, 2), label=heads[0])
         for heads, rows in (

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from halfseen.report.core.panels import INK, Rows, config
+from halfseen.theory.linear.turning import squared_sine
 
 if TYPE_CHECKING:
     import altair as alt
@@ -116,11 +117,6 @@ def angle_axis(highest: float) -> alt.X:
             values=ticks, labelExpr="format(asin(sqrt(datum.value)) * 180 / PI, '.0f') + '°'"
         ),
     )
-
-
-def squared_sine(angle: float) -> float:
-    """Return the squared sine of an angle in radians."""
-    return math.sin(angle) ** 2
 
 
 def degrees(angle: float) -> str:

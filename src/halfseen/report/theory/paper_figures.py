@@ -23,7 +23,6 @@ from halfseen.report.theory.framing import (
     palette,
     rows_of,
 )
-from halfseen.report.theory.turning import base_of
 from halfseen.tables import show
 from halfseen.theory import (
     InformationPath,
@@ -33,6 +32,7 @@ from halfseen.theory import (
     smallest_bi_region_dimension,
 )
 from halfseen.theory.linear.reachability import Reachability, two_region_dimension
+from halfseen.theory.linear.turning import base_of
 
 BLUE, RED, GREEN, PURPLE, ORANGE = PALETTE[:5]
 POINTS = 241  # points of a curve
@@ -134,7 +134,7 @@ def censorship_chart(
     )
     numbers = {
         "observe": list(steps.observe),
-        "thresholds in degrees": [math.degrees(angle) for angle in steps.thresholds],
+        "thresholds in degrees": [math.degrees(angle) for angle in steps.threshold_radians],
         "staircase steps": len(stairs.observe),
         "staircase error": error,
     }

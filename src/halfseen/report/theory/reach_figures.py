@@ -22,11 +22,10 @@ from halfseen.report.theory.framing import (
     legend,
     palette,
     rows_of,
-    squared_sine,
 )
-from halfseen.report.theory.turning import Base, base_of
 from halfseen.tables import show
 from halfseen.theory import InformationPath
+from halfseen.theory.linear.turning import Base, base_of, squared_sine
 
 BLUE, RED, GREEN, PURPLE, ORANGE = PALETTE[:5]
 POINTS = 121  # points of a curve

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from halfseen import checks, theory
-from halfseen.censorship import MultiThreshold
-from halfseen.checks import Vector
 from halfseen.report.core.panels import INK, PALETTE, Rows
 from halfseen.report.core.scales import axis, decades, rounded
 from halfseen.report.theory.framing import HEIGHT, STROKE, WIDTH, dashes, framed, palette, rows_of
 from halfseen.tables import show
-from halfseen.theory import InformationPath
-from halfseen.theory.linear.kept_regions import EVEN
+from halfseen.theory.linear import one_threshold, ways_to_play
 from halfseen.theory.linear.path import SINGLE
-from halfseen.theory.linear.stepped import as_steps
 
 ROUNDS = 61  # horizons at which potentials are computed
 OPTIMUM, PURE = "largest possible", "most censored region only"
@@ -28,64 +23,6 @@ SHADES = dict(zip((OPTIMUM, PURE, PATH, WIDEST), (INK, *PALETTE[:3]), strict=Tru
 DASHES = dict(zip(SHADES, ([1, 0], [7, 3], [1, 0], [2, 3]), strict=True))
 ANGLES, RATIOS = 90, 22  # cells of the map
 LAP = 0.3  # overlap of neighbouring cells, so that no seam shows
-
-
-def potentials(path: InformationPath, censorship: Any, horizons: Vector) -> dict[str, Vector]:
-    """Return the potential J of four ways to play, at some horizons.
-
-    Parameters
-    ----------
-    path
-        The information path of the censorship.
-    censorship
-        The censorship itself, whose largest potential is computed.
-    horizons
-        Numbers of rounds.
-
-    Returns
-    -------
-    dict
-        The largest one, that of the most censored region, of the information path, and of always
-        playing the least known direction.
-    """
-    d, lam = path.dimension, path.regularization
-    largest = [
-        theory.worst_case_potential(censorship, d, regularization=lam, horizon=float(horizon)).value
-        for horizon in horizons
-    ]
-    p, sine = path.observe[-1], math.sin(path.angles[-1]) ** 2
-    along = 1.0 / d if path.edge == EVEN else sine
-    across = (1.0 - along) / (d - 1) if d > 1 else 0.0
-    seen = p * horizons / lam
-    pure = ((d - 1) * np.log1p(across * seen) + np.log1p(along * seen)) / p
-    widest = widest_dimension(censorship, d)
-    return {
-        OPTIMUM: np.array(largest),
-        PURE: pure,
-        PATH: path.potential(horizons),
-        WIDEST: widest * np.log1p(horizons / (widest * lam)),
-    }
-
-
-def widest_dimension(censorship: Any, dimension: int | None = None) -> float:
-    r"""Return how fast the potential of the least known direction grows with log T.
-
-    .. math:: \frac1{p_{\mathrm{pole}}}+\frac{d-1}{p_{\mathrm{equator}}}
-
-    Whoever always plays the direction known least keeps all of them equally known: the direction
-    of the censorship at its pole, on the side where it is seen less, and d - 1 across it at the
-    equator.
-
-    Examples
-    --------
-    >>> from halfseen.censorship import MultiThreshold
-    >>> widest_dimension(MultiThreshold([1.0], [1.0, 0.5], [0, 0, 1]))
-    4.0
-    """
-    model, d, _ = as_steps(censorship, dimension)
-    pole = min(model.observe[0], model.observe[-1])
-    place = bisect_right(model.thresholds, 0.0)
-    return theory.effective_dimension([pole] + [model.observe[place]] * (d - 1))
 
 
 def potential_chart(
@@ -118,10 +55,9 @@ def potential_chart(
     last = checks.number("horizon", horizon, at_least=10.0, fix="Use for example 1e6.")
     path = theory.information_path(censorship, dimension, regularization=regularization)
     horizons = np.geomspace(1.0, last, ROUNDS)
-    found = potentials(path, censorship, horizons)
-    worst = path.dimension / path.observe[-1]
-    widest = widest_dimension(censorship, path.dimension)
-    slopes = dict(zip(SHADES, (worst, worst, path.effective_dimension, widest), strict=True))
+    found = dict(zip(SHADES, ways_to_play.potentials(path, censorship, horizons), strict=True))
+    slopes = dict(zip(SHADES, ways_to_play.slopes(path, censorship), strict=True))
+    worst = slopes[OPTIMUM]
     names = {name: f"{name}: slope {show(slope)}" for name, slope in slopes.items()}
     rows: Rows = [
         {
@@ -248,7 +184,7 @@ def regime_chart(dimension: int = 6, *, largest_ratio: float = 10.0) -> Any:
             ],
         )
     )
-    even = math.degrees(math.asin(math.sqrt(1.0 / d)))
+    even = math.degrees(one_threshold.even_angle(d))
     edge = alt.Chart(rows_of(border)).mark_line(color="#ffffff", strokeWidth=3)
     wall = alt.Chart(rows_of([{"angle": even}])).mark_rule(
         color="#ffffff", strokeWidth=2, strokeDash=[5, 4]
@@ -288,19 +224,18 @@ def regime_chart(dimension: int = 6, *, largest_ratio: float = 10.0) -> Any:
 
 def regime_rows(d: int, most: float) -> tuple[Rows, Rows]:
     """Return cells that fill the bi-region regime, and its border."""
-    even = math.asin(math.sqrt(1.0 / d))
+    even = one_threshold.even_angle(d)
     edges = np.linspace(even, math.pi / 2, ANGLES + 1)
-    direction = [0.0] * (d - 1) + [1.0]
     cells: Rows = []
     border: Rows = [{"angle": math.degrees(even), "ratio": 1.0}]
     for low, high in pairwise(edges.tolist()):
         centre = 0.5 * (low + high)
-        star = theory.reachability_threshold(1.0 / math.cos(centre) ** 2, 0.0, d)
+        star = one_threshold.largest_ratio(centre, d)
         if star < most:
             border.append({"angle": math.degrees(centre), "ratio": star})
         for near, far in pairwise(np.geomspace(1.0, min(star, most), RATIOS + 1).tolist()):
             middle = math.sqrt(near * far)
-            path = theory.information_path(MultiThreshold([centre], [1.0, 1.0 / middle], direction))
+            path = one_threshold.path_of(centre, middle, d)
             values = {
                 "angle": math.degrees(low),
                 "angle2": math.degrees(high) + LAP,
@@ -312,6 +247,6 @@ def regime_rows(d: int, most: float) -> tuple[Rows, Rows]:
             }
             row = {key: rounded(value, 6) for key, value in values.items()}
             cells.append(row | {"regime": path.regime})
-    last = math.degrees(math.acos(math.sqrt((d - 1) / (d * most))))
+    last = math.degrees(one_threshold.largest_ratio_at(most, d))
     border.append({"angle": last, "ratio": most})
     return cells, [row | {"step": step} for step, row in enumerate(border)]

@@ -32,7 +32,7 @@ def confidence_sequence(
     side: str = "both",
     noise: float | Sequence[float] | Vector = 1.0,
     rho: float = 10.0,
-    rewards: str = "gaussian",
+    reward: str = "gaussian",
 ) -> ConfidenceLimits:
     r"""Return limits of each arm's mean that hold at every round at once.
 
@@ -65,7 +65,7 @@ def confidence_sequence(
     rho
         Where the limits are tightest: at 95% after about 8 rho observations. `tightest_rho`
         gives it for any number of observations. Choose it before looking.
-    rewards
+    reward
         ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
 
     Returns
@@ -91,12 +91,12 @@ def confidence_sequence(
     >>> low, high = confidence_sequence([100], [50.0], rho=1)
     >>> round(float(high[0]) - 0.5, 6)
     0.327302
-    >>> low, high = confidence_sequence([100], [30], rewards="bernoulli")
+    >>> low, high = confidence_sequence([100], [30], reward="bernoulli")
     >>> low.round(4).tolist(), high.round(4).tolist()
     ([0.1657], [0.4628])
     """
     side = checks.one_of("side", side, ("both", "low", "high"))
-    return limits(samples(observed, total, noise, rho, rewards), risk(level), side)
+    return limits(samples(observed, total, noise, rho, reward), risk(level), side)
 
 
 def limits(seen: Samples, alpha: float, side: str) -> ConfidenceLimits:

@@ -20,7 +20,7 @@ def evidence(
     *,
     noise: float | Sequence[float] = 1.0,
     rho: float = 10.0,
-    rewards: str = "gaussian",
+    reward: str = "gaussian",
 ) -> float:
     r"""Return the evidence that arm a has a larger mean than arm b, as the log of an e-value.
 
@@ -45,7 +45,7 @@ def evidence(
         Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
     rho
         How few observations the evidence is made for; chosen before looking.
-    rewards
+    reward
         ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
 
     Returns
@@ -66,12 +66,12 @@ def evidence(
     --------
     >>> round(evidence((100, 50.0), (400, 80.0)), 6)
     0.262239
-    >>> round(evidence((100, 60), (400, 120), rewards="bernoulli"), 6)
+    >>> round(evidence((100, 60), (400, 120), reward="bernoulli"), 6)
     9.309036
     """
     pairs = [_pair(name, pair) for name, pair in (("a", a), ("b", b))]
     observed, total = zip(*pairs, strict=True)
-    seen = samples(observed, total, noise, rho, rewards)
+    seen = samples(observed, total, noise, rho, reward)
     return float(evidence_against(seen, 0, np.array([1]))[0])
 
 

@@ -36,7 +36,7 @@ class Samples(NamedTuple):
         )
 
 
-def samples(observed: Any, total: Any, noise: Any, rho: Any, rewards: Any) -> Samples:
+def samples(observed: Any, total: Any, noise: Any, rho: Any, reward: Any) -> Samples:
     """Return checked samples, or raise a sentence that names what does not fit."""
     counts = inputs.many("observed", observed, at_least=0.0, at_most=1e100)
     sums = inputs.many("total", total)
@@ -47,7 +47,7 @@ def samples(observed: Any, total: Any, noise: Any, rho: Any, rewards: Any) -> Sa
             counted_entries(len(sums)),
             "Give one sum of rewards per arm.",
         )
-    family = checks.one_of("rewards", rewards, FAMILIES)
+    family = checks.one_of("reward", reward, FAMILIES)
     scale = inputs.per_arm("noise", noise, len(counts))
     unseen = np.flatnonzero((counts == 0.0) & (sums != 0.0))
     if len(unseen):
@@ -67,7 +67,7 @@ def samples(observed: Any, total: Any, noise: Any, rho: Any, rewards: Any) -> Sa
                 f"must be between 0 and {counts[arm]:g}, the number observed, for rewards"
                 " between 0 and 1",
                 float(sums[arm]),
-                'Use rewards="gaussian" with the noise of the rewards.',
+                'Use reward="gaussian" with the noise of the rewards.',
             )
     return Samples(counts, sums, scale, checks.number("rho", rho, above=0.0), family)
 

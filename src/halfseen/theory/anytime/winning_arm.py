@@ -94,7 +94,7 @@ def winner(
     rule: str = "either",
     noise: float | Sequence[float] | Vector = 1.0,
     rho: float = 10.0,
-    rewards: str = "gaussian",
+    reward: str = "gaussian",
 ) -> Winner:
     r"""Return the arm shown to have the largest mean, valid at every round at once.
 
@@ -118,7 +118,7 @@ def winner(
         Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
     rho
         How few observations the rule is made for; chosen before looking.
-    rewards
+    reward
         ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
 
     Returns
@@ -147,7 +147,7 @@ def winner(
     """
     rule = checks.one_of("rule", rule, RULES)
     alpha = risk(level)
-    seen = samples(observed, total, noise, rho, rewards)
+    seen = samples(observed, total, noise, rho, reward)
     return declared(seen, alpha, rule)
 
 

@@ -19,9 +19,10 @@ from halfseen.theory.arms import bound_terms, moss_bound
 from halfseen.theory.arms.bound_terms import Terms, World
 from halfseen.theory.arms.dimension import has_fixed_arms
 from halfseen.theory.arms.open_decisions import late_messages
-from halfseen.theory.proved_bounds import Bound, RegretBounds
+from halfseen.theory.glm.bounds import bounds_of_glm
+from halfseen.theory.linear.bounds import bounds_of_linear
+from halfseen.theory.proved_bounds import PAPER, Bound, RegretBounds
 
-PAPER = "Guinet, Amin, Jaillet (2022)"
 NOT_AT_RANDOM = "what is missing depends on the reward"
 
 
@@ -214,12 +215,8 @@ def regret_bounds_along(
         for time in rounds
     ]
     if isinstance(problem, GeneralizedLinearBandit):
-        from halfseen.theory.glm.bounds import bounds_of_glm
-
         return bounds_of_glm(problem, censorship, policy, last, times, potential)
     if isinstance(problem, LinearBandit):
-        from halfseen.theory.linear.bounds import bounds_of_linear
-
         return bounds_of_linear(problem, censorship, policy, last, times, potential)
     if not isinstance(problem, ArmedBandit):
         raise InvalidInput("problem", "must be a bandit", problem, "Give for example ArmedBandit.")

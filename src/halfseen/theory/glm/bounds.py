@@ -13,7 +13,6 @@ from halfseen.errors import InvalidInput
 from halfseen.policies import GLMUCB, GLMPolicy, RidgeGLMUCB
 from halfseen.policies.glm.base import GROWTH, GLMSetting
 from halfseen.problems import FiniteActions, GeneralizedLinearBandit, RandomActions
-from halfseen.theory.arms.bounds import PAPER
 from halfseen.theory.glm.exploration import Exploration, exploration
 from halfseen.theory.glm.widths import glm_confidence_factor
 from halfseen.theory.linear.bounds import (
@@ -27,8 +26,8 @@ from halfseen.theory.linear.bounds import (
     trivial,
 )
 from halfseen.theory.linear.potential import expected_potential_bound
-from halfseen.theory.linear.potential_limits import worst_case_along
-from halfseen.theory.proved_bounds import Bound, RegretBounds
+from halfseen.theory.linear.worst_case_along import worst_case_along
+from halfseen.theory.proved_bounds import PAPER, Bound, RegretBounds
 
 HALF = 0.5  # the lambda that turns the self-normalised bound into log(1 + 2T/d)
 
@@ -268,7 +267,7 @@ def bounds_of_glm(
         return [glm_regret_bounds(**shared, horizon=time, explored=explored) for time in rounds]
     worst = worst_case_along(problem, censorship, policy.regularization, rounds)
     shared |= {
-        "norm": problem.norm if policy.bound is None else policy.bound,
+        "bound": problem.norm if policy.bound is None else policy.bound,
         "noise": scale / kappa,
         "regularization": policy.regularization,
     }

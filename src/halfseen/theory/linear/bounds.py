@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from halfseen import checks
-from halfseen.censorship import Delayed
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.errors import InvalidInput
 from halfseen.policies import LinearPolicy, LinUCB
 from halfseen.policies.linear.base import LinearSetting
 from halfseen.problems import LinearBandit
-from halfseen.theory.arms.bounds import PAPER
 from halfseen.theory.linear.potential import (
     censoring_factor,
     continuous_potential_bracket,
@@ -22,8 +20,8 @@ from halfseen.theory.linear.potential import (
     papers_censoring_factor,
     potential_control_factor,
 )
-from halfseen.theory.linear.potential_limits import worst_case_along
-from halfseen.theory.proved_bounds import Bound, RegretBounds
+from halfseen.theory.linear.worst_case_along import worst_case_along
+from halfseen.theory.proved_bounds import PAPER, Bound, RegretBounds
 
 MEASURED = "measured potential"  # the bound that needs a measurement
 LATE = "not proved where feedback comes late"
@@ -35,7 +33,7 @@ def confidence_factor(
     horizon: float,
     noise: float,
     regularization: float,
-    norm: float,
+    bound: float,
     delta: float,
 ) -> float:
     r"""Return the largest width factor LinUCB can reach in T rounds.
@@ -53,7 +51,7 @@ def confidence_factor(
         Sub-Gaussian scale sigma of the rewards.
     regularization
         The paper's lambda.
-    norm
+    bound
         Upper bound on the length of theta.
     delta
         Probability that the confidence ellipsoid ever misses theta, in ]0, 1].
@@ -82,7 +80,7 @@ def confidence_factor(
     time = checks.number("horizon", horizon, at_least=0.0)
     sigma = checks.number("noise", noise, at_least=0.0)
     lam = checks.number("regularization", regularization, above=0.0, fix="Use 1.0.")
-    length = checks.number("norm", norm, at_least=0.0)
+    length = checks.number("bound", bound, at_least=0.0)
     share = checks.number("delta", delta, above=0.0, at_most=1.0, fix="Use for example 0.01.")
     inside = d * math.log1p(time / (d * lam)) - 2.0 * math.log(share)
     return sigma * math.sqrt(inside) + math.sqrt(lam) * length
@@ -149,7 +147,7 @@ def linear_regret_bounds(
     horizon: int,
     regularization: float = 1.0,
     largest_gap: float,
-    norm: float = 1.0,
+    bound: float = 1.0,
     noise: float = 1.0,
     delta: float | None = None,
     potential: float | None = None,
@@ -175,7 +173,7 @@ def linear_regret_bounds(
         The paper's lambda.
     largest_gap
         The largest regret of a round.
-    norm
+    bound
         LinUCB's upper bound on the length of theta, which must hold.
     noise
         Sub-Gaussian scale sigma of the rewards.
@@ -216,7 +214,7 @@ def linear_regret_bounds(
     time = checks.whole("horizon", horizon, at_least=1)
     gap = checks.number("largest_gap", largest_gap, at_least=0.0)
     share = min(1.0, d / time**2) if delta is None else delta
-    beta = confidence_factor(d, time, noise, regularization, norm, share)
+    beta = confidence_factor(d, time, noise, regularization, bound, share)
 
     def terms(expected: float) -> Mapping[str, float]:
         return {
@@ -298,10 +296,10 @@ def bounds_of_linear(
     if not isinstance(policy, LinearPolicy):
         raise InvalidInput("policy", "must be a linear policy", policy, "Use LinUCB().")
     reason = obstacle(problem, policy) or late_obstacle(censorship)
-    noise, norm, delta = problem.noise, problem.norm, None
+    noise, bound, delta = problem.noise, problem.norm, None
     if isinstance(policy, LinUCB):
         noise = noise if policy.noise is None else policy.noise
-        norm = norm if policy.bound is None else policy.bound
+        bound = bound if policy.bound is None else policy.bound
         delta = failure_probability(problem, policy, horizon)
     worst = worst_case_along(problem, censorship, policy.regularization, rounds)
     least = smallest_observe(problem, censorship)
@@ -312,7 +310,7 @@ def bounds_of_linear(
             horizon=time,
             observe_min=least if known else 1.0,
             largest_gap=problem.largest_gap,
-            norm=norm,
+            bound=bound,
             noise=noise,
             regularization=policy.regularization,
             delta=delta,
@@ -356,8 +354,7 @@ def obstacle(problem: LinearBandit, policy: Any) -> str | None:
 
 def late_obstacle(censorship: Any) -> str | None:
     """Return why nothing is proved with late feedback, None where it is not late."""
-    late = isinstance(censorship, Delayed) and not censorship.sees_everything
-    return LATE if late else None
+    return LATE if censorship.comes_late else None
 
 
 def failure_probability(problem: LinearBandit, policy: Any, horizon: int) -> float:

@@ -11,7 +11,7 @@ from halfseen import checks
 from halfseen.censorship.directions import action_rows
 from halfseen.checks import Vector
 from halfseen.theory import inputs
-from halfseen.theory.linear.worst_case import level_weights
+from halfseen.theory.linear.largest_potential import level_weights
 
 
 def layered_potential(

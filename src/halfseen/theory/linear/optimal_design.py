@@ -134,7 +134,7 @@ def _on_ball(steps: Steps) -> OptimalDesign:
 
 def _corners(steps: Steps) -> list[tuple[int, float, float]]:
     """Return region, c/p and q/p of the unit actions at the ends of each region and the equator."""
-    angles = (-math.pi / 2, *steps.model.thresholds, math.pi / 2)
+    angles = (-math.pi / 2, *steps.model.threshold_radians, math.pi / 2)
     corners = []
     for j, ((low, high), p) in enumerate(zip(pairwise(angles), steps.model.observe, strict=True)):
         for angle in {low, high, min(max(low, 0.0), high)}:

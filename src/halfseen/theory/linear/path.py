@@ -336,7 +336,7 @@ def information_path(
     steps = as_steps(censorship, dimension, regions)
     d = steps.dimension
     lam = checks.number("regularization", regularization, above=0.0)
-    kept = regions_that_matter(steps.model.thresholds, steps.model.observe, d)
+    kept = regions_that_matter(steps.model.threshold_radians, steps.model.observe, d)
     legs, shares = walk(kept, d, lam)
     last = legs[-1]
     proportional = len(last.regions) == 2 or last.growth_x == last.growth_y

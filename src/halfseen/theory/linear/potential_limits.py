@@ -8,19 +8,14 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import MultiThreshold, Uniform
-from halfseen.censorship.link_models import LinkedCensorship
-from halfseen.checks import Vector
 from halfseen.display import Shown
-from halfseen.problems import LinearBandit
+from halfseen.theory.linear.bounds import linear_regret_bounds
 from halfseen.theory.linear.optimal_design import optimal_design_dimension
 from halfseen.theory.linear.potential import continuous_potential_bracket, potential_control_factor
-from halfseen.theory.linear.stepped import as_steps
+from halfseen.theory.linear.stepped import range_along
 from halfseen.theory.linear.worst_case import worst_case_dimension, worst_case_potential
-from halfseen.theory.linear.worst_case_finite import ceilings, seen_actions
-
-STEPS = 16  # of the staircase below a smooth model that stands in for it
-MANY_ACTIONS, MANY_COORDINATES = 60, 10  # up to here a curve takes at most a second or so
+from halfseen.theory.linear.worst_case_along import STEPS
+from halfseen.theory.linear.worst_case_finite import seen_actions
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +84,7 @@ def potential_bounds(
     regularization: float = 1.0,
     actions: Any = None,
     largest_gap: float | None = None,
-    norm: float = 1.0,
+    bound: float = 1.0,
     noise: float = 1.0,
     delta: float | None = None,
 ) -> PotentialBounds:
@@ -108,8 +103,8 @@ def potential_bounds(
     regularization, actions
         As in `worst_case_potential`.
     largest_gap
-        The largest regret of a round; left out, twice the norm.
-    norm, noise, delta
+        The largest regret of a round; left out, twice the bound.
+    bound, noise, delta
         As in `linear_regret_bounds`.
 
     Returns
@@ -124,6 +119,7 @@ def potential_bounds(
 
     Examples
     --------
+    >>> from halfseen.censorship import MultiThreshold
     >>> censorship = MultiThreshold([1.2], [1.0, 0.5], [0, 0, 1])
     >>> bounds = potential_bounds(censorship, horizon=1000)
     >>> bounds.lower < bounds.worst_case < bounds.upper
@@ -133,8 +129,6 @@ def potential_bounds(
     >>> round(bounds.information_dimension, 6)
     4.356128
     """
-    from halfseen.theory.linear.bounds import linear_regret_bounds
-
     time = checks.whole("horizon", horizon, at_least=1)
     worst = worst_case_potential(
         censorship,
@@ -146,13 +140,13 @@ def potential_bounds(
     )
     d, low, high = _extremes(censorship, dimension, actions)
     lower, upper = continuous_potential_bracket(d, low, time, regularization, observe_max=high)
-    gap = 2.0 * checks.number("norm", norm, at_least=0.0) if largest_gap is None else largest_gap
+    gap = 2.0 * checks.number("bound", bound, at_least=0.0) if largest_gap is None else largest_gap
     regret = linear_regret_bounds(
         dimension=d,
         horizon=time,
         observe_min=low,
         largest_gap=gap,
-        norm=norm,
+        bound=bound,
         noise=noise,
         regularization=regularization,
         delta=delta,
@@ -170,49 +164,6 @@ def potential_bounds(
     )
 
 
-def worst_case_along(
-    problem: LinearBandit, censorship: Any, regularization: float, rounds: Any
-) -> Vector | None:
-    r"""Return upper bounds on the largest continuous potential of a problem at some rounds.
-
-    Over the problem's own actions where they are a finite set, over the unit ball otherwise.
-
-    Parameters
-    ----------
-    problem
-        A linear bandit.
-    censorship
-        How its feedback goes missing.
-    regularization
-        The paper's lambda.
-    rounds
-        The horizons.
-
-    Returns
-    -------
-    Vector or None
-        One bound per horizon; None where only the bound by d/p_min is known, or where there are so
-        many actions that a better one would take long.
-    """
-    times = np.atleast_1d(np.asarray(rounds, dtype=np.float64))
-    if problem.actions.fixed is not None:
-        rows, observe = seen_actions(censorship, problem.actions)
-        if len(rows) > MANY_ACTIONS or rows.shape[1] > MANY_COORDINATES:
-            return None
-        return ceilings(rows, observe, regularization, times)
-    if not isinstance(censorship, MultiThreshold | Uniform | LinkedCensorship):
-        return None
-    d = problem.dimension
-    return np.array(
-        [
-            worst_case_potential(
-                censorship, d, regularization=regularization, horizon=time, regions=STEPS
-            ).upper
-            for time in times.tolist()
-        ]
-    )
-
-
 def _information_dimension(censorship: Any, dimension: int | None, actions: Any) -> float | None:
     if actions is not None:
         rows, censorship = seen_actions(censorship, actions)
@@ -227,7 +178,4 @@ def _extremes(censorship: Any, dimension: int | None, actions: Any) -> tuple[int
     if actions is not None:
         rows, observe = seen_actions(censorship, actions)
         return rows.shape[1], float(observe.min()), float(observe.max())
-    if isinstance(censorship, LinkedCensorship):
-        return len(censorship.direction), *censorship.observe_range
-    model, d, _ = as_steps(censorship, dimension)
-    return d, *model.observe_range
+    return range_along(censorship, dimension)

@@ -52,7 +52,7 @@ def reduced(censorship: MultiThreshold, dimension: int) -> Regions:
     >>> reduced(MultiThreshold([-0.5, 0.5], [0.9, 0.5, 0.2], [0, 1]), 2).observe.tolist()
     [0.2, 0.5]
     """
-    kept = regions_that_matter(censorship.thresholds, censorship.observe, dimension)
+    kept = regions_that_matter(censorship.threshold_radians, censorship.observe, dimension)
     numbers, _, along, across, observe, _ = zip(*kept.regions[::-1], strict=True)
     even = tuple((region.number, share) for region, share in kept.even)
     return Regions(kept.edge, numbers, np.array(observe), np.array(along), np.array(across), even)
@@ -133,7 +133,7 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
     [0.5, 0.5, 0.5, 1.0, 1.0, 1.0]
     """
     model, d, _ = as_steps(censorship, dimension)
-    kept = regions_that_matter(model.thresholds, model.observe, d)
+    kept = regions_that_matter(model.threshold_radians, model.observe, d)
     played = [region for region, _ in kept.even] or list(kept.regions[::-1])
     corners = _corners(np.array(model.direction)) if d > 1 else np.zeros((1, 1))
     inwards = -1.0 if kept.edge == UPPER else 1.0

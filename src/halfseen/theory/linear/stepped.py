@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from halfseen import checks
-from halfseen.censorship import MultiThreshold, Population, Uniform, staircase
-from halfseen.censorship.link_models import LinkedCensorship
+from halfseen.censorship import MultiThreshold
 from halfseen.errors import InvalidInput
-
-MOST_REGIONS = 100_000
 
 
 class Steps(NamedTuple):
@@ -31,30 +28,45 @@ class Steps(NamedTuple):
 
 
 def as_steps(censorship: Any, dimension: int | None, regions: int = 8) -> Steps:
-    """Return the steps of a multi-threshold, uniform, population or smooth model.
+    """Return a censorship as the steps it gives itself: `Censorship.in_steps`.
 
+    >>> from halfseen.censorship import Uniform
     >>> steps = as_steps(Uniform(0.5), 3)
     >>> steps.model.observe, steps.dimension, steps.error
     ((0.5,), 3, 0.0)
     """
-    error = 0.0
-    if isinstance(censorship, Uniform | Population):
-        d = _given(dimension, type(censorship).__name__)
-        direction = [1.0] + [0.0] * (d - 1)
-        if isinstance(censorship, Population):
-            return Steps(censorship.censorship(direction), d, error)
-        return Steps(MultiThreshold([], [censorship.observe], direction), d, error)
-    if isinstance(censorship, LinkedCensorship):
-        count = checks.whole("regions", regions, at_least=1, at_most=MOST_REGIONS)
-        censorship, error = staircase(censorship, count)
-    if not isinstance(censorship, MultiThreshold):
+    direction = getattr(censorship, "direction", None)
+    d = len(direction) if direction is not None else dimension or 1
+    found = censorship.in_steps(d, regions) if hasattr(censorship, "in_steps") else None
+    if found is None:
         raise InvalidInput(
             "censorship",
             "must be a model along a direction",
             censorship,
             "Give a MultiThreshold, Uniform, Population, Logistic or LinkModel.",
         )
-    return Steps(censorship, same_dimension(len(censorship.direction), dimension), error)
+    if direction is not None:
+        same_dimension(d, dimension)
+    elif dimension is None:
+        raise InvalidInput(
+            "dimension",
+            f"must be given, for {type(censorship).__name__} has no direction",
+            None,
+            "Give the number of coordinates of an action.",
+        )
+    return Steps(found[0], checks.whole("dimension", d, at_least=1), found[1])
+
+
+def range_along(censorship: Any, dimension: int | None) -> tuple[int, float, float]:
+    """Return the dimension, the smallest and the largest probability of being observed.
+
+    >>> from halfseen.censorship import MultiThreshold
+    >>> range_along(MultiThreshold([0.5], [0.9, 0.2], [0, 1]), None)
+    (2, 0.2, 0.9)
+    """
+    model, d, error = as_steps(censorship, dimension, regions=1)
+    low, high = model.observe_range if error == 0.0 else censorship.observe_range
+    return d, low, high
 
 
 def same_dimension(known: int, dimension: int | None) -> int:
@@ -64,14 +76,3 @@ def same_dimension(known: int, dimension: int | None) -> int:
             "dimension", f"must be {known}, that of the censorship", dimension, "Leave it out."
         )
     return known
-
-
-def _given(dimension: int | None, model: str) -> int:
-    if dimension is None:
-        raise InvalidInput(
-            "dimension",
-            f"must be given, for {model} has no direction",
-            None,
-            "Give the number of coordinates of an action.",
-        )
-    return checks.whole("dimension", dimension, at_least=1)

@@ -8,8 +8,6 @@ not depend on the reward.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -20,53 +18,17 @@ from halfseen import checks
 from halfseen.censorship import MultiThreshold
 from halfseen.censorship.link_models import LinkedCensorship
 from halfseen.checks import Vector
-from halfseen.display import Shown
 from halfseen.errors import InvalidInput
 from halfseen.theory import inputs
 from halfseen.theory.linear import best_shares as simplex
+from halfseen.theory.linear import worst_case_finite
+from halfseen.theory.linear.largest_potential import WorstCase, assembled, level_weights
 from halfseen.theory.linear.regions import (
     Regions,
     enclosing_steps,
     reduced,
 )
-from halfseen.theory.linear.stepped import as_steps, same_dimension
-
-ROUNDING = 1e-13  # what rounding may take off a value, relative
-
-
-@dataclass(frozen=True, repr=False)
-class WorstCase(Shown):
-    """The largest continuous potential, a plan that reaches it, and a certificate.
-
-    Attributes
-    ----------
-    value
-        J*, as the plan reaches it.
-    durations
-        How many rounds the plan spends in each region, or on each action of a finite set, by its
-        number and in playing order; those left out get none.
-    switch_times
-        When the plan passes from one level of observation to the next.
-    lower, upper
-        Certified bounds on J*.
-    residual
-        How far the conditions for an optimum are from holding, relative to the largest slope.
-    slope
-        How much one more round would add, at most.
-    """
-
-    value: float
-    durations: Mapping[int, float]
-    switch_times: tuple[float, ...]
-    lower: float
-    upper: float
-    residual: float
-    slope: float
-
-    @property
-    def gap(self) -> float:
-        """The width of the certificate."""
-        return self.upper - self.lower
+from halfseen.theory.linear.stepped import as_steps, range_along, same_dimension
 
 
 def worst_case_potential(
@@ -140,8 +102,6 @@ def worst_case_potential(
     if not time / lam < 1e280:
         raise InvalidInput("regularization", "must not vanish beside the horizon", lam, "Raise it.")
     if actions is not None:
-        from halfseen.theory.linear import worst_case_finite
-
         rows, observe = worst_case_finite.seen_actions(censorship, actions)
         same_dimension(rows.shape[1], dimension)
         return worst_case_finite.worst_case_of(rows, observe, lam, time)
@@ -149,7 +109,14 @@ def worst_case_potential(
         return _smooth(
             censorship, same_dimension(len(censorship.direction), dimension), lam, time, regions
         )
-    model, d, _ = as_steps(censorship, dimension)
+    model, d, error = as_steps(censorship, dimension)
+    if error > 0.0:
+        raise InvalidInput(
+            "censorship",
+            "must have steps, or be a link model, for its largest potential",
+            censorship,
+            "Give its `in_steps`, which is near to it.",
+        )
     return _over_regions(model, d, lam, time)
 
 
@@ -197,17 +164,12 @@ def worst_case_dimension(
     12.0
     """
     if actions is not None:
-        from halfseen.theory.linear import worst_case_finite
-
         rows, observe = worst_case_finite.seen_actions(censorship, actions)
         same_dimension(rows.shape[1], dimension)
         chosen = worst_case_finite.heaviest_basis(rows, observe)
         return math.fsum(1.0 / observe[chosen])
-    if isinstance(censorship, LinkedCensorship):
-        d = same_dimension(len(censorship.direction), dimension)
-        return d / censorship.observe_range[0]
-    model, d, _ = as_steps(censorship, dimension)
-    return d / model.observe_range[0]
+    d, least, _ = range_along(censorship, dimension)
+    return d / least
 
 
 @lru_cache(maxsize=4096)
@@ -221,25 +183,6 @@ def _over_regions(model: MultiThreshold, d: int, lam: float, time: float) -> Wor
         return WorstCase(even, durations, (), even, even, 0.0, 1.0 / (lam + least * time / d))
     found = simplex.largest(Latitudes(regions, d, time / lam), len(regions.numbers))
     return assembled(found, regions.numbers, regions.observe, time, even)
-
-
-def assembled(
-    found: simplex.Optimum, numbers: tuple[int, ...], observe: Vector, time: float, ceiling: float
-) -> WorstCase:
-    """Return the worst case from shares of the rounds, sorted by how often they are observed."""
-    used = [place for place, share in enumerate(found.shares) if share > 0.0]
-    durations = {numbers[place]: time * float(found.shares[place]) for place in used}
-    ends = time * np.cumsum(found.shares)
-    changes = np.flatnonzero(np.diff(observe) > 0.0)
-    return WorstCase(
-        value=found.value,
-        durations=MappingProxyType(durations),
-        switch_times=tuple(float(ends[place]) for place in changes),
-        lower=found.value * (1.0 - ROUNDING),
-        upper=max(min(found.value * (1.0 + ROUNDING) + found.gap, ceiling), found.value),
-        residual=found.residual,
-        slope=float(found.slopes.max()) / time,
-    )
 
 
 def _smooth(
@@ -293,14 +236,3 @@ class Latitudes:
             self.later * self.across / (1.0 + np.cumsum(self.across * shares))[:, None],
             self.later * self.along / (1.0 + np.cumsum(self.along * shares))[:, None],
         )
-
-
-def level_weights(observe: Vector) -> Vector:
-    """Return 1/p_n - 1/p_{n+1} of increasing probabilities, the last 1/p_n.
-
-    >>> level_weights(np.array([0.25, 0.5])).tolist()
-    [2.0, 2.0]
-    """
-    weights = 1.0 / observe
-    weights[:-1] *= np.diff(observe) / observe[1:]
-    return weights

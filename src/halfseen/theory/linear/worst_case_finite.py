@@ -15,7 +15,7 @@ from halfseen.checks import Vector
 from halfseen.problems import FiniteActions, LinearActions
 from halfseen.theory import inputs
 from halfseen.theory.linear import best_shares as simplex
-from halfseen.theory.linear.worst_case import ROUNDING, WorstCase, assembled, level_weights
+from halfseen.theory.linear.largest_potential import ROUNDING, WorstCase, assembled, level_weights
 
 DEPENDENT = 1e-10  # share of an action's length that may lie outside the span it is assigned to
 TOGETHER = 40  # actions solved for at once; others are added when they prove worth playing

@@ -228,4 +228,4 @@ def _minimax(problem: Any, censorship: Any, horizon: float) -> MinimaxLowerBound
     refuse_missing_by_reward(censorship)
     arms = problem.playable
     observe = censorship.rates(problem)[arms]
-    return minimax_lower_bound(observe, horizon, noise=problem.scale[arms], rewards=reward)
+    return minimax_lower_bound(observe, horizon, noise=problem.scale[arms], reward=reward)

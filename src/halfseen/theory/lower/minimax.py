@@ -50,7 +50,7 @@ def minimax_lower_bound(
     horizon: float,
     *,
     noise: float | Sequence[float] | Vector = 1.0,
-    rewards: str = "gaussian",
+    reward: str = "gaussian",
 ) -> MinimaxLowerBound:
     r"""Return a regret that every policy exceeds on some problem observed with these p.
 
@@ -77,7 +77,7 @@ def minimax_lower_bound(
         Number of rounds T.
     noise
         Standard deviation of Gaussian rewards, one number or one per arm.
-    rewards
+    reward
         ``"gaussian"`` or ``"bernoulli"``.
 
     Returns
@@ -108,7 +108,7 @@ def minimax_lower_bound(
     p, time = inputs.observation(observe), inputs.rounds(horizon)
     if len(p) < 2:
         raise InvalidInput("observe", "must have at least 2 entries", observe, "Add an arm.")
-    if checks.one_of("rewards", rewards, ("gaussian", "bernoulli")) == "bernoulli":
+    if checks.one_of("reward", reward, ("gaussian", "bernoulli")) == "bernoulli":
         return _bernoulli(float((1.0 / p).sum() - 1.0 / p.max()), time)
     scale = inputs.per_arm("noise", noise, len(p))
     variances = np.sort(scale**2 / p)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from halfseen.errors import InvalidInput
-from halfseen.report.theory.framing import degrees, squared_sine
-from halfseen.theory import InformationPath, dual_reachability_threshold, reachability_threshold
 from halfseen.theory.linear.kept_regions import LOWER
-from halfseen.theory.linear.reachability import Reachability
+from halfseen.theory.linear.path import InformationPath
+from halfseen.theory.linear.reachability import (
+    Reachability,
+    dual_reachability_threshold,
+    reachability_threshold,
+)
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,16 @@ def base_of(path: InformationPath, number: int) -> Base:
     place = path.numbers.index(number)
     base = Base(number, path.angles[place], path.observe[place], path.dimension)
     if len(path.numbers) < 2 or path.edge != LOWER or path.dimension * base.sine <= 1.0:
+        degrees = round(math.degrees(base.angle), 1)
         raise InvalidInput(
             "path",
             "must start in a region that favours the direction of the censorship",
-            f"region {number} at {degrees(base.angle)} in {path.dimension} dimensions",
+            f"region {number} at {degrees:g}° in {path.dimension} dimensions",
             "Raise the dimension, or the least observed region, until d sin² of it is above 1.",
         )
     return base
+
+
+def squared_sine(angle: float) -> float:
+    """Return the squared sine of an angle in radians."""
+    return math.sin(angle) ** 2
