@@ -6,7 +6,7 @@ import numpy as np
 
 from halfseen.logs.counts import Counts, Decisions
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, unknown
-from halfseen.logs.warnings.written_values import Rewards
+from halfseen.logs.warnings.sampled_rewards import Rewards
 from halfseen.tables import brief, listed, percent, show
 from halfseen.theory.events import clopper_pearson
 

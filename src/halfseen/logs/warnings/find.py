@@ -21,8 +21,9 @@ from halfseen.logs.warnings.hidden_rewards import look_at_hidden
 from halfseen.logs.warnings.late_rewards import look_at_delays
 from halfseen.logs.warnings.log_warning import Check, LogWarning
 from halfseen.logs.warnings.repeated_rows import look_for_repeats
+from halfseen.logs.warnings.sampled_rewards import sample_rewards
 from halfseen.logs.warnings.tied_units import look_at_units
-from halfseen.logs.warnings.written_values import look_at_values, sample_rewards
+from halfseen.logs.warnings.written_values import look_at_values
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.source import Log, filled, identifier
 from halfseen.logs.time_bins import BINS, DAY
 from halfseen.logs.warnings.log_warning import SURE, LogWarning
-from halfseen.logs.warnings.written_values import Rewards, rewards_of
+from halfseen.logs.warnings.sampled_rewards import Rewards, rewards_of
 
 SAMPLE = 300_000  # rows of a long log that are examined; of rows alike, all or none
 FAIR = 20_000  # distinct decisions among them from which their rewards are a fair sample
