@@ -187,7 +187,7 @@ def missing_in_words(found: Audit) -> list[str]:
         risk = (
             f"; with {shortened(ends.least_regret)}, another arm is better by at most"
             f" {ends.regret:.3g} ({level_name(found.level)}, sampling error included)"
-            if bounds.low_error.min() > 0.0
+            if bounds.enough
             else ""
         )
         return [
