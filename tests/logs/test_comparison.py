@@ -116,7 +116,7 @@ def test_rewards_still_on_their_way_are_no_change_of_rate():
 
 def test_rates_within_different_windows_are_not_compared():
     old, now = waiting(200, 60.0, 1), waiting(60, 60.0, 2)
-    with pytest.raises(InvalidInput, match=r"within the same window.*`--window`"):
+    with pytest.raises(InvalidInput, match=r"within the same window.*window="):
         compare(now, old.to_dict())
     old, now = waiting(200, 60.0, 1, window=20), waiting(60, 60.0, 2, window=20)
     assert compare(now, old.to_dict()).changes == 0

@@ -53,7 +53,7 @@ Where = Annotated[
 Since = Annotated[str | None, typer.Option(help="Leave out rows before this time.")]
 Until = Annotated[str | None, typer.Option(help="Leave out rows from this time on.")]
 DropArms = Annotated[str | None, typer.Option(help='Leave out these arms, as a,b or "x,y".')]
-Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as latin-1.")]
+Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as cp1252.")]
 Decimal = Annotated[str, typer.Option(help="A comma if 0,5 means a half in a text file.")]
 TableName = Annotated[
     str | None, typer.Option("--table", help="Table of a database, or sheet of an Excel file.")

@@ -13,6 +13,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.errors import InvalidInput, StorageError
+from halfseen.logs.option_names import option
 from halfseen.logs.sentences import shortened
 from halfseen.tables import Z95, listed
 
@@ -108,7 +109,7 @@ class Comparison(Shown):
         return (
             f"{self.tested:,} rates and factors were compared; if nothing changed, one is named"
             f" here with a probability of at most {self.level:.1%}. Both audits must be of"
-            " different rows: of a log that grows, audit the new part (`--since`)."
+            f" different rows: of a log that grows, audit the new part ({option('since')})."
         )
 
     def __str__(self) -> str:
@@ -252,7 +253,7 @@ def _check_window(found: Audit, before: Any) -> None:
             "compare",
             "must have rates within the same window, as rewards still come after it",
             f"{then:.3g} {before['unit']} then and {window:.3g} now",
-            "Audit both logs with the same `--window`.",
+            f"Audit both logs with the same {option('window')}.",
         )
 
 

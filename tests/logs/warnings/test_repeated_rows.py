@@ -175,6 +175,6 @@ def test_where_duplicates_cannot_be_told_it_says_what_would_allow_it():
     found, why = state(twice[["a", "r", "u"]], unit="u")
     assert found == "cannot be looked for"
     assert why.startswith("outcomes have few values")
-    assert "with --id, or exact times with --time" in why
+    assert "with id=, or exact times with time=" in why
     assert state(frame, unit="u", time="t")[0] == state(frame, id="i")[0] == "not found"
     assert state(twice, id="i")[0] == state(twice, unit="u", time="t")[0] == "found"

@@ -6,6 +6,7 @@ import numpy as np
 
 from halfseen.logs.columns import is_dated, number_sql, time_sql
 from halfseen.logs.counts import Decisions
+from halfseen.logs.option_names import option
 from halfseen.logs.source import Log, filled, identifier
 from halfseen.logs.time_bins import BINS, DAY
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, unknown
@@ -20,7 +21,6 @@ USUAL = 0.05  # outcomes that agree this often by chance say nothing where units
 CROWD = 5.0  # average number of rows alike but for the outcome from which the test says nothing
 ROWS_PER_SPAN = 100
 LOOKED_FOR = "rows that are in the log twice"
-TELL_APART = "name a column that tells decisions apart with --id, or exact times with --time"
 OUTCOME = ("reward", "observed", "feedback_time")
 
 
@@ -41,10 +41,10 @@ def look_for_repeats(decisions: Decisions) -> tuple[Check, Rewards | None]:
     if columns.id is not None:
         return _checked(_repeated_ids(decisions, columns.id)), None
     if not (columns.time or columns.unit or columns.context or columns.features):
-        return unknown("duplicates", LOOKED_FOR, TELL_APART), None
+        return unknown("duplicates", LOOKED_FOR, _tell_apart()), None
     share, looked, why_not, rewards = _repeated_rows(decisions)
     if why_not:
-        return unknown("duplicates", LOOKED_FOR, f"{why_not}; {TELL_APART}"), rewards
+        return unknown("duplicates", LOOKED_FOR, f"{why_not}; {_tell_apart()}"), rewards
     if share < LEAST:
         return _checked(None), rewards
     warning = LogWarning(
@@ -52,10 +52,17 @@ def look_for_repeats(decisions: Decisions) -> tuple[Check, Rewards | None]:
         f"{share:.2%} of the rows repeat another row in every column, many more than chance"
         " would make.",
         EFFECT,
-        "Remove them, or name a column with --id that tells decisions apart.",
+        f"Remove them, or name a column with {option('id')} that tells decisions apart.",
         {"share": share, "rows_looked_at": looked},
     )
     return _checked(warning), rewards
+
+
+def _tell_apart() -> str:
+    return (
+        f"name a column that tells decisions apart with {option('id')}, or exact times with"
+        f" {option('time')}"
+    )
 
 
 def _checked(warning: LogWarning | None) -> Check:
@@ -84,7 +91,8 @@ def _repeated_ids(decisions: Decisions, name: str) -> LogWarning | None:
         "duplicates",
         f"{n - ids:,} of {n:,} rows looked at repeat the {name} of another{also}.",
         EFFECT,
-        f"Remove them, unless {name} may stand in several rows: then name it with --unit.",
+        f"Remove them, unless {name} may stand in several rows: then name it with"
+        f" {option('unit')}.",
         {"share": share, "rows_looked_at": n, "differ": differ},
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfseen.logs.counts import Decisions
+from halfseen.logs.option_names import option
 from halfseen.logs.warnings.far_values import (
     far_from_others,
     far_places,
@@ -63,7 +64,8 @@ def one_value(decisions: Decisions) -> LogWarning | None:
         return None
     late = decisions.columns.feedback_time is not None
     remedy = (
-        f"Say --empty-means 0 if so{', of decisions old enough to know (--until)' if late else ''}."
+        f"Say {option('empty_means', 0)} if so"
+        + (f", of decisions old enough to know ({option('until')})." if late else ".")
         if least != 0.0
         else "Find out what is written when something happens."
     )
