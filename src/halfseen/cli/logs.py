@@ -158,13 +158,15 @@ def audit(
         "decimal": decimal,
     } | row_options(where, since, until, drop_arms)
     if by is not None:
+        from halfseen.logs.segment_comparison import ALL, compare_segments
         from halfseen.logs.segments import audit_by
 
-        others = {"traffic": traffic, "imputations": imputations, "compare": compare}
-        alone("by", **others, study=study)
+        alone("by", traffic=traffic, imputations=imputations, study=study)
         segmented = audit_by(log, by, **options)
-        print_segments(segmented, out, as_json)
-        _fail(crossed_by(limits, {"all rows": segmented.whole, **segmented.segments}))
+        changed = None if before is None else compare_segments(segmented, before)
+        print_segments(segmented, out, as_json, changed)
+        audits = {ALL: segmented.whole, **segmented.segments}
+        _fail(*crossed_by(limits, audits, None if changed is None else changed.parts))
         return
     found = run_demo(options) if is_demo(log) else run(log, **options)
     forecast = found.outlook() if traffic is None else found.plan(traffic)
@@ -174,11 +176,11 @@ def audit(
         write_text(study, study_toml(found))
     more = {"compare": compare, "fail_if": fail_if, "study": study}
     print_audit(found, out, as_json, forecast, imputed, compared, more)
-    _fail(crossed_by(limits, {"": found}, compared))
+    _fail(*crossed_by(limits, {"": found}, None if compared is None else {"": compared}))
 
 
-def _fail(crossed: list[str]) -> None:
-    for said in crossed:
+def _fail(crossed: list[str], untold: list[str]) -> None:
+    for said in (*untold, *crossed):
         print(f"halfseen: {said}", file=sys.stderr)
     if crossed:
         raise typer.Exit(CROSSED)

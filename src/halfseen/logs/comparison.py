@@ -15,7 +15,8 @@ from halfseen.display import Shown
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.logs.option_names import option
 from halfseen.logs.sentences import shortened
-from halfseen.tables import Z95, listed
+from halfseen.logs.time_bins import moment_in_words
+from halfseen.tables import Z95, listed, percent
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -64,6 +65,11 @@ class Comparison(Shown):
         The chance that anything is reported if nothing changed.
     same
         True if both audits have the same counts and means of every arm.
+    overlap
+        The first and the last moment that lie in the periods of both audits; None if none is known
+        to.
+    dated
+        Whether these are seconds since 1970.
     """
 
     rates: tuple[RateChange, ...]
@@ -73,6 +79,8 @@ class Comparison(Shown):
     tested: int
     level: float = CHANCE
     same: bool = False
+    overlap: tuple[float, float] | None = None
+    dated: bool = False
 
     @property
     def changes(self) -> int:
@@ -83,7 +91,7 @@ class Comparison(Shown):
     @property
     def findings(self) -> tuple[str, ...]:
         """What changed, in sentences."""
-        words = []
+        words = [] if self.overlap is None else [self._overlapping(self.overlap)]
         for change in self.rates[:SHOWN]:
             name = "all arms together" if change.arm is None else shortened(change.arm)
             words.append(
@@ -95,20 +103,28 @@ class Comparison(Shown):
             words.append(f"The factor went from {self.factor[0]:.3g} to {self.factor[1]:.3g}.")
         words += [f"New: {listed(self.new)}."] if self.new else []
         words += [f"Gone: {listed(self.vanished)}."] if self.vanished else []
-        if not words:
-            words = ["Nothing changed beyond chance."]
+        if not self.changes:
+            words.append("Nothing changed beyond chance.")
         if self.new is None:
             words.append("The earlier audit does not list all arms, so new ones cannot be told.")
         if self.same:
             words.append("Every arm has the same counts and mean: these seem to be the same rows.")
         return tuple(words)
 
+    def _overlapping(self, ends: tuple[float, float]) -> str:
+        first, last = (moment_in_words(end, self.dated) for end in ends)
+        start = last if self.dated else f"{ends[1]:.15g}"
+        return (
+            f"Both audits have decisions from {first} to {last}: if they are the same ones, what is"
+            f" said of chance here is wrong. Then audit the new part ({option('since', start)})."
+        )
+
     @property
     def how(self) -> str:
         """How it was found out, and what it assumes."""
         return (
             f"{self.tested:,} rates and factors were compared; if nothing changed, one is named"
-            f" here with a probability of at most {self.level:.1%}. Both audits must be of"
+            f" here with a probability of at most {percent(self.level)}. Both audits must be of"
             f" different rows: of a log that grows, audit the new part ({option('since')})."
         )
 
@@ -127,10 +143,11 @@ class Comparison(Shown):
             "tested": self.tested,
             "level": self.level,
             "same_rows": self.same,
+            "overlap": None if self.overlap is None else list(self.overlap),
         }
 
 
-def compare(found: Audit, before: Any) -> Comparison:
+def compare(found: Audit, before: Any, *, level: float = CHANCE) -> Comparison:
     """Return what changed since an earlier audit.
 
     Parameters
@@ -139,6 +156,8 @@ def compare(found: Audit, before: Any) -> Comparison:
         The audit of now.
     before
         An earlier one: what `Audit.to_dict` returned, or the path of a file that holds it.
+    level
+        The chance that anything is reported if nothing changed.
 
     Returns
     -------
@@ -189,17 +208,29 @@ def compare(found: Audit, before: Any) -> Comparison:
     changed = [
         RateChange(row[0], row[2] / row[1], row[4] / row[3], float(chance))
         for row, chance in zip(tested, chances, strict=True)
-        if chance < CHANCE / number
+        if chance < level / number
     ]
     complete = len(then) == arms
     return Comparison(
         rates=tuple(sorted(changed, key=lambda change: change.chance)),
         new=tuple(name for name in found.arms if name not in then) if complete else None,
         vanished=tuple(name for name in then if name not in place) if complete else None,
-        factor=_factor_change(found.headline_dimension, ends, CHANCE / number),
+        factor=_factor_change(found.headline_dimension, ends, level / number),
         tested=number,
+        level=level,
+        overlap=_overlap(found, old.get("period")),
+        dated=found.dated,
         same=_same_rows(found, old["rates"], arms),
     )
+
+
+def _overlap(found: Audit, before: Any) -> tuple[float, float] | None:
+    """Return the moments that lie in the periods of both audits, or None."""
+    if found.period is None or not isinstance(before, dict) or before["dated"] != found.dated:
+        return None
+    first = max(found.period[0], float(before["first"]))
+    last = min(found.period[1], float(before["last"]))
+    return (first, last) if first <= last else None
 
 
 def options_as_dict(asked: dict[str, Any]) -> dict[str, Any] | None:

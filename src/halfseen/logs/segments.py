@@ -30,6 +30,8 @@ from halfseen.tables import table as as_table
 if TYPE_CHECKING:
     import altair as alt
 
+    from halfseen.logs.segment_comparison import SegmentComparison
+
 MOST_SEGMENTS = 200
 
 
@@ -106,7 +108,7 @@ class SegmentedAudit(Tabular):
 
         return chart_of(segments_chart(self))
 
-    def report(self, folder: Path | str) -> Path:
+    def report(self, folder: Path | str, changes: SegmentComparison | None = None) -> Path:
         """Write a page with every segment, and the numbers as CSV and JSON.
 
         Parameters
@@ -114,10 +116,12 @@ class SegmentedAudit(Tabular):
         folder
             Where to write ``report.html``, ``rates.csv`` and ``audit.json``: new, empty, or
             another audit's, which is replaced.
+        changes
+            What `halfseen.logs.segment_comparison.compare_segments` returned, to show it too.
         """
         from halfseen.report.audit.segment_page import write_segments
 
-        return write_segments(self, Path(folder))
+        return write_segments(self, Path(folder), changes)
 
 
 def audit_by(
