@@ -44,9 +44,7 @@ Within = Annotated[
 Now = Annotated[
     str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
 ]
-EmptyMeans = Annotated[
-    float | None, typer.Option(help="The reward that an empty one stands for, as 0.")
-]
+EmptyMeans = Annotated[float | None, typer.Option(help="The reward an empty one means, as 0.")]
 Where = Annotated[
     str | None, typer.Option(help="Use only rows for which this SQL condition holds.")
 ]
@@ -138,6 +136,7 @@ def audit(
     before = None if compare is None else read_audit(compare)
     if study is not None:
         check_new_file("study", study)
+    more = {"compare": compare, "fail_if": fail_if, "study": study}
     options: dict[str, Any] = {
         "action": action,
         "reward": reward,
@@ -158,15 +157,16 @@ def audit(
         "decimal": decimal,
     } | row_options(where, since, until, drop_arms)
     if by is not None:
-        from halfseen.logs.segment_comparison import ALL, compare_segments
-        from halfseen.logs.segments import audit_by
+        from halfseen.logs.segment_comparison import compare_segments
+        from halfseen.logs.segments import audit_by, unused
 
         alone("by", traffic=traffic, imputations=imputations, study=study)
         segmented = audit_by(log, by, **options)
         changed = None if before is None else compare_segments(segmented, before)
         print_segments(segmented, out, as_json, changed)
-        audits = {ALL: segmented.whole, **segmented.segments}
-        _fail(*crossed_by(limits, audits, None if changed is None else changed.parts))
+        every = unused("all rows", segmented.segments)
+        parts = None if changed is None else {every: changed.whole, **changed.parts}
+        _fail(*crossed_by(limits, {every: segmented.whole, **segmented.segments}, parts))
         return
     found = run_demo(options) if is_demo(log) else run(log, **options)
     forecast = found.outlook() if traffic is None else found.plan(traffic)
@@ -174,7 +174,6 @@ def audit(
     compared = None if before is None else compare_audits(found, before)
     if study is not None:
         write_text(study, study_toml(found))
-    more = {"compare": compare, "fail_if": fail_if, "study": study}
     print_audit(found, out, as_json, forecast, imputed, compared, more)
     _fail(*crossed_by(limits, {"": found}, None if compared is None else {"": compared}))
 

@@ -163,7 +163,8 @@ class Plan(Tabular, ByValue):
             if self.drawn
             else ""
         )
-        fewer = f" (fewer than {FUTURES}, as the plan is long)" if count < FUTURES else ""
+        cut = count < FUTURES and FUTURES * self.traffic * self.length > ROUNDS
+        fewer = f" (fewer than {FUTURES}, as the plan is long)" if cut else ""
         words = (
             f"The goal is {self.goal}. Simulated: a learner that starts from nothing,"
             f" {self.traffic:,.6g} decisions a day, {LAWS[self.reward]}, {count} futures{fewer}"

@@ -14,8 +14,6 @@ from halfseen.logs.segments import SegmentedAudit
 from halfseen.logs.sentences import shortened
 from halfseen.tables import listed
 
-ALL = "all rows"
-
 
 @dataclass(frozen=True, repr=False)
 class SegmentComparison(Shown):
@@ -23,12 +21,15 @@ class SegmentComparison(Shown):
 
     Attributes
     ----------
+    whole
+        What changed in all rows.
     parts
-        What changed in all rows and in every segment that both audits have, by name.
+        What changed in every segment that both audits have, by name.
     new, vanished
         Segments that only one of the two audits has.
     """
 
+    whole: Comparison
     parts: Mapping[str, Comparison]
     new: tuple[str, ...]
     vanished: tuple[str, ...]
@@ -38,17 +39,18 @@ class SegmentComparison(Shown):
         """What changed, in sentences; segments in which nothing did are left out."""
         words = [f"New segments: {listed(self.new)}."] if self.new else []
         words += [f"Segments gone: {listed(self.vanished)}."] if self.vanished else []
+        if self.whole.changes or self.whole.overlap is not None:
+            words.append(f"In all rows: {' '.join(self.whole.findings)}")
         for name, part in self.parts.items():
-            if part.changes or (name == ALL and part.overlap is not None):
-                start = "In all rows" if name == ALL else f"In {shortened(name)}"
-                words.append(f"{start}: {' '.join(part.findings)}")
+            if part.changes:
+                words.append(f"In {shortened(name)}: {' '.join(part.findings)}")
         return tuple(words) or ("Nothing changed beyond chance.",)
 
     @property
     def how(self) -> str:
         """How it was found out, and what it assumes."""
         return (
-            f"All rows and {len(self.parts) - 1:,} segments were compared; if nothing changed, any"
+            f"All rows and {len(self.parts):,} segments were compared; if nothing changed, any"
             f" change is named with a probability of at most {CHANCE:.1%}. Both audits must be of"
             f" different rows: of a log that grows, audit the new part ({option('since')})."
         )
@@ -58,8 +60,8 @@ class SegmentComparison(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: those of all rows, and of every segment."""
-        return self.parts[ALL].to_dict() | {
-            "segments": {n: part.to_dict() for n, part in self.parts.items() if n != ALL},
+        return self.whole.to_dict() | {
+            "segments": {name: part.to_dict() for name, part in self.parts.items()},
             "new_segments": list(self.new),
             "vanished_segments": list(self.vanished),
         }
@@ -91,10 +93,9 @@ def compare_segments(found: SegmentedAudit, before: Any) -> SegmentComparison:
     then = {str(part.get("segment")): part for part in old["segments"]}
     common = [name for name in found.segments if name in then]
     level = CHANCE / (len(common) + 1)
-    parts = {ALL: compare(found.whole, old, level=level)}
-    parts |= {name: compare(found.segments[name], then[name], level=level) for name in common}
     return SegmentComparison(
-        parts,
+        compare(found.whole, old, level=level),
+        {name: compare(found.segments[name], then[name], level=level) for name in common},
         tuple(name for name in found.segments if name not in then),
         tuple(name for name in then if name not in found.segments),
     )
