@@ -1,6 +1,7 @@
 """What changed between two audits is said where chance would not do it, and only there."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -215,7 +216,7 @@ def test_periods_that_overlap_are_named_with_what_to_do():
     grown = compare(audit(pd.concat([old, new]), **columns), before)
     last = old["t"].max()
     assert grown.overlap == (old["t"].min(), last)
-    assert f"Then audit the new part (since={last})." in grown.findings[0]
+    assert f"Then audit the new part (since={last + 1})." in grown.findings[0]
     assert "Nothing changed beyond chance." in grown.findings
     apart = compare(audit(new, **columns), before)
     assert apart.overlap is None
@@ -223,7 +224,9 @@ def test_periods_that_overlap_are_named_with_what_to_do():
     dated = new.assign(t=pd.Timestamp("2026-01-01") + pd.to_timedelta(new["t"], unit="D"))
     found = audit(dated, **columns)
     same = compare(found, found.to_dict())
-    assert 'since="20' in same.findings[0]
+    start = re.search(r'since="(.*)"', same.findings[0])[1]
+    with pytest.raises(InvalidInput, match="must leave at least one row"):
+        audit(dated, **columns, since=start)
 
 
 def test_segments_are_compared_one_by_one():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,7 +114,7 @@ class Comparison(Shown):
 
     def _overlapping(self, ends: tuple[float, float]) -> str:
         first, last = (moment_in_words(end, self.dated) for end in ends)
-        start = last if self.dated else f"{ends[1]:.15g}"
+        start = after(ends[1], self.dated)
         return (
             f"Both audits have decisions from {first} to {last}: if they are the same ones, what is"
             f" said of chance here is wrong. Then audit the new part ({option('since', start)})."
@@ -222,6 +223,17 @@ def compare(found: Audit, before: Any, *, level: float = CHANCE) -> Comparison:
         dated=found.dated,
         same=_same_rows(found, old["rates"], arms),
     )
+
+
+def after(time: float, dated: bool) -> str:
+    """Write a moment just after another as the option takes it: that counts the first moment.
+
+    >>> after(86400.5, True), after(900.0, False), after(0.5, False)
+    ('1970-01-02 00:00:01', '901', '0.5000000000000001')
+    """
+    if dated:
+        return f"{datetime.fromtimestamp(math.floor(time) + 1, UTC):%Y-%m-%d %H:%M:%S}"
+    return f"{time + 1:.0f}" if time == round(time) else repr(math.nextafter(time, math.inf))
 
 
 def _overlap(found: Audit, before: Any) -> tuple[float, float] | None:
