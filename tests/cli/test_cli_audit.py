@@ -205,5 +205,9 @@ def test_by_segment(monkeypatch, capsys, log, tmp_path, no_pictures):
     ]
     code, _, err = run(monkeypatch, capsys, *arguments, "--fail-if", "changes>0")
     assert (code, "Name one with --compare" in err) == (2, True)
+    since = (*arguments, "--compare", tmp_path / "out", "--fail-if", "changes>0")
+    code, out, _ = run(monkeypatch, capsys, *since, "--out", tmp_path / "again")
+    assert (code, "Since the earlier audit: Nothing changed" in out) == (0, True)
+    assert "Since the last audit" in (tmp_path / "again/report.html").read_text()
     code, _, err = run(monkeypatch, capsys, *arguments, "--traffic", "3")
     assert (code, "cannot come with --by" in err) == (2, True)

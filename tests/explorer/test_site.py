@@ -138,7 +138,8 @@ def test_what_the_page_advises_can_be_done_on_the_page(client):
     body = text.encode("latin-1")
     refused = client.post("/explore/log/columns?encoding=utf-8", content=body).json()["sentence"]
     assert refused == (
-        "`log` must be text in UTF-8. Say which encoding it has: “encoding” latin-1 (or utf-16)."
+        "`log` must be text in UTF-8. Say which it is: “encoding” cp1252, as Excel on Windows"
+        " writes it, latin-1 or utf-16."
     )
     found = client.post("/explore/log/columns?encoding=latin-1", content=body).json()
     assert found["columns"] == ["offer", "sold"]

@@ -58,7 +58,7 @@ def test_json_has_no_infinities():
 
 
 def test_nothing_missing_and_everything_missing():
-    whole = audit({"a": [1, 2], "r": [1.0, 3.0]}, action="a", reward="r")
+    whole = audit({"a": [1, 2] * 5, "r": [1.0, 3.0] * 5}, action="a", reward="r")
     assert "costs you nothing" in str(whole)
     assert whole.effective_dimension.value == 2
     none = audit({"a": [1, 2], "r": [None, None]}, action="a", reward="r")
@@ -141,3 +141,23 @@ def test_a_level_above_99_percent_is_not_called_100():
     log = {"a": ["x", "y"] * 50, "r": [1, None, None, 0] * 25}
     found = audit(log, action="a", reward="r", level=0.999)
     assert "99.9% interval" in found.answers[1]
+
+
+def test_few_decisions_are_said_to_tell_nothing():
+    one = audit({"a": ["x"], "r": [1.0]}, action="a", reward="r")
+    assert one.answers[1] == "1 decision is too few to tell what missing feedback costs."
+    some = audit({"a": ["x", "y"] * 4, "r": [1.0, None] * 4}, action="a", reward="r")
+    assert some.answers[1] == "8 decisions are too few to tell what missing feedback costs."
+    enough = audit({"a": ["x", "y"] * 20, "r": [1.0, 0.0] * 20}, action="a", reward="r")
+    assert enough.answers[1] == "Missing feedback costs you nothing."
+
+
+def test_the_table_shows_means_in_80_columns():
+    log = {"a": ["x", "yes"] * 400, "r": [12345.25, 0.0, None, 7.5] * 200}
+    said = str(audit(log, action="a", reward="r")).splitlines()
+    head = next(i for i, line in enumerate(said) if line.startswith("arm"))
+    assert "mean" in said[head].split()
+    assert "12,345.25" in said[head + 2] + said[head + 3]
+    assert max(map(len, said[head : head + 4])) <= 80
+    without = audit({"a": ["x", "y"] * 20, "o": [True, False] * 20}, action="a", observed="o")
+    assert " mean " not in str(without).split("\n\n")[1]

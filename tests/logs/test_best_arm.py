@@ -154,7 +154,31 @@ def by_mean(counts):
     return counts.part(np.argsort(-counts.mean))
 
 
-def test_the_test_of_a_designed_log_is_welchs():
+def test_forty_equal_rewards_do_not_show_that_an_arm_is_best():
+    stars = np.repeat([5.0, 4.0, 1.0], [1900, 60, 40])
+    for designed in (False, True):
+        assert not best_arm(few_rewards([np.full(40, 5.0), stars]), designed=designed).shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("designed", [False, True])
+def test_no_arm_is_best_because_its_rare_rewards_did_not_come_yet(designed):
+    laws = {
+        "stars": lambda rng, n: rng.choice([5.0, 4.0, 1.0], n, p=[0.95, 0.03, 0.02]),
+        "failures": lambda rng, n: np.where(rng.random(n) < 0.97, 1.0, -30.0 + rng.random(n)),
+        "sales": lambda rng, n: np.where(rng.random(n) < 0.02, rng.choice([5.0, 50.0], n), 0.0),
+    }
+    for make in laws.values():
+        named = 0
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            arms = few_rewards([make(rng, 40), make(rng, 2000)])
+            named += best_arm(arms, designed=designed).shown
+        assert named <= 1
+
+
+def test_the_test_of_a_designed_log_is_welchs(monkeypatch):
+    monkeypatch.setattr(best_arm_module, "RARE", 0)  # every arm's own spread
     rng = np.random.default_rng(3)
     for gap in (0.5, 1.0, 1.5):
         rewards = [gap + rng.normal(size=40), 2.0 * rng.normal(size=35)]

@@ -1,6 +1,7 @@
 """What changed between two audits is said where chance would not do it, and only there."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,10 @@ import pytest
 from cli.test_cli_theory import run
 from scipy.stats import chi2_contingency, fisher_exact
 
-from halfseen import InvalidInput, StorageError, audit
+from halfseen import InvalidInput, StorageError, audit, audit_by
 from halfseen.logs.comparison import compare, read_audit, two_rates
 from halfseen.logs.fail_if import read_threshold
+from halfseen.logs.segment_comparison import compare_segments
 
 
 def made(rates, n, seed):
@@ -116,7 +118,7 @@ def test_rewards_still_on_their_way_are_no_change_of_rate():
 
 def test_rates_within_different_windows_are_not_compared():
     old, now = waiting(200, 60.0, 1), waiting(60, 60.0, 2)
-    with pytest.raises(InvalidInput, match=r"within the same window.*`--window`"):
+    with pytest.raises(InvalidInput, match=r"within the same window.*window="):
         compare(now, old.to_dict())
     old, now = waiting(200, 60.0, 1, window=20), waiting(60, 60.0, 2, window=20)
     assert compare(now, old.to_dict()).changes == 0
@@ -197,3 +199,56 @@ def test_an_audit_of_another_version_of_the_schema_is_refused(tmp_path):
     file.write_text('{"schema_version": 99, "rates": []}')
     with pytest.raises(InvalidInput, match="must be an audit with schema_version 1; got '99 in"):
         read_audit(file)
+
+
+def in_time(first, last, seed, rate=0.7):
+    rng = np.random.default_rng(seed)
+    time = np.sort(rng.choice(np.arange(first, last), 400, replace=False))
+    sold = np.where(rng.random(400) < rate, rng.random(400) < 0.5, np.nan)
+    rows = {"t": time, "a": ["x", "y"] * 200, "r": sold, "land": ["de", "fr"] * 200}
+    return pd.DataFrame(rows)
+
+
+def test_periods_that_overlap_are_named_with_what_to_do():
+    columns = {"action": "a", "reward": "r", "time": "t"}
+    old, new = in_time(0, 900, 1), in_time(1000, 1900, 2)
+    before = json.loads(json.dumps(audit(old, **columns).to_dict()))
+    grown = compare(audit(pd.concat([old, new]), **columns), before)
+    last = old["t"].max()
+    assert grown.overlap == (old["t"].min(), last)
+    assert f"Then audit the new part (since={last + 1})." in grown.findings[0]
+    assert "Nothing changed beyond chance." in grown.findings
+    apart = compare(audit(new, **columns), before)
+    assert apart.overlap is None
+    assert "Both audits have" not in str(apart)
+    dated = new.assign(t=pd.Timestamp("2026-01-01") + pd.to_timedelta(new["t"], unit="D"))
+    found = audit(dated, **columns)
+    same = compare(found, found.to_dict())
+    start = re.search(r'since="(.*)"', same.findings[0])[1]
+    with pytest.raises(InvalidInput, match="must leave at least one row"):
+        audit(dated, **columns, since=start)
+
+
+def test_segments_are_compared_one_by_one():
+    columns = {"action": "a", "reward": "r"}
+    first, second = in_time(0, 900, 1), in_time(0, 900, 2)
+    second.loc[second["land"] == "fr", "r"] = np.where(np.arange(200) % 5, np.nan, 1.0)
+    before = audit_by(first, "land", **columns)
+    then = json.loads(json.dumps(before.to_dict()))
+    found = compare_segments(audit_by(second, "land", **columns), then)
+    assert found.whole.changes > 0
+    assert found.parts["fr"].changes > 0
+    assert found.parts["de"].changes == 0
+    assert found.parts["de"].level == pytest.approx(1e-3 / 3)
+    assert "In “fr”: The share seen of" in str(found)
+    assert "In “de”" not in str(found)
+    assert set(found.to_dict()["segments"]) == {"de", "fr"}
+    moved = audit_by(second.assign(land="it"), "land", **columns)
+    assert compare_segments(moved, then).findings[:2] == (
+        "New segments: it.",
+        "Segments gone: de, fr.",
+    )
+    with pytest.raises(InvalidInput, match="by the same column, land; got 'one of all rows'"):
+        compare_segments(before, audit(first, **columns).to_dict())
+    with pytest.raises(InvalidInput, match="one by a"):
+        compare_segments(before, audit_by(first, "a", **columns).to_dict())

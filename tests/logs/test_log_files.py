@@ -118,7 +118,7 @@ def test_a_list_of_dictionaries():
 def test_decimal_commas(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("offer;sold;price\nb;1,5;1.000,5\na;;2\na;0,25;n/a\n")
-    with pytest.raises(InvalidInput, match=r"other cells in column sold.*say --decimal ,"):
+    with pytest.raises(InvalidInput, match=r"other cells in column sold.*say decimal=.,"):
         audit(path, action="offer", reward="sold")
     found = audit(path, action="offer", reward="sold", cost="price", decimal=",")
     assert found.counts.mean.tolist() == [0.25, 1.5]

@@ -309,8 +309,13 @@ def test_delays_that_outlast_the_log_make_the_factor_an_upper_end():
     assert "takes at most 1." in found.answers[1]
     assert "95%: at most 1." in found.answers[1]
     assert found.to_dict()["effective_dimension"]["upper_end"] is True
-    said = read_threshold("factor>1.3", False).crossed(found, None)
-    assert "factor is at most 1." in said
+    limit = read_threshold("factor>1.3", False)
+    assert limit.crossed(found, None) is None
+    assert "whether it is > 1.3 cannot be told" in limit.left_open(found)
+    assert read_threshold("factor>9", False).left_open(found) is None
+    assert "is at most" in read_threshold("factor<9", False).crossed(found, None)
+    said = read_threshold("factor_high>1.3", False).crossed(found, None)
+    assert "factor_high is at most 1." in said
     assert read_threshold("factor_low>1.01", False).crossed(found, None) is None
     stated = audit(rows, **columns, window=10.0)
     assert not stated.upper_end

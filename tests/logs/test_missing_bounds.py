@@ -9,6 +9,7 @@ import pytest
 from halfseen import InvalidInput, audit
 from halfseen.logs import reward_cells
 from halfseen.logs.missing_bounds import expectile_bounds, mean_bounds, tipping_gamma
+from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.logs.sentences import missing_in_words
 
 SEVEN = [0.1, 0.2, 0.2, 0.5, 0.7, 0.9, 1.0]
@@ -243,3 +244,54 @@ def test_an_arm_whose_few_rewards_do_not_vary_is_not_called_safest():
     assert found.bounds(2.0).safe == "a"
     assert not found.bounds(2.0).safe_shown()
     assert missing_in_words(found)[-1].endswith("which arm is safest cannot be told yet.")
+
+
+def test_an_arm_of_equal_rewards_has_an_error_and_can_be_told_from_a_better_one():
+    found = audit(log(a=shares(0, 140, 190), b=shares(85, 140, 190)), action="a", reward="r")
+    bounds = found.bounds(1.0)
+    share = 4 / 148  # of ones, after four of each value more
+    assert bounds.low_error[0] == pytest.approx(math.sqrt(share * (1 - share) / 140), rel=1e-9)
+    assert bounds.low_error[1] == pytest.approx(math.sqrt(89 * 59 / 148**2 / 140), rel=1e-9)
+    assert "“b” is the safest arm" in missing_in_words(found)[-1]
+    amounts = [0.0] * 140 + [None] * 50
+    dead = audit(
+        log(a=amounts, b=[5.0, 10.0] * 60 + [0.0] * 20 + [None] * 50), action="a", reward="r"
+    )
+    spread = 4 / 148 * 100 - (4 / 148 * 10) ** 2
+    assert dead.bounds(1.0).low_error[0] == pytest.approx(math.sqrt(spread / 140), rel=1e-9)
+    assert "“b” is the safest arm" in missing_in_words(dead)[-1]
+
+
+def cells_of(arms):
+    """Return rewards of arms, given as arrays with NaN for a missing one."""
+    found = [np.unique(values[~np.isnan(values)], return_counts=True) for values in arms]
+    sizes = np.array([len(values) for values, _ in found])
+    values, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+    rows, seen = ([len(x) for x in arms], [int(times.sum()) for _, times in found])
+    return SeenRewards(
+        names=tuple("abcdef"[: len(arms)]),
+        never_seen=(),
+        left_out=0,
+        rows=np.array(rows, float),
+        seen=np.array(seen),
+        starts=np.cumsum(sizes) - sizes,
+        values=values,
+        counts=counts.astype(float),
+        within=np.zeros(len(values)),
+        least=values.min(),
+        most=values.max(),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [(100, 100), (600, 60), (20, 100), (15, 2000)])
+@pytest.mark.parametrize("mean", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize("sizes", [(1.0,), (5.0, 10.0, 50.0)])
+def test_no_arm_is_called_safest_by_luck(sizes, mean, rows):
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(500):
+        paid = [np.where(rng.random(n) < mean, rng.choice(sizes, n), 0.0) for n in rows]
+        arms = [np.where(rng.random(len(r)) < 0.4, np.nan, r) for r in paid]
+        wrong += mean_bounds(cells_of(arms), 2.0).safe_shown()
+    assert wrong <= 500 * 0.05 + 3 * math.sqrt(500 * 0.05 * 0.95)

@@ -1,6 +1,7 @@
 """The forecast is that of a plain simulation, and honest about what a log leaves open."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -132,6 +133,29 @@ def test_arms_that_are_close_enough_count_as_best():
     assert lax.yours.quantile(0.5) < strict.yours.quantile(0.5)
     assert strict.yours.never > 0.5
     assert "not within 30 days" in str(strict)
+
+
+def test_less_feedback_is_said_to_lose_less_only_beyond_the_error_of_the_simulation():
+    rng = np.random.default_rng(0)
+    found = plan([0.6, 0.4], [0.9, 1.0], traffic=20, days=7, futures=40, reward="bernoulli")
+    said = []
+    for shift in (0.0, -2.0, 2.0):
+        regret = 10.0 + rng.exponential(size=(300, 40)) * rng.normal(size=(300, 1))
+        worlds = (regret, regret + shift + rng.exponential(size=(300, 40)) - 1.0)
+        said.append(
+            [
+                replace(
+                    found,
+                    everything=replace(found.everything, regret=whole),
+                    yours=replace(found.yours, regret=mine),
+                ).surprise
+                for whole, mine in zip(*worlds, strict=True)
+            ]
+        )
+    assert sum("less is lost" in text for text in said[0]) <= 300 * 0.02
+    assert sum("cannot be told apart" in text for text in said[0]) >= 300 * 0.97
+    assert all("less is lost" in text for text in said[1])
+    assert set(said[2]) == {""}
 
 
 def test_less_feedback_on_a_rival_takes_longer():

@@ -176,3 +176,14 @@ def test_a_segment_whose_numbers_are_void_says_so_first(tmp_path):
     page = audit_by(log, "land", action="offer", reward="sold").report(tmp_path).read_text()
     assert page.index("Every reward in this log is 1.") < page.index("Read this first")
     assert page.count('class="void') == 2
+
+
+def test_a_segment_named_like_rows_without_a_value_keeps_its_rows():
+    log = {"a": ["x"] * 60, "r": [1.0, 0.0, None] * 20, "g": ["(none)", None, "(all)"] * 20}
+    found = audit_by(log, "g", action="a", reward="r")
+    assert {name: part.rows for name, part in found.segments.items()} == {
+        "(all)": 20,
+        "(none)": 20,
+        "((none))": 20,
+    }
+    assert found.table.records()[0]["g"] == "((all))"

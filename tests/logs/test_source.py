@@ -1,6 +1,7 @@
 """Logs of every kind are opened, and what cannot be opened is refused with a sentence."""
 
 import gc
+import gzip
 import sqlite3
 import tempfile
 from contextlib import closing
@@ -177,6 +178,22 @@ def test_other_encodings(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("offer,sold\nbébé,1\nbébé,\n".encode("latin-1"))
     assert counted(path, encoding="latin-1") == (("bébé",), [2], [1])
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz", "part/x=1/log.csv", "log"])
+def test_files_of_excel_on_windows_are_read(tmp_path, name):
+    text = "größe,sold\r\n“ä”€,1\r\n“ä”€,\r\n".encode("cp1252")
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    given = tmp_path / "part" if "/" in name else path
+    read = audit(given, action="größe", reward="sold", encoding="windows-1252")
+    assert (read.arms, read.rows, read.seen) == (("“ä”€",), 2, 1)
+    with pytest.raises(InvalidInput, match=r'encoding="cp1252", as Excel on Windows'):
+        audit(given, action="größe", reward="sold")
+    for wrong in ("latin-1", "utf-16", "ascii"):
+        with pytest.raises(InvalidInput, match=r"`encoding` must be the one .* cp1252"):
+            audit(given, action="größe", reward="sold", encoding=wrong)
 
 
 def test_what_is_not_there(tmp_path):

@@ -202,3 +202,17 @@ def test_a_wait_beyond_a_worse_one_is_not_as_good():
     mean = np.array([9.0, 5.0, 8.0, 4.0, 4.05, 7.0, 4.5])
     error = np.array([0.1, 1.0, 0.1, 0.0, 0.1, 0.1, 3.0])
     assert _as_good(mean, error, 3) == (3, 4)
+
+
+def test_a_log_of_one_arm_or_a_few_rewards_gets_no_advice():
+    rng = np.random.default_rng(0)
+    time = np.sort(rng.random(400)) * 60.0
+    back = np.where(time < 40.0, time + rng.exponential(3.0, 400), np.nan)
+    reward = np.where(np.isnan(back), np.nan, rng.random(400) < 0.5)
+    rows = pd.DataFrame({"a": "x", "t": time, "back": back, "r": reward})
+    found = feedback_window(rows, **COLUMNS, learns="when-settled")
+    assert (found.best, found.advice[:37]) == (None, "Rewards of one arm only were seen: a ")
+    few = rows.head(20).assign(a=["x", "y"] * 10)
+    found = feedback_window(few, **COLUMNS, learns="on-arrival")
+    assert found.advice == "Only 20 rewards were seen: too few to say how long to wait."
+    assert found.to_dict()["best_wait"] is None

@@ -11,19 +11,28 @@ if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
     from halfseen.logs.comparison import Comparison
     from halfseen.logs.plan import Plan
+    from halfseen.logs.segment_comparison import SegmentComparison
     from halfseen.logs.segments import SegmentedAudit
     from halfseen.studies.result import Result
 
 
-def print_segments(found: SegmentedAudit, folder: Path | None, as_json: bool) -> None:
+def print_segments(
+    found: SegmentedAudit,
+    folder: Path | None,
+    as_json: bool,
+    changes: SegmentComparison | None = None,
+) -> None:
     """Print an audit by segments, and write its report if a folder is given."""
     from halfseen.logs.audit_export import MOST_ARMS
 
+    more: dict[str, Any] = {} if changes is None else {"changes": changes.to_dict()}
     page = answer_first(
-        lambda: print_text(f"{found}\n"),
-        lambda page: found.to_dict(MOST_ARMS) | {"report": None if page is None else str(page)},
+        lambda: print_text("\n\n".join(str(part) for part in (changes, found) if part) + "\n"),
+        lambda page: (
+            found.to_dict(MOST_ARMS) | more | {"report": None if page is None else str(page)}
+        ),
         as_json,
-        lambda: None if folder is None else found.report(folder),
+        lambda: None if folder is None else found.report(folder, changes),
     )
     if page is not None and not as_json:
         print(f"Report: {page}")

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from halfseen.cli.streams import output_to_nowhere
 from halfseen.errors import HalfseenError, InvalidInput, sentence
 from halfseen.interrupts import STOPPED
+from halfseen.logs.option_names import in_command, options_written
 
 DEBUG = "HALFSEEN_DEBUG"  # set: errors are raised, with their traceback
 COMPLETE = "_HALFSEEN_COMPLETE"  # set by the shell while it completes a command line
@@ -46,7 +47,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with options_written(in_command):
+                return super().invoke(ctx)
         except InvalidInput as error:
             raise _as_typed(error, self.commands, sys.argv[1:]) from error
         except BrokenPipeError:

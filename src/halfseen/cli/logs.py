@@ -44,16 +44,14 @@ Within = Annotated[
 Now = Annotated[
     str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
 ]
-EmptyMeans = Annotated[
-    float | None, typer.Option(help="The reward that an empty one stands for, as 0.")
-]
+EmptyMeans = Annotated[float | None, typer.Option(help="The reward an empty one means, as 0.")]
 Where = Annotated[
     str | None, typer.Option(help="Use only rows for which this SQL condition holds.")
 ]
 Since = Annotated[str | None, typer.Option(help="Leave out rows before this time.")]
 Until = Annotated[str | None, typer.Option(help="Leave out rows from this time on.")]
 DropArms = Annotated[str | None, typer.Option(help='Leave out these arms, as a,b or "x,y".')]
-Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as latin-1.")]
+Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as cp1252.")]
 Decimal = Annotated[str, typer.Option(help="A comma if 0,5 means a half in a text file.")]
 TableName = Annotated[
     str | None, typer.Option("--table", help="Table of a database, or sheet of an Excel file.")
@@ -138,6 +136,7 @@ def audit(
     before = None if compare is None else read_audit(compare)
     if study is not None:
         check_new_file("study", study)
+    more = {"compare": compare, "fail_if": fail_if, "study": study}
     options: dict[str, Any] = {
         "action": action,
         "reward": reward,
@@ -158,13 +157,16 @@ def audit(
         "decimal": decimal,
     } | row_options(where, since, until, drop_arms)
     if by is not None:
-        from halfseen.logs.segments import audit_by
+        from halfseen.logs.segment_comparison import compare_segments
+        from halfseen.logs.segments import audit_by, unused
 
-        others = {"traffic": traffic, "imputations": imputations, "compare": compare}
-        alone("by", **others, study=study)
+        alone("by", traffic=traffic, imputations=imputations, study=study)
         segmented = audit_by(log, by, **options)
-        print_segments(segmented, out, as_json)
-        _fail(crossed_by(limits, {"all rows": segmented.whole, **segmented.segments}))
+        changed = None if before is None else compare_segments(segmented, before)
+        print_segments(segmented, out, as_json, changed)
+        every = unused("all rows", segmented.segments)
+        parts = None if changed is None else {every: changed.whole, **changed.parts}
+        _fail(*crossed_by(limits, {every: segmented.whole, **segmented.segments}, parts))
         return
     found = run_demo(options) if is_demo(log) else run(log, **options)
     forecast = found.outlook() if traffic is None else found.plan(traffic)
@@ -172,13 +174,12 @@ def audit(
     compared = None if before is None else compare_audits(found, before)
     if study is not None:
         write_text(study, study_toml(found))
-    more = {"compare": compare, "fail_if": fail_if, "study": study}
     print_audit(found, out, as_json, forecast, imputed, compared, more)
-    _fail(crossed_by(limits, {"": found}, compared))
+    _fail(*crossed_by(limits, {"": found}, None if compared is None else {"": compared}))
 
 
-def _fail(crossed: list[str]) -> None:
-    for said in crossed:
+def _fail(crossed: list[str], untold: list[str]) -> None:
+    for said in (*untold, *crossed):
         print(f"halfseen: {said}", file=sys.stderr)
     if crossed:
         raise typer.Exit(CROSSED)

@@ -15,11 +15,12 @@ from halfseen.errors import InvalidInput
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.view import Picture, Rows
 from halfseen.logs.audit import Audit, audit
+from halfseen.logs.option_names import in_command, options_written
 from halfseen.logs.source import open_log
 
 COLUMNS = ("action", "reward", "observed", "time", "feedback_time", "unit", "context")
 OPTIONS = ("empty_means", "encoding")  # of the audit that the page can set
-ENCODINGS = ("utf-8", "latin-1", "utf-16")
+ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16")
 SHOWN = 60  # arms
 NAME = "your-log"  # of the file while it is read
 PARQUET = b"PAR1"  # how such a file begins
@@ -35,7 +36,7 @@ GUESSES = {
 
 def columns_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the columns of a file and which of them each role is likely to be."""
-    with _written(body) as path:
+    with _written(body) as path, options_written(_on_form):
         names = list(open_log(path, encoding=_encoding(query)).columns)
     lower = {name.lower(): name for name in names}
     guess = {
@@ -54,7 +55,7 @@ def audit_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
         roles["encoding"] = encoding
     if query.get("empty_means"):
         roles["empty_means"] = _number("empty_means", query["empty_means"])
-    with _written(body) as path:
+    with _written(body) as path, options_written(_on_form):
         found = audit(path, **roles)
         return {
             "answers": list(found.answers),
@@ -68,17 +69,20 @@ def audit_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def on_the_page(sentence: str) -> str:
-    """Return a sentence of the audit in the words of the page: no flag it has, no file it made.
+    """Return a sentence of the audit in the words of the page, which names no file it made.
 
-    >>> on_the_page("`log` must be text; got 'some/your-log.csv'. Say --empty-means 0.")
-    '`log` must be text. Say “empty means” 0.'
+    >>> on_the_page("`log` must be text; got 'some/your-log.csv'. Check it.")
+    '`log` must be text. Check it.'
     """
     said = re.sub(rf"; got '[^']*{NAME}\.\w+'", "", sentence)
-    said = re.sub(rf"[^\s']*{NAME}\.\w+", "your log", said)
-    for name in (*COLUMNS, *OPTIONS):
-        said = said.replace(f"--{name.replace('_', '-')} ", f"“{name.replace('_', ' ')}” ")
-        said = re.sub(rf",? or {name}='[^']*'", "", said)
-    return said
+    return re.sub(rf"[^\s']*{NAME}\.\w+", "your log", said)
+
+
+def _on_form(name: str, value: Any) -> str:
+    """Write an option as the page names it, one that the page has not as the command does."""
+    if name not in (*COLUMNS, *OPTIONS):
+        return in_command(name, value)
+    return f"“{name.replace('_', ' ')}”{'' if value is None else f' {value}'}"
 
 
 def _encoding(query: Mapping[str, str]) -> str | None:

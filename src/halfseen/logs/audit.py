@@ -17,7 +17,7 @@ from halfseen.checks import Vector
 from halfseen.display import Tabular
 from halfseen.equality import ByValue
 from halfseen.logs.advice import Advice
-from halfseen.logs.audit_export import MOST_ARMS, rates_table, shown_rates
+from halfseen.logs.audit_export import MOST_ARMS, left_to_show, rates_table, shown_rates
 from halfseen.logs.columns import Columns
 from halfseen.logs.context_means import ContextMeans
 from halfseen.logs.counts import Counts
@@ -64,6 +64,8 @@ class Audit(Advice, Tabular, ByValue):
         Rates over time, if the log has times: all arms first, then the largest ones.
     dated
         Whether those times count seconds since 1970.
+    period
+        The first and the last time of a decision; None without times.
     maturity
         Which rewards are still on their way; None without times of feedback.
     warnings
@@ -106,6 +108,7 @@ class Audit(Advice, Tabular, ByValue):
     level: float
     designed: bool = False
     left_out: LeftOut | None = None
+    period: tuple[float, float] | None = None
     context_means: ContextMeans | None = None
     asked: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -182,8 +185,7 @@ class Audit(Advice, Tabular, ByValue):
         parts.append("\n".join(f"void: {x}" if self.voided else x for x in self.answers))
         parts += [] if self.left_out is None else [str(self.left_out)]
         parts.append("void:\n" * self.voided + str(shown_rates(self, SHOWN)))
-        if len(self.arms) > SHOWN:
-            parts.append(f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all.")
+        parts += left_to_show(self, SHOWN)
         if self.maturity is not None:
             told = [f"{'void: ' * self.voided}{fact}" for fact in self.maturity.findings]
             parts.append("\n".join([*told, self.maturity.assumption]))
@@ -211,8 +213,7 @@ class Audit(Advice, Tabular, ByValue):
         lesser = [f"Warning: {warning}" for warning in self.warnings if not warning.voids]
         if self.voided:
             return [*grave, VOID, *lesser]
-        most = f"The {SHOWN} arms of {len(self.arms):,} that cost most; .rates has all."
-        more = [most] if len(self.arms) > SHOWN else []
+        more = left_to_show(self, SHOWN)
         return ["\n".join(self.answers), shown_rates(self, SHOWN), *more, *lesser]
 
     def __str__(self) -> str:
@@ -385,8 +386,6 @@ def audit(
     ... )
     >>> found.effective_dimension.value
     3.0
-    >>> found.censorship
-    PerArm(observe=(0.5, 1.0))
     """
     asked = {name: value for name, value in locals().items() if name != "log"}
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")

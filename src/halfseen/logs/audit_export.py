@@ -40,6 +40,9 @@ def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
         "share": found.share,
         "effective_rows": float(found.effective_rows.sum()),
         "left_out": None if found.left_out is None else found.left_out.to_dict(),
+        "period": None
+        if found.period is None
+        else {"first": found.period[0], "last": found.period[1], "dated": found.dated},
         "answers": list(found.answers),
         "effective_dimension": {
             "value": whole.value,
@@ -143,10 +146,20 @@ def rates_table(found: Audit, places: list[int] | None = None) -> Table:
 
 def shown_rates(found: Audit, most: int) -> Table:
     """Return the arms that cost most, in the columns that fit on a screen."""
-    keep = ("arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more")
+    keep = ["arm", "rows", "seen", "rate", "low", "high", "contributes", "worth of 1% more"]
     rates = rates_table(found, found.costliest(most))
+    if found.columns.reward is not None:
+        keep.insert(6, "mean reward")
     places = [rates.columns.index(name) for name in keep]
-    return Table(keep, tuple(tuple(row[i] for i in places) for row in rates.rows))
+    titles = tuple("mean" if name == "mean reward" else name for name in keep)  # for 80 columns
+    return Table(titles, tuple(tuple(row[i] for i in places) for row in rates.rows))
+
+
+def left_to_show(found: Audit, most: int) -> list[str]:
+    """Return a sentence on the arms that `shown_rates` leaves out, if there are any."""
+    arms = len(found.arms)
+    said = f"The {most} arms of {arms:,} that cost most; .rates has all."
+    return [said] if arms > most else []
 
 
 @lru_cache

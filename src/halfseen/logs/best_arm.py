@@ -22,6 +22,7 @@ FURTHEST = 1e4  # a log this many times longer counts as never
 STEPS = 300
 RHO = 10.0
 CLOSEST = 2000  # arms that are compared with the leader individually
+RARE = 1000  # rewards of an arm that would hold the rare ones which decide its mean
 ENOUGH = 10  # rewards of an arm that show how much they vary
 BETA_RHO = 2.0 / math.pi  # rho at which the normal mixture matches Jeffreys' beta prior
 
@@ -140,7 +141,7 @@ def best_arm(counts: Counts, *, level: float = 0.95, designed: bool = False) -> 
     Unless the log was designed, the rule is `halfseen.theory.winner`'s "either": evidence or
     confidence sequences, valid at every round at once. Except for evidence from rewards of 0 or 1,
     which is exact, nothing is shown of an arm with fewer than 10 rewards: they do not show how much
-    they vary.
+    they vary. One with fewer than 1,000 is taken to vary at least as much as all arms together.
     """
     level = checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")
     known = ~np.isnan(counts.mean)
@@ -160,7 +161,7 @@ def best_arm(counts: Counts, *, level: float = 0.95, designed: bool = False) -> 
     found = replace(found, probability=mean_beliefs(arms).probability_best(leader))
     if len(leaders) > 1:
         return replace(found, open=names)
-    errors = spreads(arms) / np.sqrt(arms.seen)
+    errors = spreads(arms, RARE) / np.sqrt(arms.seen)
     distance = (top - arms.mean) / np.maximum(np.hypot(errors, errors[leader]), 1e-300)
     distance[leader] = -1.0
     near = np.argsort(distance, kind="stable")[:CLOSEST]  # the leader first
@@ -181,7 +182,7 @@ def _told_anytime(arms: Counts, level: float, of: int) -> Any:
     They are the closest of `of` arms, and what is asked of each is what all of these ask.
     """
     level = 1.0 - (1.0 - level) * (len(arms) - 1) / (of - 1)
-    spread = spreads(arms)
+    spread = spreads(arms, RARE)
     if not arms.binary and spread.max() == 0.0:
         return np.arange(len(arms)) == 0
     law: dict[str, Any] = (
@@ -206,7 +207,7 @@ def _with_enough(told: NDArray[np.bool_], arms: Counts) -> NDArray[np.bool_]:
 def _told_fixed(arms: Counts, level: float, of: int) -> Any:
     from scipy.special import stdtrit
 
-    squares = spreads(arms) ** 2 / arms.seen
+    squares = spreads(arms, RARE) ** 2 / arms.seen
     both = squares + squares[0]
     each = squares**2 / np.maximum(arms.seen - 1.0, 1.0)
     freedom = both**2 / np.maximum(each + each[0], 1e-300)  # Welch's
@@ -224,7 +225,7 @@ def _more_decisions(
     """
     from scipy.special import ndtri
 
-    spread, n = spreads(arms)[[leader, rival]], arms.seen[[leader, rival]].astype(float)
+    spread, n = spreads(arms, RARE)[[leader, rival]], arms.seen[[leader, rival]].astype(float)
     gap = float(arms.mean[leader] - arms.mean[rival])
     error = math.sqrt(float((spread**2 / n).sum()))
     rng = np.random.default_rng(0)

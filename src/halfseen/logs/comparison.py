@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,10 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.errors import InvalidInput, StorageError
+from halfseen.logs.option_names import option
 from halfseen.logs.sentences import shortened
-from halfseen.tables import Z95, listed
+from halfseen.logs.time_bins import moment_in_words
+from halfseen.tables import Z95, listed, percent
 
 if TYPE_CHECKING:
     from halfseen.logs.audit import Audit
@@ -64,6 +67,11 @@ class Comparison(Shown):
         The chance that anything is reported if nothing changed.
     same
         True if both audits have the same counts and means of every arm.
+    overlap
+        The first and the last moment that lie in the periods of both audits; None if none is known
+        to.
+    dated
+        Whether these are seconds since 1970.
     """
 
     rates: tuple[RateChange, ...]
@@ -73,6 +81,8 @@ class Comparison(Shown):
     tested: int
     level: float = CHANCE
     same: bool = False
+    overlap: tuple[float, float] | None = None
+    dated: bool = False
 
     @property
     def changes(self) -> int:
@@ -83,7 +93,7 @@ class Comparison(Shown):
     @property
     def findings(self) -> tuple[str, ...]:
         """What changed, in sentences."""
-        words = []
+        words = [] if self.overlap is None else [self._overlapping(self.overlap)]
         for change in self.rates[:SHOWN]:
             name = "all arms together" if change.arm is None else shortened(change.arm)
             words.append(
@@ -95,21 +105,29 @@ class Comparison(Shown):
             words.append(f"The factor went from {self.factor[0]:.3g} to {self.factor[1]:.3g}.")
         words += [f"New: {listed(self.new)}."] if self.new else []
         words += [f"Gone: {listed(self.vanished)}."] if self.vanished else []
-        if not words:
-            words = ["Nothing changed beyond chance."]
+        if not self.changes:
+            words.append("Nothing changed beyond chance.")
         if self.new is None:
             words.append("The earlier audit does not list all arms, so new ones cannot be told.")
         if self.same:
             words.append("Every arm has the same counts and mean: these seem to be the same rows.")
         return tuple(words)
 
+    def _overlapping(self, ends: tuple[float, float]) -> str:
+        first, last = (moment_in_words(end, self.dated) for end in ends)
+        start = after(ends[1], self.dated)
+        return (
+            f"Both audits have decisions from {first} to {last}: if they are the same ones, what is"
+            f" said of chance here is wrong. Then audit the new part ({option('since', start)})."
+        )
+
     @property
     def how(self) -> str:
         """How it was found out, and what it assumes."""
         return (
             f"{self.tested:,} rates and factors were compared; if nothing changed, one is named"
-            f" here with a probability of at most {self.level:.1%}. Both audits must be of"
-            " different rows: of a log that grows, audit the new part (`--since`)."
+            f" here with a probability of at most {percent(self.level)}. Both audits must be of"
+            f" different rows: of a log that grows, audit the new part ({option('since')})."
         )
 
     def __str__(self) -> str:
@@ -127,10 +145,11 @@ class Comparison(Shown):
             "tested": self.tested,
             "level": self.level,
             "same_rows": self.same,
+            "overlap": None if self.overlap is None else list(self.overlap),
         }
 
 
-def compare(found: Audit, before: Any) -> Comparison:
+def compare(found: Audit, before: Any, *, level: float = CHANCE) -> Comparison:
     """Return what changed since an earlier audit.
 
     Parameters
@@ -139,6 +158,8 @@ def compare(found: Audit, before: Any) -> Comparison:
         The audit of now.
     before
         An earlier one: what `Audit.to_dict` returned, or the path of a file that holds it.
+    level
+        The chance that anything is reported if nothing changed.
 
     Returns
     -------
@@ -189,17 +210,40 @@ def compare(found: Audit, before: Any) -> Comparison:
     changed = [
         RateChange(row[0], row[2] / row[1], row[4] / row[3], float(chance))
         for row, chance in zip(tested, chances, strict=True)
-        if chance < CHANCE / number
+        if chance < level / number
     ]
     complete = len(then) == arms
     return Comparison(
         rates=tuple(sorted(changed, key=lambda change: change.chance)),
         new=tuple(name for name in found.arms if name not in then) if complete else None,
         vanished=tuple(name for name in then if name not in place) if complete else None,
-        factor=_factor_change(found.headline_dimension, ends, CHANCE / number),
+        factor=_factor_change(found.headline_dimension, ends, level / number),
         tested=number,
+        level=level,
+        overlap=_overlap(found, old.get("period")),
+        dated=found.dated,
         same=_same_rows(found, old["rates"], arms),
     )
+
+
+def after(time: float, dated: bool) -> str:
+    """Write a moment just after another as the option takes it: that counts the first moment.
+
+    >>> after(86400.5, True), after(900.0, False), after(0.5, False)
+    ('1970-01-02 00:00:01', '901', '0.5000000000000001')
+    """
+    if dated:
+        return f"{datetime.fromtimestamp(math.floor(time) + 1, UTC):%Y-%m-%d %H:%M:%S}"
+    return f"{time + 1:.0f}" if time == round(time) else repr(math.nextafter(time, math.inf))
+
+
+def _overlap(found: Audit, before: Any) -> tuple[float, float] | None:
+    """Return the moments that lie in the periods of both audits, or None."""
+    if found.period is None or not isinstance(before, dict) or before["dated"] != found.dated:
+        return None
+    first = max(found.period[0], float(before["first"]))
+    last = min(found.period[1], float(before["last"]))
+    return (first, last) if first <= last else None
 
 
 def options_as_dict(asked: dict[str, Any]) -> dict[str, Any] | None:
@@ -253,7 +297,7 @@ def _check_window(found: Audit, before: Any) -> None:
             "compare",
             "must have rates within the same window, as rewards still come after it",
             f"{then:.3g} {before['unit']} then and {window:.3g} now",
-            "Audit both logs with the same `--window`.",
+            f"Audit both logs with the same {option('window')}.",
         )
 
 

@@ -14,6 +14,7 @@ from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs import reward_cells
 from halfseen.logs.columns import REAL, WHOLE, Columns, WrongType, decisions_sql
+from halfseen.logs.option_names import option
 from halfseen.logs.reward_cells import RewardCells
 from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, filter_rows
 from halfseen.logs.seen_moments import seen_moments
@@ -279,7 +280,7 @@ def _hint(log: Log, column: str) -> str:
     comma = f"regexp_full_match({cell}, '[+-]?[0-9.]*,[0-9]+')"
     found = log.query(f"SELECT count(*) AS n FROM {log.relation} WHERE {comma}")["n"][0]
     if found and log.decimal == ".":
-        return "If 0,5 means a half in them, say --decimal , (or decimal=',')."
+        return f"If 0,5 means a half in them, say {option('decimal', ',')}."
     return "Correct them, or empty them where they stand for missing."
 
 

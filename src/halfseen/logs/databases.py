@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from halfseen.errors import InvalidInput, StorageError, did_you_mean
 from halfseen.logs.log_files import TextForm, present, read_pattern
+from halfseen.logs.option_names import option
 from halfseen.logs.source import GIVE, explained, identifier, text
 from halfseen.tables import brief
 
@@ -116,7 +117,7 @@ def _attached(
     elif table in known:
         schema, chosen = known[table]
     else:
-        hint = did_you_mean(table, known, "Choose one of those with --table.")
+        hint = did_you_mean(table, known, f"Choose one of those with {option('table')}.")
         names = [short if short in known else f"{schema}.{short}" for schema, short in found]
         listed = ", ".join(brief(name, 60) for name in names[:20]) or "none"
         if table in shorts:

@@ -79,6 +79,7 @@ def examine(
         "effective_dimension": estimate_dimension(seen, rows, level=level),
         "courses": findings.courses,
         "dated": dated,
+        "period": None if decisions.bins is None else (decisions.bins.first, decisions.bins.last),
         "maturity": maturity,
         "warnings": tuple(warnings),
         "checks": findings.checks,

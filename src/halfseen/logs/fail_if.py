@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,25 @@ class Threshold:
     limit: float
 
     def crossed(self, found: Audit, compared: Comparison | None) -> str | None:
-        """Return what is wrong, or None."""
+        """Return what is wrong, or None; not wrong is what an upper end leaves open."""
+        return None if self._open(found) else self._said(found, compared)
+
+    def left_open(self, found: Audit) -> str | None:
+        """Return what cannot be told as only an upper end of the factor is known, or None."""
+        said = self._said(found, None) if self._open(found) else None
+        if said is None:
+            return None
+        most = show(found.headline_dimension.factor)
+        return (
+            f"factor is at most {most}, as rewards outlast the log: whether it is {self.sign}"
+            f" {show(self.limit)} cannot be told, so it does not count. Use factor_high to fail on"
+            " what is possible, factor_low on what is certain."
+        )
+
+    def _open(self, found: Audit) -> bool:
+        return found.upper_end and self.measure == "factor" and self.sign in (">", ">=")
+
+    def _said(self, found: Audit, compared: Comparison | None) -> str | None:
         if self.measure == CHANGES:
             value = math.nan if compared is None else float(compared.changes)
         else:
@@ -100,12 +118,18 @@ def read_threshold(text: str, compared: bool) -> Threshold:
 
 
 def crossed_by(
-    limits: list[Threshold], audits: dict[str, Audit], compared: Comparison | None = None
-) -> list[str]:
-    """Return what is wrong with each audit, after its name."""
-    return [
-        f"{name}: {said}" if name else said
-        for name, found in audits.items()
-        for limit in limits
-        if (said := limit.crossed(found, compared))
-    ]
+    limits: list[Threshold],
+    audits: dict[str, Audit],
+    compared: Mapping[str, Comparison] | None = None,
+) -> tuple[list[str], list[str]]:
+    """Return what is wrong with each audit, and what cannot be told, after its name."""
+    wrong, untold = [], []
+    for name, found in audits.items():
+        start = f"{name}: " if name else ""
+        changes = None if compared is None else compared.get(name)
+        for limit in limits:
+            if said := limit.crossed(found, changes):
+                wrong.append(f"{start}{said}")
+            if said := limit.left_open(found):
+                untold.append(f"{start}{said}")
+    return wrong, untold

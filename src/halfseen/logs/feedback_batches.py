@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from halfseen.logs.counts import Decisions
+from halfseen.logs.option_names import option
 
 MOMENTS = 12  # at most so many moments of feedback are batches
 PRECISION = 1e-6  # of the log's length: moments closer than that are the same
@@ -46,5 +47,5 @@ def batches_in_words(decisions: Decisions) -> str | None:
         return words
     return (
         f"{words} {young:,} decisions were made after the last of these moments and count as not"
-        " seen: leave them out with --until."
+        f" seen: leave them out with {option('until')}."
     )

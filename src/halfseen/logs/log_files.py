@@ -6,11 +6,12 @@ import gzip
 import re
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halfseen.errors import InvalidInput, StorageError, shorten
+from halfseen.logs.encodings import NATIVE, as_utf8
 from halfseen.logs.packed_files import GZIP, ZSTD, check_whole
 from halfseen.logs.server_errors import without_password
 from halfseen.logs.source import GIVE, JSON_AS_TEXT, one_of_each, several, text
@@ -63,12 +64,12 @@ def read_files(
     if name == "-":
         path = _kept_input(folder)
         check_whole(path)
-        return read_pattern(str(path), form, sniff_ending(path, connection))
+        return _read_text(connection, str(path), form, folder, sniff_ending(path, connection))
     path = Path(name)
     if _is_folder(path):
         pattern = _of_folder(path, name)
         _check_packed(connection, pattern)
-        return read_pattern(pattern, form, hive=True)
+        return _read_text(connection, pattern, form, folder, hive=True)
     ending = ""
     if not any(letter in name for letter in "*?["):
         present(path)
@@ -83,7 +84,23 @@ def read_files(
     if lowered.endswith(EXCEL):
         return _registered(connection, _excel(path, sheet)), None
     _check_packed(connection, name)
-    return read_pattern(name, form, ending)
+    return _read_text(connection, name, form, folder, ending)
+
+
+def _read_text(
+    connection: duckdb.DuckDBPyConnection,
+    pattern: str,
+    form: TextForm,
+    folder: Path,
+    ending: str = "",
+    hive: bool = False,
+) -> tuple[str, str | None]:
+    """Return SQL that reads files, those in an encoding that DuckDB does not read from copies."""
+    written = (ending or pattern.lower()).endswith((*TEXT, *JSON))
+    if written and form.encoding is not None and form.encoding not in NATIVE.values():
+        pattern = as_utf8(connection, pattern, form.encoding, folder)
+        form, ending = replace(form, encoding=None), ending.removesuffix(".gz")
+    return read_pattern(pattern, form, ending, hive)
 
 
 def _check_packed(connection: duckdb.DuckDBPyConnection, pattern: str) -> None:

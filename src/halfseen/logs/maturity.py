@@ -14,6 +14,7 @@ from halfseen.errors import InvalidInput
 from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayEstimate, count_delays, find_ends, kaplan_meier
 from halfseen.logs.group_sums import sum_by
+from halfseen.logs.option_names import option
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import DAY, duration_in_words, moment_in_words
 from halfseen.logs.warnings.log_warning import LogWarning
@@ -175,7 +176,7 @@ class Maturity(Shown, ByValue):
                 "They are left out of every rate. Of the rows that are left"
                 f" {percent(kept)} were seen, of all rows {percent(whole)}"
                 + (": no rate and no factor here speaks for this log." if biased else "."),
-                "Fill in the times, or audit without `--feedback-time`.",
+                f"Fill in the times, or audit without {option('feedback_time')}.",
                 {"seen": self.undated, "not_seen": self.untimed, "rows": int(rows)},
                 voids=biased,
             ),

@@ -21,6 +21,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown, Tabular
 from halfseen.equality import ByValue
 from halfseen.logs.seen_rewards import SeenRewards
+from halfseen.logs.values_unseen import enough_rewards, with_values_unseen
 from halfseen.tables import Table, show, table
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class MeanBounds(Tabular, ByValue):
         The smallest and the largest mean the model allows.
     low_error, high_error
         Their standard errors.
+    enough
+        Whether every arm has enough rewards for its errors to be trusted: 50, or 10 where all
+        rewards of the log have one of two values.
     """
 
     gamma: float
@@ -53,6 +57,7 @@ class MeanBounds(Tabular, ByValue):
     high: Vector
     low_error: Vector
     high_error: Vector
+    enough: bool = True
 
     @property
     def safe(self) -> str:
@@ -85,8 +90,8 @@ class MeanBounds(Tabular, ByValue):
         Parameters
         ----------
         level
-            Confidence level of all comparisons with it at once. An arm whose rewards do not vary
-            cannot be compared.
+            Confidence level of all comparisons with it at once. An arm with few rewards cannot be
+            compared.
         """
         from scipy.special import ndtri
 
@@ -96,7 +101,7 @@ class MeanBounds(Tabular, ByValue):
         needed = ndtri(1.0 - (1.0 - level) / (2.0 * (len(self.names) - 1)))
         error = np.hypot(self.low_error, self.low_error[best])
         told = self.low[best] - self.low > needed * error
-        return bool(self.low_error.min() > 0.0 and np.delete(told, best).all())
+        return bool(self.enough and np.delete(told, best).all())
 
     def widened(self, level: float = 0.95) -> MeanBounds:
         """Return bounds that hold for all arms at once, sampling error included.
@@ -247,12 +252,23 @@ def mean_bounds(
         low, high = np.full(len(rewards), least), np.full(len(rewards), most)
     else:
         low, high = expectile_bounds(rewards, gamma)
+    low_end, low_error = _end(rewards, low, 1.0 / gamma)
+    high_end, high_error = _end(rewards, high, gamma)
+    more = with_values_unseen(rewards)
+    if more is not None:
+        if math.isfinite(gamma):
+            low, high = expectile_bounds(more, gamma)
+        low_error = np.maximum(low_error, _end(more, low, 1.0 / gamma)[1])
+        high_error = np.maximum(high_error, _end(more, high, gamma)[1])
+    ends = low_end, high_end, low_error, high_error
+    return MeanBounds(gamma, rewards.names, *ends, enough=bool(enough_rewards(rewards).all()))
+
+
+def _end(rewards: SeenRewards, edge: Vector, weight: float) -> tuple[Vector, Vector]:
+    """Return a bound of every arm's mean and its error; `edge` is the mean of the missing."""
     seen = rewards.seen / rewards.rows
-    ends, errors = [], []
-    for edge, weight in ((low, 1.0 / gamma), (high, gamma)):
-        ends.append(seen * rewards.mean + (1.0 - seen) * edge)
-        errors.append(_error(rewards, edge, ends[-1], weight))
-    return MeanBounds(gamma, rewards.names, ends[0], ends[1], errors[0], errors[1])
+    bound = seen * rewards.mean + (1.0 - seen) * edge
+    return bound, _error(rewards, edge, bound, weight)
 
 
 def _error(rewards: SeenRewards, edge: Vector, bound: Vector, weight: float) -> Vector:

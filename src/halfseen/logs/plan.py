@@ -12,14 +12,15 @@ import numpy as np
 from halfseen import checks
 from halfseen.censorship import PerArm
 from halfseen.checks import Vector
-from halfseen.display import Shown, Tabular
+from halfseen.display import Tabular
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
+from halfseen.logs.forecast import Forecast, loss_curve
 from halfseen.logs.futures import Futures, follow
 from halfseen.logs.goal import Goal, checked_goal
 from halfseen.policies import UCB, Policy
 from halfseen.studies.study import EVERYTHING_SEEN
-from halfseen.tables import Table, listed, percent, show, table
+from halfseen.tables import Table, listed, table, with_error
 from halfseen.theory import regret_bounds
 from halfseen.theory.along_a_run import bounded_policies
 
@@ -28,49 +29,9 @@ if TYPE_CHECKING:
 
 FUTURES, FEWEST = 200, 50
 ROUNDS = 4e8  # rounds simulated in each world at most, unless 50 futures need more
-DRAWN = 50  # points of a plotted curve
+SURE = 3.0  # standard errors beyond which two worlds differ
 YOURS = "your feedback"
 LAWS = {"gaussian": "normal rewards", "bernoulli": "rewards of 0 or 1"}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Forecast(Shown, ByValue):
-    """What is expected in one world.
-
-    Attributes
-    ----------
-    name
-        The world.
-    days
-        The day on which the goal is met, one number per future; infinite if it is not.
-    regret
-        Reward lost over the whole plan, one number per future.
-    bound
-        What that loss cannot exceed on average; None where nothing is proved or means are drawn.
-    curve
-        Reward lost per day: the day, and quantiles 10%, 50% and 90% over futures.
-    """
-
-    name: str
-    days: Vector
-    regret: Vector
-    bound: float | None
-    curve: Vector
-
-    def _headline(self) -> str:
-        days = ((share, self.quantile(share)) for share in (0.1, 0.5, 0.9))
-        met = "".join(f"{share:.0%} by day {day:,.0f}, " for share, day in days if day < math.inf)
-        lost = show(float(self.regret.mean()))
-        return f"{self.name}: {met}{percent(self.never)} not; {lost} lost on average"
-
-    def quantile(self, share: float) -> float:
-        """Return by which day that share of futures meets the goal; infinite if it never does."""
-        return float(np.quantile(self.days, share, method="higher"))
-
-    @property
-    def never(self) -> float:
-        """The share of futures that do not meet the goal within the plan."""
-        return float(np.isinf(self.days).mean())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -202,7 +163,8 @@ class Plan(Tabular, ByValue):
             if self.drawn
             else ""
         )
-        fewer = f" (fewer than {FUTURES}, as the plan is long)" if count < FUTURES else ""
+        cut = count < FUTURES and FUTURES * self.traffic * self.length > ROUNDS
+        fewer = f" (fewer than {FUTURES}, as the plan is long)" if cut else ""
         words = (
             f"The goal is {self.goal}. Simulated: a learner that starts from nothing,"
             f" {self.traffic:,.6g} decisions a day, {LAWS[self.reward]}, {count} futures{fewer}"
@@ -227,9 +189,21 @@ class Plan(Tabular, ByValue):
 
     @property
     def surprise(self) -> str:
-        """A sentence for the case that less feedback does better, else empty."""
-        if self.yours.regret.mean() >= self.everything.regret.mean():
+        """A sentence where less feedback loses less, or it cannot be told; else empty.
+
+        The difference is judged future by future, as both worlds of one have the same means.
+        """
+        more = self.yours.regret - self.everything.regret
+        if not more.any() or len(more) < 2:
             return ""
+        mean, error = float(more.mean()), float(more.std(ddof=1)) / math.sqrt(len(more))
+        if mean > SURE * error:
+            return ""
+        if mean >= -SURE * error:
+            return (
+                f"In {len(more):,} futures, what is lost cannot be told apart between the two"
+                f" worlds (a difference of {with_error(mean, error)}, with its standard error). "
+            )
         return (
             "With less feedback less is lost here: a best arm that is rarely seen stays"
             " interesting for longer. It is luck; where another arm is best, the same rates cost. "
@@ -352,7 +326,7 @@ def plan(
                 goal.first_day(followed),
                 followed.regret[:, -1],
                 None if bound is None else bound.smallest.value,
-                _curve(followed.regret),
+                loss_curve(followed.regret),
             )
         )
     return Plan(goal, flow, length, worlds[0], worlds[1], reward, drawn)
@@ -382,14 +356,6 @@ def _futures(means: Any, observe: Any, noise: Any, reward: str, count: int) -> t
     found = Futures(rows, rates, scale, reward)
     found.problem(0)  # says what is wrong with the means or the noise
     return replace(found, means=rows[:count], observe=rates[:count]), drawn
-
-
-def _curve(regret: Vector) -> Vector:
-    """Return reward lost per day over a few stretches of days, as quantiles over futures."""
-    days = regret.shape[1]
-    edges = np.unique(np.rint(np.geomspace(1.0, days, DRAWN)).astype(int))
-    lost = np.diff(regret[:, edges - 1], axis=1, prepend=0.0) / np.diff(edges, prepend=0)
-    return np.vstack([edges.astype(float), np.quantile(lost, [0.1, 0.5, 0.9], axis=0)])
 
 
 def _day(value: float) -> int | None:

@@ -18,11 +18,18 @@ CAPACITY = 2000  # arms that may be best and are compared
 NODES = 801
 
 
-def spreads(counts: Counts) -> Vector:
+def spreads(counts: Counts, few: int = FEW) -> Vector:
     """Return the standard deviation of every arm's rewards, never smaller than few rewards allow.
 
     Of rewards of 0 or 1 it is that of the share with half a success and half a failure added.
-    Otherwise an arm with fewer than 30 rewards has at least the spread of all arms together.
+    Otherwise an arm with fewer than `few` rewards has at least the spread of all arms together.
+
+    Parameters
+    ----------
+    counts
+        What the log says about each arm.
+    few
+        From how many rewards on an arm's own spread is believed: rare large ones may be missing.
     """
     if counts.binary:
         share = (counts.mean * counts.seen + 0.5) / (counts.seen + 1.0)
@@ -30,7 +37,7 @@ def spreads(counts: Counts) -> Vector:
     freedom = np.maximum(counts.seen - 1.0, 0.0)
     variance = np.nan_to_num(counts.variance)
     pooled = float(freedom @ variance / freedom.sum()) if freedom.sum() > 0.0 else 0.0
-    return np.sqrt(np.where(counts.seen < FEW, np.maximum(variance, pooled), variance))
+    return np.sqrt(np.where(counts.seen < few, np.maximum(variance, pooled), variance))
 
 
 @dataclass(frozen=True, eq=False)

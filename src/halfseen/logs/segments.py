@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,8 @@ from halfseen.tables import table as as_table
 if TYPE_CHECKING:
     import altair as alt
 
+    from halfseen.logs.segment_comparison import SegmentComparison
+
 MOST_SEGMENTS = 200
 
 
@@ -44,7 +46,8 @@ class SegmentedAudit(Tabular):
     whole
         The audit of all rows.
     segments
-        The audit of each segment by its name; rows without a value are the segment "(none)".
+        The audit of each segment by its name; rows without a value are the segment "(none)", or
+        "((none))" if that is a value.
     """
 
     by: str
@@ -56,10 +59,11 @@ class SegmentedAudit(Tabular):
         """One row per segment, the costliest first, after one for all rows."""
         factors = {name: found.headline_dimension.factor for name, found in self.segments.items()}
         order = sorted(factors, key=lambda name: -factors[name])
+        whole = unused("(all)", self.segments)
         return as_table(
             [
                 _record(self.by, name, found)
-                for name, found in [("(all)", self.whole), *((n, self.segments[n]) for n in order)]
+                for name, found in [(whole, self.whole), *((n, self.segments[n]) for n in order)]
             ]
         )
 
@@ -106,7 +110,7 @@ class SegmentedAudit(Tabular):
 
         return chart_of(segments_chart(self))
 
-    def report(self, folder: Path | str) -> Path:
+    def report(self, folder: Path | str, changes: SegmentComparison | None = None) -> Path:
         """Write a page with every segment, and the numbers as CSV and JSON.
 
         Parameters
@@ -114,10 +118,12 @@ class SegmentedAudit(Tabular):
         folder
             Where to write ``report.html``, ``rates.csv`` and ``audit.json``: new, empty, or
             another audit's, which is replaced.
+        changes
+            What `halfseen.logs.segment_comparison.compare_segments` returned, to show it too.
         """
         from halfseen.report.audit.segment_page import write_segments
 
-        return write_segments(self, Path(folder))
+        return write_segments(self, Path(folder), changes)
 
 
 def audit_by(
@@ -191,13 +197,25 @@ def audit_by(
             "Group them first, or keep some with `where`.",
         )
     missing = np.ma.getmaskarray(found)
+    nameless = unused("(none)", [str(name) for name in np.asarray(found)[~missing]])
     segments = {}
     for name, none in zip(np.asarray(found), missing, strict=True):
         condition = f"{value} IS NULL" if none else f"{value} = {text(str(name))}"
         found_here = examine(opened.narrowed(condition), named, **options)
-        segments["(none)" if none else str(name)] = Audit(**found_here, designed=designed)
+        segments[nameless if none else str(name)] = Audit(**found_here, designed=designed)
     whole = Audit(**examine(source, named, rows, **options), designed=designed, asked=asked)
     return SegmentedAudit(by, whole, segments)
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """Return a name in so many more brackets that no value has it.
+
+    >>> unused("(none)", ["a"]), unused("(none)", ["(none)"])
+    ('(none)', '((none))')
+    """
+    while name in taken:
+        name = f"({name})"
+    return name
 
 
 def _record(by: str, name: str, found: Audit) -> dict[str, Any]:

@@ -15,6 +15,7 @@ ASSUMPTION = (
     "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
     " Where it does, these numbers are false."
 )
+FEW = 10  # decisions that say too little
 NAMED = 40  # characters of an arm's name in a sentence
 
 
@@ -34,6 +35,11 @@ def answers(found: Audit) -> list[str]:
         )
     if found.seen == 0:
         return [first, "Nothing can be learned from this log."]
+    if found.rows < FEW:
+        return [
+            first,
+            f"{_decisions(found.rows)} too few to tell what missing feedback costs.",
+        ]
     if found.complete:
         asked = any(
             check.kind == "written-values"
@@ -49,6 +55,10 @@ def answers(found: Audit) -> list[str]:
         return [first, "Missing feedback costs you nothing."]
     where = [] if found.voided else _where(found)
     return [first, *_cost(found), *where, *along_features(found)]
+
+
+def _decisions(rows: int) -> str:
+    return "1 decision is" if rows == 1 else f"{rows:,} decisions are"
 
 
 def _cost(found: Audit) -> list[str]:
@@ -187,7 +197,7 @@ def missing_in_words(found: Audit) -> list[str]:
         risk = (
             f"; with {shortened(ends.least_regret)}, another arm is better by at most"
             f" {ends.regret:.3g} ({level_name(found.level)}, sampling error included)"
-            if bounds.low_error.min() > 0.0
+            if bounds.enough
             else ""
         )
         return [

@@ -17,6 +17,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, StorageError, did_you_mean, one_line
+from halfseen.logs.encodings import checked_encoding, other_encoding
 from halfseen.logs.server_errors import server_reason
 from halfseen.memory import memory_bytes
 from halfseen.tables import brief
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 MEMORY_BYTES = 700e6  # beyond, DuckDB works on disk
 ONCE = ("RecordBatchReader", "Scanner")  # can be read once: kept, on disk if it is long
-ENCODINGS = ("utf-8", "latin-1", "utf-16")
+NOT_ENCODED = "Invalid Input Error: File is not "  # then the encoding
 JSON_AS_TEXT = "JSON"  # stands for SQL that needs the names of the columns
 KINDS = (
     "a CSV, JSON Lines, Parquet, Feather or Excel file, a folder or a pattern of them, - for"
@@ -130,7 +131,8 @@ def open_log(
         The table of a database that has several, as ``table`` or ``schema.table``, or the sheet of
         an Excel file.
     encoding
-        Of a text file that is not UTF-8: ``"latin-1"`` or ``"utf-16"``.
+        Of a text file that is not UTF-8: ``"cp1252"``, ``"latin-1"``, ``"utf-16"`` or any other
+        that Python knows.
     decimal
         ``","`` if numbers in text are written as 0,5.
     in_order
@@ -153,7 +155,7 @@ def open_log(
                 source.connection.execute(order)
         return source
     if encoding is not None:
-        encoding = checks.one_of("encoding", encoding, ENCODINGS)
+        encoding = checked_encoding(encoding)
     decimal = checks.one_of("decimal", decimal, (".", ","))
     connection, spill = _connected()
     connection.execute(order)
@@ -253,13 +255,10 @@ def explained(name: str, on_server: bool = False) -> Iterator[None]:
         if on_server:
             reason = server_reason(said, name)
             raise StorageError(f"Cannot read {name}: {reason}. Check the address.") from None
+        if said.startswith(NOT_ENCODED):
+            raise other_encoding(name, said.removeprefix(NOT_ENCODED).split()[0])
         if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
-            raise InvalidInput(
-                "log",
-                "must be text in UTF-8",
-                name,
-                "Say which encoding it has: --encoding latin-1 (or utf-16), or encoding='latin-1'.",
-            )
+            raise other_encoding(name, None)
         first = next((line.strip() for line in said.splitlines() if line.strip()), "unknown error")
         raise StorageError(
             f"Cannot read {brief(name, 200)}: {one_line(first[:200]).rstrip('.')}. Check that the"

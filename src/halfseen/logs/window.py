@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 LEARNS = ("on-arrival", "when-settled")
 FUTURES = 60
+FEW = 30  # rewards that say too little
 ROUNDS = 50_000  # decisions per future at most; longer logs are thinned
 
 
@@ -249,11 +250,25 @@ def feedback_window(
         unit="days" if dated else f"units of {time}",
         left_out=decisions.left_out,
         never_seen=never_seen,
-        objection=objection(decisions, maturity, waits, scale),
+        objection=_too_little(decisions) or objection(decisions, maturity, waits, scale),
     )
     if found.objection:
         return found
     return _simulated(found, decisions, maturity, waits, futures, seed)
+
+
+def _too_little(decisions: Decisions) -> str:
+    """Return why a log cannot tell anything about waits, empty if it may."""
+    seen = decisions.counts.seen
+    if len(seen) < 2:
+        return (
+            "Rewards of one arm only were seen: a learner has nothing to choose, and any wait loses"
+            " as much as another."
+        )
+    if seen.sum() < FEW:
+        said = "reward was" if seen.sum() == 1 else "rewards were"
+        return f"Only {int(seen.sum())} {said} seen: too few to say how long to wait."
+    return ""
 
 
 def _seen_arms(decisions: Decisions) -> tuple[Decisions, tuple[str, ...]]:

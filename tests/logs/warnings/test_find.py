@@ -59,6 +59,7 @@ def test_a_clean_log_has_no_warning_and_says_what_was_looked_for(clean):
         "drift": "not found",
         "weekly": "cannot be looked for",
         "depends-on-context": "not found",
+        "duplicates": "not found",
     }
     text = str(found)
     assert "Looked for and not found:\n  values written for missing ones" in text

@@ -50,7 +50,7 @@ def test_what_is_needed_is_said():
     found = late(frame, roles)
     assert (found.state, found.detail) == (
         "cannot be looked for",
-        "name the column with --feedback-time",
+        "name the column with feedback_time=",
     )
 
 
@@ -69,6 +69,6 @@ def test_the_hour_of_the_day_is_named_as_another_cause_and_its_context_settles_i
     frame, roles = nights_are_slow_and_low()
     warning = late(frame, roles).warning
     assert "An hour of the day that moves both reward and delay looks the same." in warning.effect
-    assert warning.remedy.endswith("add a column with the hour and name it with --context.")
+    assert warning.remedy.endswith("add a column with the hour and name it with context=.")
     named = findings(frame, {**roles, "context": "context"})
     assert [w.kind for w in named.warnings] == []

@@ -6,7 +6,8 @@ import pytest
 
 from halfseen import audit
 from halfseen.logs.warnings.off_scale_values import off_scale
-from halfseen.logs.warnings.written_values import mean_among_whole_numbers, rewards_of
+from halfseen.logs.warnings.sampled_rewards import rewards_of
+from halfseen.logs.warnings.written_values import mean_among_whole_numbers
 
 N = 2000
 

@@ -151,3 +151,30 @@ def test_rewards_met_on_the_way_are_a_fair_sample(fine, monkeypatch):
     assert 150 < len(rewards.reward) < 350
     assert rewards.reward.mean() == pytest.approx(0.3, abs=0.12)
     assert rewards.arm.max() == 4
+
+
+def state(frame, **columns):
+    checks = audit(frame, action="a", reward="r", **columns).checks
+    return next((c.state, c.detail) for c in checks if c.kind == "duplicates")
+
+
+def test_where_duplicates_cannot_be_told_it_says_what_would_allow_it():
+    rng = np.random.default_rng(0)
+    rows = 400
+    frame = pd.DataFrame(
+        {
+            "a": rng.integers(0, 2, rows),
+            "r": rng.integers(0, 2, rows),
+            "u": rng.integers(0, 300, rows),
+            "t": np.arange(rows),
+            "i": np.arange(rows),
+        }
+    )
+    twice = pd.concat([frame, frame])[["a", "r", "u", "t", "i"]]
+    assert state(frame[["a", "r"]])[0] == "cannot be looked for"
+    found, why = state(twice[["a", "r", "u"]], unit="u")
+    assert found == "cannot be looked for"
+    assert why.startswith("outcomes have few values")
+    assert "with id=, or exact times with time=" in why
+    assert state(frame, unit="u", time="t")[0] == state(frame, id="i")[0] == "not found"
+    assert state(twice, id="i")[0] == state(twice, unit="u", time="t")[0] == "found"

@@ -138,7 +138,7 @@ def test_without_times_the_warning_says_what_else_looks_the_same():
     warnings = {w.kind: w for w in findings(log, OFFERS).warnings}
     effect = warnings["units-tied"].effect
     assert "A user whose rows stop after an answer looks the same" in effect
-    assert warnings["units-tied"].remedy.startswith("Name --time if there is one.")
+    assert warnings["units-tied"].remedy.startswith("Name time= if there is one.")
 
 
 def test_the_mean_quoted_is_the_mean_of_the_audit():

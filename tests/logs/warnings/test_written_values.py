@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 from halfseen import audit
-from halfseen.logs.warnings.written_values import (
-    negative_at_the_edge,
-    repeated_value,
-    rewards_of,
-    sentinel,
-    zeros_at_the_edge,
-)
+from halfseen.logs.warnings.far_values import negative_at_the_edge, sentinel
+from halfseen.logs.warnings.sampled_rewards import rewards_of
+from halfseen.logs.warnings.written_values import repeated_value, zeros_at_the_edge
 
 N = 4000
 
@@ -152,6 +148,53 @@ def test_a_code_far_from_all_rewards_voids_the_numbers():
     warning = sentinel(rewards_of(np.zeros(N), gone_to(-999.0, rng)))
     assert "far from every other value" in warning.finding
     assert warning.voids
+
+
+@pytest.mark.parametrize("code", [99, 999, 9999, -99, -999, 2.0**31 - 1])
+@pytest.mark.parametrize("share", [0.003, 0.3])
+def test_a_code_beside_0_and_1_or_a_rare_one_is_found(code, share):
+    rng = np.random.default_rng(0)
+    scales = [[0, 1], [-1, 1], [1, 2, 3, 4, 5], rng.normal(size=N), rng.poisson(2, N)]
+    for values in scales:
+        reward = np.where(rng.random(N) < share, code, rng.choice(values, N))
+        warning = sentinel(rewards_of(np.zeros(N), reward))
+        assert warning.voids, values
+        assert warning.facts["value"] == code
+    assert f"{100 * warning.facts['share']:.2g}% of the rewards" in warning.finding
+
+
+def test_two_codes_at_once_are_both_named():
+    rng = np.random.default_rng(0)
+    reward = rng.choice([0, 1, 999, -999], N, p=[0.5, 0.4, 0.06, 0.04])
+    warning = sentinel(rewards_of(np.zeros(N), reward * 1.0))
+    assert "are -999 or 999, far from" in warning.finding
+    assert warning.facts["share"] == (abs(reward) > 1).mean()
+
+
+CLEAN = {
+    "0 or 99": lambda r, n: r.choice([0, 99], n),
+    "0, 9, 99, 999": lambda r, n: r.choice([0, 9, 99, 999], n, p=[0.9, 0.05, 0.03, 0.02]),
+    "0, 5, 999": lambda r, n: r.choice([0, 5, 999], n, p=[0.9, 0.08, 0.02]),
+    "9.99 and 99.99": lambda r, n: r.choice([0, 4.99, 9.99, 99.99], n, p=[0.9, 0.05, 0.03, 0.02]),
+    "lognormal, very skewed": lambda r, n: r.lognormal(3, 2.5, n).round(2),
+    "Zipf": lambda r, n: r.zipf(1.8, n),
+    "Zipf, very skewed": lambda r, n: r.zipf(1.3, n),
+    "Pareto, in tens": lambda r, n: (r.pareto(1, n) * 10).round(-1),
+    "Cauchy, whole": lambda r, n: r.standard_cauchy(n).round(),
+    "clipped at 99": lambda r, n: np.minimum(r.lognormal(3, 1, n).round(), 99),
+    "stars and halves": lambda r, n: r.integers(1, 11, n) / 2,
+    "sales, mostly 0": lambda r, n: r.lognormal(3, 1, n).round(2) * (r.random(n) < 0.05),
+    "a lottery": lambda r, n: r.choice([0, 1, 5, 50, 1e4], n, p=[0.8, 0.1, 0.08, 0.015, 0.005]),
+    "refunds": lambda r, n: r.choice([0, 19.99, -19.99], n, p=[0.9, 0.08, 0.02]),
+}
+
+
+@pytest.mark.parametrize("kind", CLEAN)
+def test_clean_rewards_hold_no_code(kind):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = (100, 1000, N)[seed % 3]
+        assert sentinel(rewards_of(np.zeros(n), np.asarray(CLEAN[kind](rng, n), float))) is None
 
 
 def gone_to(code, rng):

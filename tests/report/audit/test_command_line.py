@@ -10,6 +10,7 @@ import pytest
 from cli.test_cli_theory import run
 
 from halfseen import audit
+from halfseen.logs.option_names import in_command, options_written
 from halfseen.report.audit.command_line import command_line
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
@@ -22,7 +23,8 @@ def test_the_command_of_a_page_makes_the_page_again(monkeypatch, capsys, tmp_pat
     lines += [f"a;;{i};x" for i in range(60, 80)]
     log.write_text("offer;sold;day;land\n" + "\n".join(lines) + "\n")
     options = {"where": "land = 'x'", "since": "3", "until": "75", "drop_arms": ("c",)}
-    found = audit(log, action="offer", reward="sold", time="day", decimal=",", **options)
+    with options_written(in_command):
+        found = audit(log, action="offer", reward="sold", time="day", decimal=",", **options)
     page = found.report(tmp_path / "first").read_text()
     command = command_line(found, tmp_path / "second", {"traffic": None, "imputations": False})
     assert "halfseen audit" in page

@@ -91,7 +91,7 @@ def test_what_waits_and_what_was_looked_for_is_on_the_page(tmp_path):
         'data-chart="audit-delays"',
         "What was looked for",
         "cannot be looked for",
-        "Name the column with --unit.",
+        "Name the column with unit=.",
         "appears by chance in about 1 of 1,000 logs",
     ):
         assert words in text

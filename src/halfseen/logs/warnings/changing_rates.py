@@ -13,6 +13,7 @@ from halfseen.logs.drift import Course, Whole
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.mature_rows import delay_looks_the_same, mature_sql, within
 from halfseen.logs.maturity import Maturity
+from halfseen.logs.option_names import option
 from halfseen.logs.time_bins import DAY, WEEKDAYS, moment_in_words
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.logs.warnings.tied_units import Entries, tie
@@ -83,7 +84,7 @@ def look_at_changes(
 ) -> Check:
     """Look for changes of the rate at a fixed mix of arms."""
     if decisions.columns.time is None:
-        return unknown("drift", DRIFT, "name the column with --time")
+        return unknown("drift", DRIFT, f"name the column with {option('time')}")
     tested = [course for course in courses if course.p is not None]
     if not tested:
         return unknown("drift", DRIFT, "too few rows")
@@ -122,23 +123,22 @@ def _fall(course: Course, dated: bool) -> LogWarning:
     while falls > 1 and course.levels[falls - 1] < course.levels[falls - 2]:
         falls -= 1  # consecutive steps down count as one fall
     place = course.changes[falls - 1]
-    since, option = course.moment(place, dated), _option(course, place, dated)
+    since, start = course.moment(place, dated), _start(course, place, dated)
     return LogWarning(
         "falls-at-end",
         "The share seen falls towards the end of the log, from"
         f" {course.levels[falls - 1]:.0%} to {course.levels[-1]:.0%} since {since}.",
         "Two things look like this and the log cannot tell them apart: rewards of recent rows are"
         " still on their way, or fewer come.",
-        "If they take time, name --feedback-time, or leave young rows out"
-        f" (--until {option}). If not, audit the time since (--since {option}).",
+        f"If they take time, name {option('feedback_time')}, or leave young rows out"
+        f" ({option('until', start)}). If not, audit the time since ({option('since', start)}).",
         _facts(course, course.p),
     )
 
 
-def _option(course: Course, place: int, dated: bool) -> str:
-    """Write where a slice of time begins as an option of the command takes it."""
-    moment = course.moment(place, dated) if dated else f"{course.starts[place]:.15g}"
-    return f'"{moment}"' if " " in moment else moment
+def _start(course: Course, place: int, dated: bool) -> str:
+    """Write where a slice of time begins as an option takes it."""
+    return course.moment(place, dated) if dated else f"{course.starts[place]:.15g}"
 
 
 def _change(
@@ -153,7 +153,7 @@ def _change(
     age = within(maturity)
     said = [f"The share seen{age} of {many} changed: {listed(names)}."] if arms else []
     last = whole or arms[0]
-    since = _option(last, last.changes[-1], dated)
+    since = _start(last, last.changes[-1], dated)
     if whole is not None:
         said.insert(
             0,
@@ -167,7 +167,7 @@ def _change(
         "The rates here are averages over time, and what comes next is more like the last ones."
         + delay_looks_the_same(maturity, "Times")
         + (f" Also, {lately}." if lately else ""),
-        f"For what comes next, audit the time since (--since {since}).",
+        f"For what comes next, audit the time since ({option('since', since)}).",
         _facts(whole, last.p) | {"arms": names},
     )
 
@@ -221,7 +221,9 @@ def look_at_zeros(cube: Binned | None, decisions: Decisions, inflation: float) -
     from scipy.special import ndtr
 
     if decisions.columns.reward is None or cube is None or decisions.bins is None:
-        return unknown("zeros-follow", ZEROS, "name the columns with --reward and --time")
+        return unknown(
+            "zeros-follow", ZEROS, f"name the columns with {option('reward')} and {option('time')}"
+        )
     bins = decisions.bins
     if 0 < bins.days < LEAST_DAYS:
         return unknown("zeros-follow", ZEROS, "too few days")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from halfseen.logs.counts import Counts, Decisions
+from halfseen.logs.option_names import option
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, unknown
-from halfseen.logs.warnings.written_values import Rewards
+from halfseen.logs.warnings.sampled_rewards import Rewards
 from halfseen.tables import brief, listed, percent, show
 from halfseen.theory.events import clopper_pearson
 
@@ -65,7 +66,8 @@ def _warning(arms: Counts, others: Counts, rewards: Rewards) -> LogWarning:
         f" what happened written for {it}?",
         f"If so, empty means 0 there, {own} mean is far too high and no comparison with {it} means"
         " anything.",
-        f"Then write the zeros of these decisions too, or leave the arm{plural} out (--drop-arms).",
+        f"Then write the zeros of these decisions too, or leave the arm{plural} out"
+        f" ({option('drop_arms')}).",
         {"arms": list(arms.names[:NAMED]), "values": values[:NAMED], "rate": rate},
     )
 

@@ -10,6 +10,7 @@ from halfseen.checks import Vector
 from halfseen.logs.counts import Decisions
 from halfseen.logs.mature_rows import delay_looks_the_same, mature_sql, within
 from halfseen.logs.maturity import Maturity
+from halfseen.logs.option_names import option
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.tables import brief
 
@@ -54,7 +55,9 @@ def look_at_contexts(decisions: Decisions, maturity: Maturity | None, inflation:
     from scipy.special import chdtrc
 
     if decisions.columns.context is None:
-        return unknown("depends-on-context", LOOKED_FOR, "name the column with --context")
+        return unknown(
+            "depends-on-context", LOOKED_FOR, f"name the column with {option('context')}"
+        )
     found = decisions.log.query(
         "SELECT sum(n) AS n, sum(k) AS k, sum(k * k / n) AS squares, count(*) AS groups,"
         " sum(1 / n) AS inverse FROM (SELECT action, context, CAST(count(*) AS DOUBLE) AS n,"

@@ -21,8 +21,9 @@ from halfseen.logs.warnings.hidden_rewards import look_at_hidden
 from halfseen.logs.warnings.late_rewards import look_at_delays
 from halfseen.logs.warnings.log_warning import Check, LogWarning
 from halfseen.logs.warnings.repeated_rows import look_for_repeats
+from halfseen.logs.warnings.sampled_rewards import sample_rewards
 from halfseen.logs.warnings.tied_units import look_at_units
-from halfseen.logs.warnings.written_values import look_at_values, sample_rewards
+from halfseen.logs.warnings.written_values import look_at_values
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findin
     """
     counts = decisions.counts
     repeats, rewards = look_for_repeats(decisions)
-    inflation = 1.0 + 2.0 * max((float(w.facts["share"]) for w in repeats), default=0.0)
+    twice = repeats.warning
+    inflation = 1.0 + 2.0 * (0.0 if twice is None else float(twice.facts["share"]))
     rewards = rewards or sample_rewards(decisions)
     cube = count_over_time(decisions, maturity)
     waited = wait_until_complete(decisions, maturity)
@@ -73,6 +75,7 @@ def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findin
         look_at_changes(courses, decisions, maturity, dated),
         look_at_weeks(older, decisions, waited, dated, inflation),
         look_at_contexts(decisions, waited, inflation),
+        repeats,
     )
     found = [check.warning for check in checks if check.warning is not None]
     values_first = [w for w in found if w is values.warning]
@@ -80,7 +83,6 @@ def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findin
         *values_first,
         *never_seen(counts),
         *(w for w in found if w is not values.warning),
-        *repeats,
         *never_chosen(counts),
         *few_rows(counts),
         *untidy(counts),

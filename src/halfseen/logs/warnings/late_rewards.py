@@ -10,6 +10,7 @@ import numpy as np
 from halfseen.logs.counts import Decisions
 from halfseen.logs.mature_rows import cut_sql
 from halfseen.logs.maturity import Maturity
+from halfseen.logs.option_names import option
 from halfseen.logs.source import filled
 from halfseen.logs.time_bins import BINS, DAY, moment_in_words
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown
@@ -59,7 +60,7 @@ def look_at_delays(
     columns, bins = decisions.columns, decisions.bins
     for field in ("reward", "time", "feedback_time"):
         if getattr(columns, field) is None:
-            said = f"name the column with --{field.replace('_', '-')}"
+            said = f"name the column with {option(field)}"
             return unknown("late-differ", LOOKED_FOR, said)
     if maturity is None or bins is None:
         return unknown("late-differ", LOOKED_FOR, "no reward has a time of feedback")
@@ -168,10 +169,10 @@ def _warning(
             f" {wait} are wrong; means of decisions before {date} are not, if all that comes has"
             " come by then."
         )
-        remedy = f"Use those (--until {date}), and never a window shorter than {wait}."
+        remedy = f"Use those ({option('until', date)}), and never a window shorter than {wait}."
     if by_day:
         effect += " An hour of the day that moves both reward and delay looks the same."
-        remedy += " If it might, add a column with the hour and name it with --context."
+        remedy += f" If it might, add a column with the hour and name it with {option('context')}."
     return LogWarning(
         "late-differ",
         f"Rewards that come late are {which}: the slowest fifth average {show(fifths[0])}, the"

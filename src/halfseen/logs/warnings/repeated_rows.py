@@ -6,10 +6,11 @@ import numpy as np
 
 from halfseen.logs.columns import is_dated, number_sql, time_sql
 from halfseen.logs.counts import Decisions
+from halfseen.logs.option_names import option
 from halfseen.logs.source import Log, filled, identifier
 from halfseen.logs.time_bins import BINS, DAY
-from halfseen.logs.warnings.log_warning import SURE, LogWarning
-from halfseen.logs.warnings.written_values import Rewards, rewards_of
+from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, unknown
+from halfseen.logs.warnings.sampled_rewards import Rewards, rewards_of
 
 SAMPLE = 300_000  # rows of a long log that are examined; of rows alike, all or none
 FAIR = 20_000  # distinct decisions among them from which their rewards are a fair sample
@@ -19,11 +20,12 @@ OF_UNITS = 30  # pairs of the same unit from which they tell how much alike its 
 USUAL = 0.05  # outcomes that agree this often by chance say nothing where units may be alike
 CROWD = 5.0  # average number of rows alike but for the outcome from which the test says nothing
 ROWS_PER_SPAN = 100
+LOOKED_FOR = "rows that are in the log twice"
 OUTCOME = ("reward", "observed", "feedback_time")
 
 
-def look_for_repeats(decisions: Decisions) -> tuple[list[LogWarning], Rewards | None]:
-    """Warn of duplicate rows; also return the rewards read, where they can be reused.
+def look_for_repeats(decisions: Decisions) -> tuple[Check, Rewards | None]:
+    """Look for duplicate rows; also return the rewards read, where they can be reused.
 
     With an id, every repeated one is a duplicate. Without an id, two decisions can be identical by
     chance. So the test takes the pairs of rows that agree in everything but the outcome, and
@@ -37,27 +39,42 @@ def look_for_repeats(decisions: Decisions) -> tuple[list[LogWarning], Rewards | 
     """
     columns = decisions.columns
     if columns.id is not None:
-        return _repeated_ids(decisions, columns.id), None
+        return _checked(_repeated_ids(decisions, columns.id)), None
     if not (columns.time or columns.unit or columns.context or columns.features):
-        return [], None
-    share, looked, rewards = _repeated_rows(decisions)
+        return unknown("duplicates", LOOKED_FOR, _tell_apart()), None
+    share, looked, why_not, rewards = _repeated_rows(decisions)
+    if why_not:
+        return unknown("duplicates", LOOKED_FOR, f"{why_not}; {_tell_apart()}"), rewards
     if share < LEAST:
-        return [], rewards
+        return _checked(None), rewards
     warning = LogWarning(
         "duplicates",
         f"{share:.2%} of the rows repeat another row in every column, many more than chance"
         " would make.",
         EFFECT,
-        "Remove them, or name a column with --id that tells decisions apart.",
+        f"Remove them, or name a column with {option('id')} that tells decisions apart.",
         {"share": share, "rows_looked_at": looked},
     )
-    return [warning], rewards
+    return _checked(warning), rewards
+
+
+def _tell_apart() -> str:
+    return (
+        f"name a column that tells decisions apart with {option('id')}, or exact times with"
+        f" {option('time')}"
+    )
+
+
+def _checked(warning: LogWarning | None) -> Check:
+    if warning is None:
+        return Check("duplicates", LOOKED_FOR, "not found", "")
+    return Check("duplicates", LOOKED_FOR, "found", warning.finding, warning=warning)
 
 
 EFFECT = "Counted twice, they make every interval too narrow and their arms too heavy."
 
 
-def _repeated_ids(decisions: Decisions, name: str) -> list[LogWarning]:
+def _repeated_ids(decisions: Decisions, name: str) -> LogWarning | None:
     log, key = decisions.log, f"hash({identifier(name)})"
     chosen = f"{identifier(name)} IS NOT NULL AND {key} & {_modulus(decisions) - 1} = 0"
     found = log.query(
@@ -67,22 +84,24 @@ def _repeated_ids(decisions: Decisions, name: str) -> list[LogWarning]:
     )
     n, ids, kinds = (int(found[column][0]) for column in ("n", "ids", "kinds"))
     if n == ids:
-        return []
+        return None
     share, differ = (n - ids) / n, kinds - ids
     also = "" if not differ else f", {differ / (n - ids):.0%} of them with other values"
-    return [
-        LogWarning(
-            "duplicates",
-            f"{n - ids:,} of {n:,} rows looked at repeat the {name} of another{also}.",
-            EFFECT,
-            f"Remove them, unless {name} may stand in several rows: then name it with --unit.",
-            {"share": share, "rows_looked_at": n, "differ": differ},
-        )
-    ]
+    return LogWarning(
+        "duplicates",
+        f"{n - ids:,} of {n:,} rows looked at repeat the {name} of another{also}.",
+        EFFECT,
+        f"Remove them, unless {name} may stand in several rows: then name it with"
+        f" {option('unit')}.",
+        {"share": share, "rows_looked_at": n, "differ": differ},
+    )
 
 
-def _repeated_rows(decisions: Decisions) -> tuple[float, int, Rewards | None]:
-    """Return the share of rows that repeat another beyond chance, rows examined, and rewards."""
+def _repeated_rows(decisions: Decisions) -> tuple[float, int, str, Rewards | None]:
+    """Return the share of rows that repeat another beyond chance, and how many were examined.
+
+    Then why it cannot be told, empty if it can, and the rewards of those rows.
+    """
     log, columns = decisions.log, decisions.columns
     roles = {name: role for role, name in vars(columns).items() if isinstance(name, str)}
     roles |= dict.fromkeys(columns.features, "features")
@@ -127,33 +146,43 @@ def _rewards(log: Log) -> Rewards | None:
     )
 
 
-def _judged(log: Log, others: bool, units: bool, timed: bool) -> tuple[float, int]:
-    """Test the rows that were sampled, which may have other columns, units and times."""
+def _judged(log: Log, others: bool, units: bool, timed: bool) -> tuple[float, int, str]:
+    """Test the rows that were sampled, which may have other columns, units and times.
+
+    Return the share of duplicates, the rows looked at, and why it cannot be told, else nothing.
+    """
     looked, kinds, alike = _pairs(log, "decided, outcome, other")
-    if looked == kinds or looked > CROWD * _pairs(log, "decided, other")[1]:
-        return 0.0, looked
+    if looked == kinds:
+        return 0.0, looked, ""
+    if looked > CROWD * _pairs(log, "decided, other")[1]:
+        return 0.0, looked, "many rows are alike in everything but the outcome"
     days = log.query("SELECT coalesce(bool_and(coarse), true) AS only FROM halfseen_rows")["only"]
     if days[0]:
-        return 0.0, looked
+        return 0.0, looked, "times in whole days do not tell decisions apart"
     excess = _excess(log, "decided, other", "outcome", alike, units, timed)
-    if others:
-        excess = min(excess, _excess(log, "decided", "outcome, other", alike, units, timed))
-    return (looked - kinds) / looked * excess, looked
+    if others and excess is not None:
+        second = _excess(log, "decided", "outcome, other", alike, units, timed)
+        excess = None if second is None else min(excess, second)
+    if excess is None:
+        return 0.0, looked, "outcomes have few values, so that different decisions look alike"
+    return (looked - kinds) / looked * excess, looked, ""
 
 
-def _excess(log: Log, decided: str, outcome: str, alike: float, units: bool, timed: bool) -> float:
+def _excess(
+    log: Log, decided: str, outcome: str, alike: float, units: bool, timed: bool
+) -> float | None:
     """Return the fraction of identical pairs of rows that chance does not explain.
 
     Of p pairs alike in what was decided a part c would be alike in the outcome if they were
     different decisions: as many as of pairs of the same arm and span that differ in the former, or
-    of the same arm and unit.
+    of the same arm and unit. None if that cannot be told, or is nearly all of them.
     """
     from scipy.special import betainc
 
     looked, kinds, pairs = _pairs(log, decided)
     near = _pairs(log, "arm, span")[2] - pairs
     if near <= 0.0:
-        return 0.0
+        return None
     chance = max(_pairs(log, f"arm, span, {outcome}")[2] - alike, 0.0) / near
     if units:
         own = _pairs(log, "arm, unit")[2] - pairs
@@ -161,10 +190,10 @@ def _excess(log: Log, decided: str, outcome: str, alike: float, units: bool, tim
             agree = _pairs(log, f"arm, unit, {outcome}")[2] - alike
             chance = max(chance, agree / own)
         elif not timed and chance > USUAL:
-            return 0.0
+            return None
     bound = MARGIN * chance / (1.0 + (MARGIN - 1.0) * chance)
     if bound >= 1.0:
-        return 0.0
+        return None
     size = min(1.0, 2.0 * (looked - kinds) / pairs)  # many pairs of few rows are not independent
     luck = betainc(alike * size, (pairs - alike) * size + 1.0, bound)
     if alike <= bound * pairs or luck >= SURE:

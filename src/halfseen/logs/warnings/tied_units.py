@@ -13,6 +13,7 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.mature_rows import mature_sql
 from halfseen.logs.maturity import Maturity
+from halfseen.logs.option_names import option
 from halfseen.logs.source import filled
 from halfseen.logs.warnings.earlier_rows import tie_to_earlier_rows
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown
@@ -107,7 +108,7 @@ def look_at_units(
     """Look for a tie between a unit's rewards and how often it is seen."""
     columns = decisions.columns
     if columns.unit is None or columns.reward is None:
-        what = "--unit" if columns.unit is None else "--reward"
+        what = option("unit" if columns.unit is None else "reward")
         return unknown("units-tied", LOOKED_FOR, f"name the column with {what}")
     found = _count_units(decisions, maturity, cut)
     if found is None:
@@ -130,6 +131,7 @@ def look_at_units(
     arm_name, mean = _arm(decisions, place)
     which = "lower" if z > 0.0 else "higher"
     stops = f" A {name} whose rows stop after an answer looks the same, and then the mean is right."
+    timing = f"Name {option('time')} if there is one. "
     warning = LogWarning(
         "units-tied",
         f"Where a {name} is seen less often, its rewards are {which}. Counting every decision at"
@@ -137,8 +139,8 @@ def look_at_units(
         f" {show(mean + change)} instead of {show(mean)}.",
         f"That is the whole correction if the unseen rewards of a {name} are like its seen ones;"
         f" if not, the truth can be further away.{'' if timed else stops}",
-        f"{'' if timed else 'Name --time if there is one. '}Weight by {name}, and ask a random"
-        " sample of those who did not answer.",
+        f"{'' if timed else timing}Weight by {name}, and ask a random sample of those who did not"
+        " answer.",
         {"z": z, "p": p, "change_in_sd": moved, "alikeness": alike},
     )
     not_found = (

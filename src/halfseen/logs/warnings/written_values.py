@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from halfseen.checks import Vector
-from halfseen.logs.columns import decisions_sql
 from halfseen.logs.counts import Decisions
-from halfseen.logs.source import filled
+from halfseen.logs.option_names import option
+from halfseen.logs.warnings.far_values import (
+    far_from_others,
+    far_places,
+    lone_negative,
+    negative_at_the_edge,
+    often,
+    sentinel,
+)
 from halfseen.logs.warnings.log_warning import Check, LogWarning, unknown
 from halfseen.logs.warnings.off_scale_values import (
     OFTEN,
@@ -19,61 +23,13 @@ from halfseen.logs.warnings.off_scale_values import (
     arms_with_means,
     off_scale,
 )
+from halfseen.logs.warnings.sampled_rewards import Rewards
 from halfseen.tables import show
 
-SAMPLE = 200_000  # rewards examined
-KINDS_OF_SENTINEL, KINDS_OF_REPEATED = 6, 50  # distinct values needed to call one of them unusual
+KINDS_OF_REPEATED = 50  # distinct values needed to call one of them unusual
 ARMS = 500  # arms with the most rewards whose means are searched for
-CODES = {-1.0, -9.0, -99.0, -999.0, -9999.0}  # usually written for missing
-AMOUNTS = 20  # so many whole numbers, or such with gaps, look like amounts with a fee beside them
 NEXT = 10.0  # how many times as common as the next value it must be
 LOOKED_FOR = "values written for missing ones"
-
-
-class Rewards(NamedTuple):
-    """Rewards seen, or a part of them.
-
-    Attributes
-    ----------
-    values, times
-        The distinct values, ascending, and how often each occurs.
-    arm, reward
-        Each reward looked at with its arm's number.
-    """
-
-    values: Vector
-    times: NDArray[np.int64]
-    arm: NDArray[np.int64]
-    reward: Vector
-
-    @property
-    def cut(self) -> tuple[float, float] | None:
-        """The 0.5% and 99.5% quantiles, at which rewards are cut in tests."""
-        if not len(self.reward):
-            return None
-        low, high = np.quantile(self.reward, [0.005, 0.995]).tolist()
-        return (low, high) if low < high else None
-
-
-def sample_rewards(decisions: Decisions) -> Rewards:
-    """Return the rewards seen, of a long log a part of them."""
-    seen, log, sql = int(decisions.counts.seen.sum()), decisions.log, decisions.sql
-    if seen > 1.5 * SAMPLE:
-        part = f"TABLESAMPLE system({100.0 * SAMPLE / seen!r}%) REPEATABLE (1)"
-        some = replace(log, relation=f"(SELECT * FROM {log.relation} {part})")
-        sql, _ = decisions_sql(some, decisions.columns)
-    found = log.query(
-        f"SELECT hash(action) AS arm, reward FROM {sql} WHERE reward IS NOT NULL AND"
-        " action IS NOT NULL"
-    )
-    return rewards_of(np.asarray(found["arm"]), filled(found["reward"]))
-
-
-def rewards_of(arms: NDArray[Any], reward: Vector) -> Rewards:
-    """Return rewards with their distinct values counted."""
-    _, arm = np.unique(arms, return_inverse=True)
-    values, times = np.unique(reward, return_counts=True)
-    return Rewards(values, times, arm, reward)
 
 
 def look_at_values(decisions: Decisions, rewards: Rewards) -> tuple[Check, list[str]]:
@@ -108,7 +64,8 @@ def one_value(decisions: Decisions) -> LogWarning | None:
         return None
     late = decisions.columns.feedback_time is not None
     remedy = (
-        f"Say --empty-means 0 if so{', of decisions old enough to know (--until)' if late else ''}."
+        f"Say {option('empty_means', 0)} if so"
+        + (f", of decisions old enough to know ({option('until')})." if late else ".")
         if least != 0.0
         else "Find out what is written when something happens."
     )
@@ -129,98 +86,6 @@ def one_value(decisions: Decisions) -> LogWarning | None:
         {"value": float(least), "seen": int(counts.seen.sum()), "missing": missing},
         voids=True,
     )
-
-
-def _often(rewards: Rewards) -> NDArray[np.bool_]:
-    return np.asarray(rewards.times >= max(OFTEN, OFTEN_SHARE * rewards.times.sum()))
-
-
-def _sentinels(rewards: Rewards) -> list[int]:
-    """Return the places of values far outside all others, at either end."""
-    values, often = rewards.values, _often(rewards)
-    if len(values) < KINDS_OF_SENTINEL:
-        return []
-    found = []
-    for place, others in ((0, values[1:]), (len(values) - 1, values[:-1])):
-        value = values[place]
-        low, high = np.quantile(others, [0.05, 0.95])
-        gap = np.abs(others - value).min()
-        if often[place] and value != 0.0 and gap >= 3.0 * (high - low):
-            found.append(place)
-    return found
-
-
-def _codes(rewards: Rewards) -> list[int]:
-    """Return the places of values far outside all others that look like a code."""
-    found = ((i, float(rewards.values[i])) for i in _sentinels(rewards))
-    return [i for i, value in found if value < 0.0 or set(f"{value:.0f}") == {"9"}]
-
-
-def far_from_others(rewards: Rewards) -> list[str]:
-    """Return a note on a large value far outside all others that does not look like a code."""
-    return [
-        f"{rewards.times[i] / rewards.times.sum():.1%} of the rewards are"
-        f" {show(float(rewards.values[i]))}, far from every other value. Is it a code for a missing"
-        " reward, or an outcome such as a prize or a timeout? If it is a code, rates are too high"
-        " and every mean is wrong; the values cannot tell."
-        for i in sorted(set(_sentinels(rewards)) - set(_codes(rewards)))
-    ]
-
-
-def _lone_negative(rewards: Rewards) -> bool:
-    """Return whether the least value is common and the only one below 0, among three or more."""
-    values = rewards.values
-    enough = len(values) >= 3
-    return bool(enough and values[0] < 0.0 <= values[1] and _often(rewards)[0])
-
-
-def sentinel(rewards: Rewards) -> LogWarning | None:
-    """Warn of a code that stands for missing, or ask whether a usual code is one."""
-    found = _codes(rewards)
-    if not found:
-        return _question(rewards) if _coded_negative(rewards) else None
-    place = max(found, key=lambda i: int(rewards.times[i]))
-    value, share = float(rewards.values[place]), rewards.times[place] / rewards.times.sum()
-    return LogWarning(
-        "sentinel",
-        f"{share:.1%} of the rewards are {show(value)}, far from every other value.",
-        "It looks like a code for a missing reward. Taken as a number, it makes rates too high and"
-        " every mean wrong.",
-        f"Leave the reward empty where {show(value)} means that it is missing.",
-        {"value": value, "share": float(share)},
-        voids=True,
-    )
-
-
-def _coded_negative(rewards: Rewards) -> bool:
-    """Return whether a lone negative value is a usual code, and no fee beside whole amounts."""
-    values = rewards.values
-    enough = len(values) >= KINDS_OF_SENTINEL and _lone_negative(rewards)
-    if not enough or float(values[0]) not in CODES:
-        return False
-    spread = len(values) > AMOUNTS or float(np.median(np.diff(values[1:]))) > 1.0
-    amounts = spread and bool((values == np.rint(values)).all())
-    return not amounts or bool(values[1] == 0.0 and _often(rewards)[1])
-
-
-def _question(rewards: Rewards) -> LogWarning:
-    value, share = float(rewards.values[0]), float(rewards.times[0] / rewards.times.sum())
-    return LogWarning(
-        "sentinel",
-        f"{share:.1%} of the rewards are {show(value)}, the only value below 0. Is it a code for a"
-        " missing reward, or an outcome such as a cost without a sale? The values cannot tell.",
-        "If it is a code, rates are too high and every mean is wrong; if it is an outcome, all is"
-        " well.",
-        f"Leave the reward empty where {show(value)} means that it is missing.",
-        {"value": value, "share": share},
-    )
-
-
-def negative_at_the_edge(rewards: Rewards) -> list[str]:
-    """Return a note on a lone negative value that is no usual code: an outcome, or missing."""
-    if not _lone_negative(rewards) or 0 in _sentinels(rewards) or _coded_negative(rewards):
-        return []
-    return [str(_question(rewards))]
 
 
 def mean_among_whole_numbers(rewards: Rewards) -> LogWarning | None:
@@ -266,15 +131,15 @@ def zeros_amid_repeats_of_none(rewards: Rewards) -> list[str]:
 
 def _standing_out(rewards: Rewards) -> list[dict[str, Any]]:
     """Return values that occur far more often than the next, codes apart, and how often."""
-    values, times, often = rewards.values, rewards.times, _often(rewards)
+    values, times, common = rewards.values, rewards.times, often(rewards)
     if len(values) < KINDS_OF_REPEATED:
         return []
-    codes = {*_sentinels(rewards), *([0] if _lone_negative(rewards) else [])}
+    codes = {*far_places(rewards), *([0] if lone_negative(rewards) else [])}
     ranked = [i for i in np.argsort(-times, kind="stable")[:8].tolist() if i not in codes]
     found = []
     for rank, place in enumerate(ranked[:3]):
         after = int(times[ranked[rank + 1]]) if rank + 1 < len(ranked) else 0
-        if often[place] and times[place] >= NEXT * after:
+        if common[place] and times[place] >= NEXT * after:
             share = float(times[place] / times.sum())
             found.append({"value": float(values[place]), "share": share, "next": after})
     return found

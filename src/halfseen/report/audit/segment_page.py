@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from halfseen.errors import InvalidInput
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
@@ -19,22 +19,26 @@ from halfseen.studies.storage import is_marked, write_text
 from halfseen.tables import Table, level_name, show
 
 if TYPE_CHECKING:
+    from halfseen.logs.segment_comparison import SegmentComparison
     from halfseen.logs.segments import SegmentedAudit
 
 LINKS = 12  # segments in the navigation
 
 
-def write_segments(found: SegmentedAudit, folder: Path) -> Path:
+def write_segments(
+    found: SegmentedAudit, folder: Path, changes: SegmentComparison | None = None
+) -> Path:
     """Write the page of an audit by segments, and its numbers as CSV and JSON."""
     is_marked(folder, AUDIT_FILE)
-    numbers = {"charts": []} | found.to_dict(MOST_ARMS)
+    numbers: dict[str, Any] = {"charts": []} | found.to_dict(MOST_ARMS)
+    numbers |= {} if changes is None else {"changes": changes.to_dict()}
     write_text(folder / AUDIT_FILE, json.dumps(numbers, indent=1, allow_nan=False) + "\n")
     parts = found.segments.items()
     columns = (found.by, *found.whole.rates.columns)
     rows = tuple((name, *row) for name, part in parts for row in part.rates.rows)
     write_text(folder / "rates.csv", Table(columns, rows).to_csv())
     path = folder / "report.html"
-    body = _body(found, command_line(found.whole, folder, {}))
+    body = _body(found, command_line(found.whole, folder, {}), changes)
     write_text(path, document(_title(found), body, charts_of([])))
     return path
 
@@ -60,7 +64,9 @@ def segments_chart(found: SegmentedAudit) -> Figure:
     return points("audit-segments", titles, rows[: MOST + 1], "factor")
 
 
-def _body(found: SegmentedAudit, command: str) -> list[Html]:
+def _body(
+    found: SegmentedAudit, command: str, changes: SegmentComparison | None = None
+) -> list[Html]:
     whole = found.whole
     voiding = [warning.finding for warning in whole.warnings if warning.voids]
     links = {"segments": "All segments"}
@@ -90,7 +96,14 @@ def _body(found: SegmentedAudit, command: str) -> list[Html]:
     how = section("how", "The command that makes this page", code(command))
     first = [void_section(whole), tag("div", segments, class_="void")]
     each = [_segment(found, i) for i in range(len(found.segments))]
-    return [header, main(*(first if voiding else [segments]), *each, how)]
+    since = [] if changes is None else [_changes(changes)]
+    return [header, main(*since, *(first if voiding else [segments]), *each, how)]
+
+
+def _changes(changes: SegmentComparison) -> Html:
+    said = (tag("p", sentence) for sentence in changes.findings)
+    note = tag("p", changes.how, class_="note")
+    return section("changes", "Since the last audit", *said, note)
 
 
 def _cell(key: str, value: object) -> object:
