@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from halfseen.errors import StorageError
 from halfseen.service import erasure, loop_table
 from halfseen.service.database import Database
 from halfseen.service.decision_rows import decision_rows
@@ -23,7 +25,6 @@ from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
 from halfseen.service.state_snapshots import (
     EVERY,
     check_snapshots,
-    packed,
     read_configs,
     write_snapshot,
 )
@@ -366,9 +367,8 @@ class Service(LiveLoops):
 
     async def _write_snapshot(self, live: LiveLoop) -> None:
         content, seq = live.state.to_dict(), live.state.seq
-
-        def write(log: EventLog) -> None:
-            write_snapshot(log, live.id, seq, packed(content))
-
-        await self.writer.do(write)
+        try:
+            await self.writer.do(partial(write_snapshot, content=content))
+        except StorageError as error:
+            print(f"halfseen: {error}", file=sys.stderr)
         live.snapshot = max(live.snapshot, seq)

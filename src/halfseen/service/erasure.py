@@ -19,7 +19,7 @@ from halfseen.service.exchange import Outcome
 from halfseen.service.fold import LoopState
 from halfseen.service.loop_events import Event, kinds_in
 from halfseen.service.loop_table import newest
-from halfseen.service.state_snapshots import insert_snapshot, packed
+from halfseen.service.state_snapshots import insert_snapshot
 from halfseen.service.writer import LiveLoop
 
 if TYPE_CHECKING:
@@ -98,10 +98,11 @@ def _add(log: EventLog, state: LoopState, event: Event) -> None:
 def _renew(log: EventLog, state: LoopState, *, keep_base: bool = False) -> None:
     """Store the state as the only snapshot, and commit.
 
-    Unless `keep_base`, a replay begins with this snapshot from now on.
+    Unless `keep_base`, a replay begins with this snapshot from now on. StorageError, and nothing
+    is deleted, if it cannot be read back.
     """
     log.execute("DELETE FROM snapshots WHERE loop = ?", (state.loop,))
-    insert_snapshot(log, state.loop, state.seq, packed(state.to_dict()))
+    insert_snapshot(log, state.to_dict())
     if not keep_base:
         log.execute("UPDATE loops SET base = ? WHERE id = ?", (state.seq, state.loop))
     log.commit([state.loop])
