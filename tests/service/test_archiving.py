@@ -12,7 +12,7 @@ from halfseen.errors import InvalidInput
 from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Activate, Decide, Noted, Outcome
 from halfseen.service.refusals import StorageUnavailable
-from halfseen.service.state_snapshots import write_snapshot
+from halfseen.service.state_snapshots import packed, write_snapshot
 from service.driver import SECOND, Driver, banner, replay
 
 DAY = 86_400 * SECOND
@@ -233,9 +233,9 @@ def test_a_snapshot_from_before_an_erasure_is_not_stored_after_it(tmp_path):
     driver = opened(tmp_path)
     driver.submit(Decide("secret-1"), Outcome("secret-1", 1.0))
     live = driver.service.loop("banner")
-    content = live.state.to_dict()
+    content, seq = packed(live.state.to_dict()), live.state.seq
     driver.wait(driver.service.forget("secret-1"))
-    driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, content)))
+    driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, live.id, seq, content)))
     assert b"secret" not in everything(tmp_path / "log.sqlite")
     driver.close()
 

@@ -25,6 +25,7 @@ from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
 from halfseen.service.state_snapshots import (
     EVERY,
     check_snapshots,
+    read_back,
     read_configs,
     write_snapshot,
 )
@@ -366,9 +367,10 @@ class Service(LiveLoops):
             self._snapshotting.discard(live.id)
 
     async def _write_snapshot(self, live: LiveLoop) -> None:
-        content, seq = live.state.to_dict(), live.state.seq
+        content, seq, configs = live.state.to_dict(), live.state.seq, live.state.configs
         try:
-            await self.writer.do(partial(write_snapshot, content=content))
+            stored = await asyncio.to_thread(read_back, content, configs)
+            await self.writer.do(partial(write_snapshot, loop=live.id, seq=seq, stored=stored))
         except StorageError as error:
             print(f"halfseen: {error}", file=sys.stderr)
         live.snapshot = max(live.snapshot, seq)

@@ -19,7 +19,7 @@ from halfseen.service.exchange import Outcome
 from halfseen.service.fold import LoopState
 from halfseen.service.loop_events import Event, kinds_in
 from halfseen.service.loop_table import newest
-from halfseen.service.state_snapshots import insert_snapshot
+from halfseen.service.state_snapshots import insert_snapshot, read_back
 from halfseen.service.writer import LiveLoop
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def _renew(log: EventLog, state: LoopState, *, keep_base: bool = False) -> None:
     is deleted, if it cannot be read back.
     """
     log.execute("DELETE FROM snapshots WHERE loop = ?", (state.loop,))
-    insert_snapshot(log, state.to_dict())
+    stored = read_back(state.to_dict(), state.configs)
+    insert_snapshot(log, state.loop, state.seq, stored)
     if not keep_base:
         log.execute("UPDATE loops SET base = ? WHERE id = ?", (state.seq, state.loop))
     log.commit([state.loop])

@@ -10,7 +10,7 @@ import numpy as np
 
 from halfseen.agents.arms import Agent
 from halfseen.agents.base import LiveAgent
-from halfseen.agents.ledger import CENSORED, HELD, PENDING, Entry
+from halfseen.agents.ledger import CENSORED, HELD, PENDING, Entry, entry_fields
 from halfseen.agents.more_arms import with_arms
 from halfseen.errors import HalfseenError, StorageError
 from halfseen.service import loop_events as kinds
@@ -350,8 +350,7 @@ class LoopState:
 
 
 def _remembered(entry: Entry, extra: list[Any]) -> Known:
-    base = [getattr(entry, name) for name in Entry.__slots__]
-    return Known(*base, *extra)
+    return Known(*entry_fields(entry), *extra)
 
 
 Fold = Callable[[LoopState, Event], None]

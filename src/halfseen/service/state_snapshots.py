@@ -26,20 +26,33 @@ def unpacked(stored: bytes) -> Any:
     return json.loads(zlib.decompress(bytes(stored)))
 
 
-def write_snapshot(log: EventLog, content: dict[str, Any]) -> None:
-    """Store a state in a transaction of its own, and delete all but the newest snapshots.
+def read_back(content: dict[str, Any], configs: Configs) -> bytes:
+    """Return a state as it is stored; StorageError if it cannot be read from that.
 
-    One that is older than another is not stored: it may hold what was erased since. StorageError
-    if it cannot be read back.
+    Nothing may rest on a snapshot that cannot be read.
     """
-    loop, seq = content["loop"], content["seq"]
+    stored = packed(content)
+    state = _state(stored, configs)
+    if state is None or state.to_dict() != content:
+        raise StorageError(
+            f"The snapshot of event {content['seq']} of loop {content['rules']['name']} was not"
+            " stored: it does not give the same state when it is read back. The log is kept."
+        )
+    return stored
+
+
+def write_snapshot(log: EventLog, loop: int, seq: int, stored: bytes) -> None:
+    """Store a snapshot in a transaction of its own, and delete all but the newest ones.
+
+    One that is older than another is not stored: it may hold what was erased since.
+    """
     log.begin([loop])
     query = "SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq DESC"
     newest = log.execute(query, (loop,))
     if newest and newest[0][0] > seq:
         log.rollback()
         return
-    insert_snapshot(log, content)
+    insert_snapshot(log, loop, seq, stored)
     base = log.execute("SELECT base FROM loops WHERE id = ?", (loop,))[0][0]
     newest = log.execute(query, (loop,))
     for (old,) in newest[KEPT:]:
@@ -48,24 +61,13 @@ def write_snapshot(log: EventLog, content: dict[str, Any]) -> None:
     log.commit()
 
 
-def insert_snapshot(log: EventLog, content: dict[str, Any]) -> None:
-    """Store a state in the open transaction, in place of an older one of the same event.
-
-    It is read back, and StorageError raised unless it gives the same state: nothing may rest on a
-    snapshot that cannot be read.
-    """
-    loop, seq = content["loop"], content["seq"]
+def insert_snapshot(log: EventLog, loop: int, seq: int, stored: bytes) -> None:
+    """Store a snapshot in the open transaction, in place of an older one of the same event."""
     log.execute("DELETE FROM snapshots WHERE loop = ? AND seq = ?", (loop, seq))
     log.execute(
         "INSERT INTO snapshots (loop, seq, format, state) VALUES (?, ?, ?, ?)",
-        (loop, seq, FORMAT, packed(content)),
+        (loop, seq, FORMAT, stored),
     )
-    state = _snapshot(log, loop, seq, read_configs(log, loop))
-    if state is None or state.to_dict() != content:
-        raise StorageError(
-            f"The snapshot of event {seq} of loop {content['rules']['name']} was not stored: it"
-            " does not give the same state when it is read back. The log is kept."
-        )
 
 
 def read_configs(log: EventLog, loop: int) -> Configs:
@@ -100,13 +102,15 @@ def load_state(log: EventLog, loop: int, base: int, configs: Configs) -> tuple[L
 def _snapshot(log: EventLog, loop: int, seq: int, configs: Configs) -> LoopState | None:
     query = "SELECT state FROM snapshots WHERE loop = ? AND seq = ?"
     rows = log.execute(query, (loop, seq))
-    if not rows:
-        return None
+    state = _state(rows[0][0], configs) if rows else None
+    return state if state is not None and (state.loop, state.seq) == (loop, seq) else None
+
+
+def _state(stored: bytes, configs: Configs) -> LoopState | None:
     try:
-        state = LoopState.from_dict(unpacked(rows[0][0]), configs)
+        return LoopState.from_dict(unpacked(stored), configs)
     except Exception:  # whatever is wrong with it
         return None
-    return state if (state.loop, state.seq) == (loop, seq) else None
 
 
 def replayed(
