@@ -259,6 +259,17 @@ def test_ids_with_unusual_characters_are_found_in_the_path(tmp_path, decision):
     assert answer.json() == {"id": decision, "loop": "offers", "state": "observed"}
 
 
+def test_a_name_that_is_none_is_told_by_its_place(tmp_path):
+    async def ask(place):
+        body = {"available": ["n", ""], "features": [[1, 0], [0, 1]]}
+        return await place.client.post("/v1/loops/ads/decisions", json=body)
+
+    ads = {"name": "ads", "dimension": 2, "policy": {"kind": "lin-ucb"}, "window": 60}
+    assert run(tmp_path, ask, ads).json()["detail"] == (
+        "`available[1]` must be a printable text of 1 to 128 characters; got ''. Use another name."
+    )
+
+
 def test_names_of_erased_decisions_are_not_taken(tmp_path):
     async def ask(place):
         post, key = place.client.post, {"Idempotency-Key": "forgotten-2"}

@@ -96,7 +96,7 @@ def offered_actions(state: LoopState, item: Decide) -> tuple[list[str], Any]:
         )
     names = [str(k) for k in range(len(rows))]
     if item.available is not None:
-        names = [_name("available", name) for name in item.available]
+        names = [_name(f"available[{place}]", name) for place, name in enumerate(item.available)]
         if len(names) != len(rows):
             raise InvalidInput(
                 "available",
@@ -117,7 +117,7 @@ def _name(field: str, value: Any) -> str:
     try:
         return identity(value)
     except InvalidInput as error:
-        raise InvalidInput(field, error.requirement, value, "Use shorter names.") from None
+        raise InvalidInput(field, error.requirement, value, "Use another name.") from None
 
 
 def usable_chance(state: LoopState, arm: str, chance: float | None) -> float | None:
