@@ -79,3 +79,11 @@ def test_a_snapshot_ahead_of_the_log_or_that_the_log_does_not_follow_is_passed_o
     asked(driver, "INSERT INTO snapshots VALUES (1, 9, 2, ?)", packed(wrong.to_dict()))
     driver.open()
     assert driver.state().to_dict() == state
+
+
+def test_what_comes_while_a_snapshot_is_written_does_not_change_it(driver):
+    driver.wait(driver.service.revise_loop(banner(rewards="sum")))
+    driver.submit(Outcome("early", 1.0, 1))
+    content = driver.state().to_dict()
+    driver.submit(Outcome("early", 1.0, 2))
+    assert sealed(content) == content

@@ -193,11 +193,18 @@ class Service(LiveLoops):
             )
         return known.state.config
 
-    async def revise_loop(self, config: LoopConfig) -> dict[str, Any]:
+    async def revise_loop(self, config: LoopConfig, after: int | None = None) -> dict[str, Any]:
         """Change the configuration of a loop.
 
         Arms may be added at the end and retired. Any other change of what is learned folds the
         whole log again under the new configuration.
+
+        Parameters
+        ----------
+        config
+            The new configuration.
+        after
+            The revision it changes, the newest one known if None. Conflict if there is another.
 
         Returns
         -------
@@ -209,8 +216,10 @@ class Service(LiveLoops):
         loop_table.check_revision(live, config)
         before = loop_status(live)["arms"]
         refolds = not config.same_but_arms(live.state.rules)
-        now = self.clock
-        revision = await self.writer.do(lambda log: loop_table.revise(log, live, config, now()))
+        known = max(live.state.configs) if after is None else after
+        revision = await self.writer.do(
+            lambda log: loop_table.revise(log, live, config, self.clock(), known)
+        )
         await self._reload(live)
         after = loop_status(live)["arms"]
         return {"revision": revision, "refolded": refolds, "before": before, "after": after}

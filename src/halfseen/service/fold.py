@@ -318,7 +318,9 @@ class LoopState:
             "agent": self.agent.to_dict(),
             "open": [entry.extra() for entry in ledger.open.values()],
             "settled": [entry.extra() for entry in ledger.settled.values()],
-            "orphans": [[name, o.rewards, o.expires, o.seq] for name, o in self.orphans.items()],
+            "orphans": [
+                [name, list(o.rewards), o.expires, o.seq] for name, o in self.orphans.items()
+            ],
             "tally": asdict(self.tally),
         }
         return sealed(content)

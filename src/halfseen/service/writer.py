@@ -104,8 +104,7 @@ class Writer:
         self, loop: LiveLoop, items: Sequence[Item], key: str | None
     ) -> asyncio.Future[Answers]:
         """Queue requests; the answers come once what they add is on disk."""
-        if self._closing:
-            raise StorageUnavailable("The service is stopping. Nothing was kept; try again.")
+        self._refuse_if_closing()
         if self.queued + len(items) > self.queue_limit:
             raise QueueFull(
                 f"{self.queued:,} requests wait for the disk, of {self.queue_limit:,} that may."
@@ -120,6 +119,10 @@ class Writer:
             _finish(self._enough)
         return future
 
+    def _refuse_if_closing(self) -> None:
+        if self._closing:
+            raise StorageUnavailable("The service is stopping. Nothing was kept; try again.")
+
     def sweep(self, loop: LiveLoop) -> None:
         """Close the windows of a loop that have passed, with the next transaction."""
         self._sweeps[loop.id] = loop
@@ -127,6 +130,7 @@ class Writer:
 
     async def do(self, job: Callable[[EventLog], Any]) -> Any:
         """Run a job with the log in the writer's thread, between transactions."""
+        self._refuse_if_closing()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._jobs.append((job, future))
         self._wake.set()
