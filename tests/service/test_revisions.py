@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from halfseen.service import loop_table
 from halfseen.service.exchange import Decide, Outcome
 from halfseen.service.refusals import Conflict, StorageUnavailable
 from service.driver import Driver, banner
@@ -60,3 +61,17 @@ def test_a_log_that_was_cut_meanwhile_is_not_folded_again(driver):
     live.base = 0  # as a process knows it that did not hear of it yet
     with pytest.raises(Conflict, match="archived or erased"):
         driver.wait(driver.service.revise_loop(banner(window=20.0)))
+
+
+def test_a_revision_that_is_known_and_not_folded_yet_is_not_undone(driver):
+    state = driver.state()
+    config = banner(arms=["a", "b", "c", "d"])
+    driver.wait(driver.service.writer.do(lambda log: _revised_elsewhere(log, driver, config)))
+    assert state.learn_of({1: banner(), 2: config})  # as another process begins to follow
+    with pytest.raises(Conflict, match="somebody else"):
+        driver.wait(driver.service.revise_loop(banner(floor=0.2)))
+
+
+def _revised_elsewhere(log, driver, config):
+    live = driver.service.loop("banner")
+    return loop_table.revise(log, live, config, driver.now, 1)

@@ -204,7 +204,7 @@ class Service(LiveLoops):
         config
             The new configuration.
         after
-            The revision it changes, the newest one known if None. Conflict if there is another.
+            The revision it changes, the one in force here if None. Conflict if there is another.
 
         Returns
         -------
@@ -216,7 +216,7 @@ class Service(LiveLoops):
         loop_table.check_revision(live, config)
         before = loop_status(live)["arms"]
         refolds = not config.same_but_arms(live.state.rules)
-        known = max(live.state.configs) if after is None else after
+        known = live.state.revision if after is None else after
         revision = await self.writer.do(
             lambda log: loop_table.revise(log, live, config, self.clock(), known)
         )

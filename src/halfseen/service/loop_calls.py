@@ -40,7 +40,7 @@ async def revise_loop(call: Call) -> Reply:
     if changed.get("name", call.loop) != call.loop:
         raise invalid("name", "cannot be changed", changed["name"], "Make another loop.")
     state = call.service.loop(call.loop).state
-    settings, revision = state.config.to_dict() | changed, max(state.configs)
+    settings, revision = state.config.to_dict() | changed, state.revision
     config = await asyncio.to_thread(loop_config, settings)
     return json_reply(await call.service.revise_loop(config, revision))
 
