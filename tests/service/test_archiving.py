@@ -235,7 +235,7 @@ def test_a_snapshot_from_before_an_erasure_is_not_stored_after_it(tmp_path):
     live = driver.service.loop("banner")
     content, seq = packed(live.state.to_dict()), live.state.seq
     driver.wait(driver.service.forget("secret-1"))
-    driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, live.id, seq, content)))
+    driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, live.id, seq, content, 1)))
     assert b"secret" not in everything(tmp_path / "log.sqlite")
     driver.close()
 

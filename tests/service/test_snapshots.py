@@ -7,7 +7,7 @@ import pytest
 from halfseen import StorageError
 from halfseen.service import state_snapshots
 from halfseen.service.exchange import Decide, Outcome
-from halfseen.service.state_snapshots import packed, unpacked
+from halfseen.service.state_snapshots import packed, unpacked, write_snapshot
 from halfseen.studies.storage import sealed
 from service.driver import Driver, banner
 
@@ -87,3 +87,11 @@ def test_what_comes_while_a_snapshot_is_written_does_not_change_it(driver):
     content = driver.state().to_dict()
     driver.submit(Outcome("early", 1.0, 2))
     assert sealed(content) == content
+
+
+def test_a_snapshot_from_before_a_revision_is_not_stored_after_it(driver):
+    stored, seq = packed(driver.state().to_dict()), driver.state().seq
+    driver.wait(driver.service.revise_loop(banner(rewards="sum")))
+    driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, 1, seq, stored, 1)))
+    assert asked(driver, "SELECT seq FROM snapshots") == []
+    assert driver.wait(driver.service.check()) == []

@@ -376,10 +376,11 @@ class Service(LiveLoops):
             self._snapshotting.discard(live.id)
 
     async def _write_snapshot(self, live: LiveLoop) -> None:
-        content, seq, configs = live.state.to_dict(), live.state.seq, live.state.configs
+        content, configs = live.state.to_dict(), live.state.configs
+        place: Any = {"loop": live.id, "seq": content["seq"], "revision": max(configs)}
         try:
             stored = await asyncio.to_thread(read_back, content, configs)
-            await self.writer.do(partial(write_snapshot, loop=live.id, seq=seq, stored=stored))
+            await self.writer.do(partial(write_snapshot, stored=stored, **place))
         except StorageError as error:
             print(f"halfseen: {error}", file=sys.stderr)
-        live.snapshot = max(live.snapshot, seq)
+        live.snapshot = max(live.snapshot, content["seq"])

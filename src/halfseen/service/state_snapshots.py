@@ -41,19 +41,20 @@ def read_back(content: dict[str, Any], configs: Configs) -> bytes:
     return stored
 
 
-def write_snapshot(log: EventLog, loop: int, seq: int, stored: bytes) -> None:
+def write_snapshot(log: EventLog, loop: int, seq: int, stored: bytes, revision: int) -> None:
     """Store a snapshot in a transaction of its own, and delete all but the newest ones.
 
-    One that is older than another is not stored: it may hold what was erased since.
+    One that is older than another is not stored: it may hold what was erased since. Nor is one of
+    another revision than the newest, under which the log may have been folded again.
     """
     log.begin([loop])
+    base, newest_revision = log.execute("SELECT base, revision FROM loops WHERE id = ?", (loop,))[0]
     query = "SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq DESC"
     newest = log.execute(query, (loop,))
-    if newest and newest[0][0] > seq:
+    if revision != newest_revision or (newest and newest[0][0] > seq):
         log.rollback()
         return
     insert_snapshot(log, loop, seq, stored)
-    base = log.execute("SELECT base FROM loops WHERE id = ?", (loop,))[0][0]
     newest = log.execute(query, (loop,))
     for (old,) in newest[KEPT:]:
         if old != base:
