@@ -18,9 +18,13 @@ MADE = (kinds.DECIDED, kinds.HELD)
 def decision_rows(
     log: EventLog, live: LiveLoop, after: int, most: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return rows of decisions made after an event, and the event to go on from, 0 at the end."""
-    made, last = decisions_made(log, live, after, most)
-    others = log.events_of(live.id, [event.decision for event in made])
+    """Return rows of decisions made after an event, and the event to go on from, 0 at the end.
+
+    What is erased meanwhile is still there, or not there at all.
+    """
+    with log.steady():
+        made, last = decisions_made(log, live, after, most)
+        others = log.events_of(live.id, [event.decision for event in made])
     return [decision_row(event, others[event.decision], live) for event in made], last
 
 

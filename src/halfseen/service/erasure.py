@@ -185,10 +185,11 @@ async def delete_older(service: Service, live: LiveLoop, days: float) -> int:
     remembered = {name: e.seq for name, e in settled.items() if (e.expires or 0) < edge}
 
     def old(log: EventLog) -> tuple[list[int], list[int]]:
-        ended = ended_before(log, live, edge, late_counts=False)
-        seqs = [event.seq for some in ended for _, own in some for event in own]
-        seqs += _alone(log, live, edge)
-        gone, stored = set(seqs), log.events_of(live.id, list(remembered))
+        with log.steady():
+            ended = ended_before(log, live, edge, late_counts=False)
+            seqs = [event.seq for some in ended for _, own in some for event in own]
+            seqs += _alone(log, live, edge)
+            gone, stored = set(seqs), log.events_of(live.id, list(remembered))
         kept = {name for name, own in stored.items() if any(e.seq not in gone for e in own)}
         return seqs, [seq for name, seq in remembered.items() if name not in kept]
 
@@ -243,7 +244,7 @@ def _write_parquet(log: EventLog, live: LiveLoop, edge: int, path: Path) -> list
     seqs: list[int] = []
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         lines, draft = Path(folder) / "rows.json", Path(folder) / "rows.parquet"
-        with lines.open("w", encoding="utf-8") as file:
+        with log.steady(), lines.open("w", encoding="utf-8") as file:
             for some in ended_before(log, live, edge, late_counts=True):
                 for made, own in some:
                     file.write(json.dumps(decision_row(made, own, live)) + "\n")
