@@ -235,7 +235,7 @@ def test_a_snapshot_from_before_an_erasure_is_not_stored_after_it(tmp_path):
     live = driver.service.loop("banner")
     content, seq = packed(live.state.to_dict()), live.state.seq
     driver.wait(driver.service.forget("secret-1"))
-    driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, live.id, seq, content)))
+    driver.wait(driver.service.writer.do(lambda log: write_snapshot(log, live.id, seq, content, 1)))
     assert b"secret" not in everything(tmp_path / "log.sqlite")
     driver.close()
 
@@ -276,3 +276,29 @@ def test_retention_of_a_loop_that_fails_does_not_spare_the_others(tmp_path, monk
 def test_retention_has_an_end():
     with pytest.raises(InvalidInput, match="`retention` must be"):
         banner(retention=1e300)
+
+
+@pytest.mark.parametrize("what", ["export", "archive"])
+def test_what_is_forgotten_while_the_log_is_read_stops_no_reading(tmp_path, monkeypatch, what):
+    driver = opened(tmp_path)
+    driver.submit(Decide("x"), Outcome("x", 1.0))
+    driver.now += 10**12
+    reader = driver.service._reader
+    events_of = reader.events_of
+
+    def meanwhile(loop, names):
+        with sqlite3.connect(tmp_path / "log.sqlite") as other:
+            other.execute("UPDATE events SET decision = 'forgotten-1'")
+        other.close()
+        return events_of(loop, names)
+
+    async def exported():
+        return [row["reward"] async for rows in driver.service.rows("banner") for row in rows]
+
+    monkeypatch.setattr(reader, "events_of", meanwhile)
+    if what == "export":
+        assert driver.wait(exported()) == [1.0]
+    else:
+        (path,) = driver.wait(driver.service.archive(tmp_path / "old", days=1.0))
+        assert path.exists()
+    driver.close()

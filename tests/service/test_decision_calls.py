@@ -257,3 +257,56 @@ def test_ids_with_unusual_characters_are_found_in_the_path(tmp_path, decision):
 
     answer = run(tmp_path, ask)
     assert answer.json() == {"id": decision, "loop": "offers", "state": "observed"}
+
+
+def test_a_name_that_is_none_is_told_by_its_place(tmp_path):
+    async def ask(place):
+        body = {"available": ["n", ""], "features": [[1, 0], [0, 1]]}
+        return await place.client.post("/v1/loops/ads/decisions", json=body)
+
+    ads = {"name": "ads", "dimension": 2, "policy": {"kind": "lin-ucb"}, "window": 60}
+    assert run(tmp_path, ask, ads).json()["detail"] == (
+        "`available[1]` must be a printable text of 1 to 128 characters; got ''. Use another name."
+    )
+
+
+def test_names_of_erased_decisions_are_not_taken(tmp_path):
+    async def ask(place):
+        post, key = place.client.post, {"Idempotency-Key": "forgotten-2"}
+        event = {"eventId": "forgotten-3", "actions": [{"id": "red"}]}
+        return [
+            await post(DECIDE, json={"id": "forgotten-1"}),
+            await post(DECIDE, json={"count": 2}, headers=key),
+            await post("/v1/decisions/forgotten-1/outcome", json={"reward": 1}),
+            await post("/loops/offers/personalizer/v1.0/rank", json=event),
+        ]
+
+    answers = run(tmp_path, ask)
+    assert [answer.status_code for answer in answers] == [422] * 4
+    assert answers[0].json()["detail"] == (
+        '`id` must not begin with "forgotten-", as the names of erased decisions do; got'
+        " 'forgotten-1'. Use another id."
+    )
+
+
+@pytest.mark.parametrize(("chance", "status"), [(float("nan"), 500), (-0.1, 500), (1 + 1e-12, 201)])
+def test_a_probability_that_is_none_is_never_kept(tmp_path, monkeypatch, chance, status):
+    async def ask(place):
+        agent = place.service.loop("offers").state.agent
+        propose = agent.propose
+
+        def proposed(*given, **more):
+            entry = propose(*given, **more)
+            entry.probability = chance
+            return entry
+
+        monkeypatch.setattr(agent, "propose", proposed)
+        answer = await place.client.post(DECIDE, json={"id": "x"})
+        return answer, (await place.service.status("offers"))["decided"]
+
+    answer, decided = run(tmp_path, ask)
+    assert (answer.status_code, decided) == (status, int(status == 201))
+    if status == 500:
+        assert "chose 'red' with the probability" in answer.json()["detail"]
+    else:
+        assert answer.json()["probability"] == 1.0

@@ -214,3 +214,26 @@ def test_a_late_reward_and_its_repeat_in_one_transaction_are_learned_once(tmp_pa
     assert isinstance(other, Conflict)
     assert driver.state().agent.observations == 1
     driver.close()
+
+
+@pytest.mark.parametrize("memory", ["kept", "dropped"])
+def test_the_rewards_of_a_decision_follow_the_rule_it_was_made_under(tmp_path, memory):
+    driver = opened(tmp_path, rewards="sum")
+    driver.submit(Decide("x"), Outcome("x", 1.0, key="k1"), Decide("held", hold=True))
+    driver.wait(driver.service.revise_loop(banner(rewards="first")))
+    (second,) = driver.submit(Outcome("x", 5.0, key="k2"))
+    assert (second.state, second.created) == ("pending", True)
+    if memory == "dropped":
+        driver.state().agent._ledger.remember = 1
+        driver.submit(Outcome("x", None), Decide("y"), Outcome("y", 0.0))
+        assert driver.state().find("x") is None
+    for key, reward in (("k2", 5.0), ("k1", 1.0)):
+        (again,) = driver.submit(Outcome("x", reward, key=key))
+        assert again == Noted("x", "pending" if memory == "kept" else "observed", created=False)
+    driver.submit(Decide("new"), Outcome("new", 2.0), Activate("held"), Outcome("held", 3.0, 1))
+    assert driver.submit(Outcome("held", 4.0, 2)) == [Noted("held", "pending")]
+    driver.restart()
+    driver.now += 11 * SECOND
+    driver.sweep()
+    assert sum(driver.state().agent._totals) == (1.0 + 5.0) + 2.0 + (3.0 + 4.0)
+    driver.close()

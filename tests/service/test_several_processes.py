@@ -183,6 +183,9 @@ def test_a_server_that_restarts_loses_nothing_and_the_services_go_on(address, se
         await quiet(first, second)
         states = [service.loop("banner").state.to_dict() for service in (first, second)]
         assert states[0] == states[1] == (await replay_of(first)).to_dict()
+        for _ in range(100):  # nothing more is asked
+            if not (first.ready and second.ready):
+                await asyncio.sleep(0.1)
         assert first.ready
         assert second.ready
         assert first.numbers()["failures"] + second.numbers()["failures"] > 0

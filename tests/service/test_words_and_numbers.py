@@ -122,7 +122,7 @@ BAD = [
     ("ads", {"features": [[1, 0], [0, 1]], "available": ["n", "n", "m"]}, "available"),
     ("ads", {"features": [[1, 0], [0, 1]], "available": ["n", "m", "m"]}, "available"),
     ("ads", {"features": [[1, 0], [0, 1]], "available": ["n", "n"]}, "available"),
-    ("ads", {"features": [[1, 0]], "available": ["n" * 200]}, "available"),
+    ("ads", {"features": [[1, 0]], "available": ["n" * 200]}, "available[0]"),
 ]
 
 

@@ -6,6 +6,7 @@ import datetime
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -182,9 +183,14 @@ class Ledger:
         }
 
 
+entry_fields = attrgetter(*Entry.__slots__)
+
+
 def _row(entry: Entry) -> list[Any]:
-    values = [getattr(entry, name) for name in Entry.__slots__]
-    return [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
+    row = list(entry_fields(entry))
+    if isinstance(entry.payload, np.ndarray):
+        row[Entry.__slots__.index("payload")] = entry.payload.tolist()
+    return row
 
 
 def _entry(row: Any, payload: Callable[[Any], Any]) -> Entry:

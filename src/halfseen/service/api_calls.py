@@ -217,7 +217,7 @@ class Api:
 
     def _refused(self, operation: Operation, error: Exception) -> Reply:
         refusal = problem_of(error)
-        if refusal.status == 500:
+        if refusal.status == 500 and refusal is not error:
             traceback.print_exception(error, file=sys.stderr)
         content = document(refusal)
         if operation.tag == BRIDGE:  # where Personalizer's clients look for it

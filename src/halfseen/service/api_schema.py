@@ -49,7 +49,7 @@ ID = {
     "type": "string",
     "minLength": 1,
     "maxLength": 128,
-    "description": "Printable; your own, or made up by the service.",
+    "description": "Printable; your own, not beginning with forgotten-, or made up by the service.",
 }
 NUMBER = {"type": "number"}
 TEXT = {"type": "string"}

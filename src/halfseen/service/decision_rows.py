@@ -9,7 +9,7 @@ import numpy as np
 from halfseen.service import loop_events as kinds
 from halfseen.service.event_log import EventLog
 from halfseen.service.loop_events import COLUMNS, Event
-from halfseen.service.several_rewards import AGGREGATES
+from halfseen.service.several_rewards import aggregate
 from halfseen.service.writer import LiveLoop
 
 MADE = (kinds.DECIDED, kinds.HELD)
@@ -18,9 +18,13 @@ MADE = (kinds.DECIDED, kinds.HELD)
 def decision_rows(
     log: EventLog, live: LiveLoop, after: int, most: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return rows of decisions made after an event, and the event to go on from, 0 at the end."""
-    made, last = decisions_made(log, live, after, most)
-    others = log.events_of(live.id, [event.decision for event in made])
+    """Return rows of decisions made after an event, and the event to go on from, 0 at the end.
+
+    What is erased meanwhile is still there, or not there at all.
+    """
+    with log.steady():
+        made, last = decisions_made(log, live, after, most)
+        others = log.events_of(live.id, [event.decision for event in made])
     return [decision_row(event, others[event.decision], live) for event in made], last
 
 
@@ -63,7 +67,7 @@ def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, 
     rules = live.state.rules
     if observed is None and censored is not None and rules.late == "learn":
         observed = next((event for event in events if event.kind == kinds.LATE), None)
-    late_rewards = [event.reward for event in events if event.kind == kinds.LATE]
+    came = [e.reward for e in events if e.kind == kinds.LATE and e.reward is not None]
     if observed is not None:
         state = "observed"
     elif censored is not None:
@@ -82,7 +86,7 @@ def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, 
         "shown_at": None if shown is None else shown.at,
         "ended_at": None if ended is None else ended.at,
         "client_at": made.client_at,
-        "late_reward": AGGREGATES[rules.rewards](late_rewards) if late_rewards else None,
+        "late_reward": aggregate(live.state.configs[made.revision].rewards, came),
         "late_at": None if late is None else late.at,
         "version": made.version,
         "revision": made.revision,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from halfseen.errors import StorageError
 from halfseen.service import erasure, loop_table
 from halfseen.service.database import Database
 from halfseen.service.decision_rows import decision_rows
@@ -23,7 +25,7 @@ from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
 from halfseen.service.state_snapshots import (
     EVERY,
     check_snapshots,
-    packed,
+    read_back,
     read_configs,
     write_snapshot,
 )
@@ -191,11 +193,18 @@ class Service(LiveLoops):
             )
         return known.state.config
 
-    async def revise_loop(self, config: LoopConfig) -> dict[str, Any]:
+    async def revise_loop(self, config: LoopConfig, after: int | None = None) -> dict[str, Any]:
         """Change the configuration of a loop.
 
         Arms may be added at the end and retired. Any other change of what is learned folds the
         whole log again under the new configuration.
+
+        Parameters
+        ----------
+        config
+            The new configuration.
+        after
+            The revision it changes, the one in force here if None. Conflict if there is another.
 
         Returns
         -------
@@ -207,8 +216,10 @@ class Service(LiveLoops):
         loop_table.check_revision(live, config)
         before = loop_status(live)["arms"]
         refolds = not config.same_but_arms(live.state.rules)
-        now = self.clock
-        revision = await self.writer.do(lambda log: loop_table.revise(log, live, config, now()))
+        known = live.state.revision if after is None else after
+        revision = await self.writer.do(
+            lambda log: loop_table.revise(log, live, config, self.clock(), known)
+        )
         await self._reload(live)
         after = loop_status(live)["arms"]
         return {"revision": revision, "refolded": refolds, "before": before, "after": after}
@@ -365,10 +376,11 @@ class Service(LiveLoops):
             self._snapshotting.discard(live.id)
 
     async def _write_snapshot(self, live: LiveLoop) -> None:
-        content, seq = live.state.to_dict(), live.state.seq
-
-        def write(log: EventLog) -> None:
-            write_snapshot(log, live.id, seq, packed(content))
-
-        await self.writer.do(write)
-        live.snapshot = max(live.snapshot, seq)
+        content, configs = live.state.to_dict(), live.state.configs
+        place: Any = {"loop": live.id, "seq": content["seq"], "revision": max(configs)}
+        try:
+            stored = await asyncio.to_thread(read_back, content, configs)
+            await self.writer.do(partial(write_snapshot, stored=stored, **place))
+        except StorageError as error:
+            print(f"halfseen: {error}", file=sys.stderr)
+        live.snapshot = max(live.snapshot, content["seq"])

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from halfseen.agents.ledger import HELD, PENDING
-from halfseen.service.fold import Known, LoopState, Orphan
+from halfseen.service.fold import LoopState
+from halfseen.service.known_decisions import Known, Orphan
 from halfseen.service.loop_events import Event
 
 

@@ -19,7 +19,7 @@ from halfseen.service.exchange import Outcome
 from halfseen.service.fold import LoopState
 from halfseen.service.loop_events import Event, kinds_in
 from halfseen.service.loop_table import newest
-from halfseen.service.state_snapshots import insert_snapshot, packed
+from halfseen.service.state_snapshots import insert_snapshot, read_back
 from halfseen.service.writer import LiveLoop
 
 if TYPE_CHECKING:
@@ -98,10 +98,12 @@ def _add(log: EventLog, state: LoopState, event: Event) -> None:
 def _renew(log: EventLog, state: LoopState, *, keep_base: bool = False) -> None:
     """Store the state as the only snapshot, and commit.
 
-    Unless `keep_base`, a replay begins with this snapshot from now on.
+    Unless `keep_base`, a replay begins with this snapshot from now on. StorageError, and nothing
+    is deleted, if it cannot be read back.
     """
     log.execute("DELETE FROM snapshots WHERE loop = ?", (state.loop,))
-    insert_snapshot(log, state.loop, state.seq, packed(state.to_dict()))
+    stored = read_back(state.to_dict(), state.configs)
+    insert_snapshot(log, state.loop, state.seq, stored)
     if not keep_base:
         log.execute("UPDATE loops SET base = ? WHERE id = ?", (state.seq, state.loop))
     log.commit([state.loop])
@@ -183,10 +185,11 @@ async def delete_older(service: Service, live: LiveLoop, days: float) -> int:
     remembered = {name: e.seq for name, e in settled.items() if (e.expires or 0) < edge}
 
     def old(log: EventLog) -> tuple[list[int], list[int]]:
-        ended = ended_before(log, live, edge, late_counts=False)
-        seqs = [event.seq for some in ended for _, own in some for event in own]
-        seqs += _alone(log, live, edge)
-        gone, stored = set(seqs), log.events_of(live.id, list(remembered))
+        with log.steady():
+            ended = ended_before(log, live, edge, late_counts=False)
+            seqs = [event.seq for some in ended for _, own in some for event in own]
+            seqs += _alone(log, live, edge)
+            gone, stored = set(seqs), log.events_of(live.id, list(remembered))
         kept = {name for name, own in stored.items() if any(e.seq not in gone for e in own)}
         return seqs, [seq for name, seq in remembered.items() if name not in kept]
 
@@ -241,7 +244,7 @@ def _write_parquet(log: EventLog, live: LiveLoop, edge: int, path: Path) -> list
     seqs: list[int] = []
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         lines, draft = Path(folder) / "rows.json", Path(folder) / "rows.parquet"
-        with lines.open("w", encoding="utf-8") as file:
+        with log.steady(), lines.open("w", encoding="utf-8") as file:
             for some in ended_before(log, live, edge, late_counts=True):
                 for made, own in some:
                     file.write(json.dumps(decision_row(made, own, live)) + "\n")

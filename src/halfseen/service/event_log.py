@@ -10,9 +10,10 @@ from typing import Any
 from halfseen.errors import no_password
 from halfseen.service.database import Database
 from halfseen.service.loop_events import COLUMNS, OFTEN, ONCE, Event, kinds_in
-from halfseen.service.refusals import StorageUnavailable
+from halfseen.service.refusals import NotStored, StorageUnavailable
 
 CHANNEL = "halfseen_events"
+NEVER_TAKEN = {"DataError", "IntegrityError", "NotSupportedError"}  # however often it is tried
 _NAMES = ", ".join(f'"{name}"' for name in COLUMNS)
 _INSERT = f"INSERT INTO events ({_NAMES}) VALUES ({', '.join('?' * len(COLUMNS))})"
 _SELECT = f"SELECT {_NAMES} FROM events"
@@ -30,8 +31,8 @@ def driver_errors() -> tuple[type[Exception], ...]:
 class EventLog:
     """The log on one connection, which one thread at a time may use.
 
-    Every method raises `StorageUnavailable` if the database does not do its part; the connection
-    is then given up, and the next call makes a new one.
+    Every method raises `StorageUnavailable` if the database does not do its part, `NotStored` if
+    it never will; the connection is then given up, and the next call makes a new one.
     """
 
     def __init__(self, database: Database) -> None:
@@ -47,11 +48,15 @@ class EventLog:
             statement = statement.replace("?", "%s")
         return self._connection.execute(statement, values)
 
-    def _failed(self, error: Exception) -> StorageUnavailable:
+    def _failed(self, error: Exception) -> NotStored:
         self.close()
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         said = "The database cannot be used now. Nothing was kept; try again."
-        if any(kind.__name__ == "ProgrammingError" for kind in type(error).__mro__):  # any driver's
+        kinds = {kind.__name__ for kind in type(error).__mro__}  # of any driver
+        if kinds & NEVER_TAKEN:
+            said = "The database does not take what this request would store. Nothing was kept."
+            return NotStored(said, reason=no_password(reason), fix="Send other values.")
+        if "ProgrammingError" in kinds:
             said = "The database does not take what halfseen asks of it. Nothing was kept."
         return StorageUnavailable(said, reason=no_password(reason))
 
@@ -108,6 +113,13 @@ class EventLog:
             self._run("COMMIT")
         except self._errors as error:
             raise self._failed(error) from None
+
+    def probe(self) -> None:
+        """Write a line, to see whether the database takes it."""
+        self.begin([])
+        self.execute("DELETE FROM meta WHERE name = 'probe'")
+        self.execute("INSERT INTO meta (name, value) VALUES ('probe', '')")
+        self.commit()
 
     def rollback(self) -> None:
         """Give up the transaction."""

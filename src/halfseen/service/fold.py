@@ -10,53 +10,21 @@ import numpy as np
 
 from halfseen.agents.arms import Agent
 from halfseen.agents.base import LiveAgent
-from halfseen.agents.ledger import CENSORED, HELD, PENDING, Entry
+from halfseen.agents.ledger import CENSORED, HELD, PENDING, Entry, entry_fields
 from halfseen.agents.more_arms import with_arms
 from halfseen.errors import HalfseenError, StorageError
 from halfseen.service import loop_events as kinds
+from halfseen.service.known_decisions import Known, Orphan, told
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
 from halfseen.studies.storage import sealed
 
-FORMAT = 1
+FORMAT = 2
 Configs = dict[int, LoopConfig]  # by revision
 
 
 class Refold(HalfseenError):
     """What is learned changed with a revision: the log must be folded again from its beginning."""
-
-
-@dataclass(slots=True)
-class Known(Entry):
-    """A decision as the service remembers it."""
-
-    seq: int = 0  # of the event that made it
-    version: int = 0
-    request: int | None = None
-    expires: int | None = None  # microseconds; None while it is held
-    arm: str = ""  # chosen by the policy, even if another one was served
-    chance: float | None = None  # of the arm chosen
-    rewards: list[list[Any]] | None = None  # reported or late: see `told`
-    shown: str = ""  # the arm served, or else the one chosen
-
-    def extra(self) -> list[Any]:
-        """Return what the agent's ledger does not keep."""
-        more = (self.seq, self.version, self.request, self.expires, self.arm, self.chance)
-        return [*more, self.rewards, self.shown]
-
-
-@dataclass(slots=True)
-class Orphan:
-    """Outcomes whose decision is not known yet."""
-
-    rewards: list[list[Any]]  # see `told`
-    expires: int
-    seq: int = 0  # of the last of them
-
-
-def told(event: Event) -> list[Any]:
-    """Return an outcome: its reward, the client's time, and the mark of its `Idempotency-Key`."""
-    return [event.reward, event.client_at, event.request]
 
 
 @dataclass
@@ -134,6 +102,11 @@ class LoopState:
             self.configs, self.rules = dict(configs), newest
         return same
 
+    def rewards_rule(self, decision: Known | None = None) -> str:
+        """Return the rule for several rewards: of a decision that in force when it was made."""
+        revision = self.revision if decision is None else decision.revision
+        return self.configs[revision].rewards
+
     def find(self, decision: str) -> Known | None:
         """Return a decision that is remembered."""
         ledger = self.agent._ledger
@@ -201,6 +174,7 @@ class LoopState:
             arm=arm,
             chance=chance,
             shown=arm,
+            revision=event.revision,
         )
         self.agent.record(entry)
         tally = self.tally
@@ -344,7 +318,9 @@ class LoopState:
             "agent": self.agent.to_dict(),
             "open": [entry.extra() for entry in ledger.open.values()],
             "settled": [entry.extra() for entry in ledger.settled.values()],
-            "orphans": [[name, o.rewards, o.expires, o.seq] for name, o in self.orphans.items()],
+            "orphans": [
+                [name, list(o.rewards), o.expires, o.seq] for name, o in self.orphans.items()
+            ],
             "tally": asdict(self.tally),
         }
         return sealed(content)
@@ -376,8 +352,7 @@ class LoopState:
 
 
 def _remembered(entry: Entry, extra: list[Any]) -> Known:
-    base = [getattr(entry, name) for name in Entry.__slots__]
-    return Known(*base, *extra)
+    return Known(*entry_fields(entry), *extra)
 
 
 Fold = Callable[[LoopState, Event], None]

@@ -39,9 +39,10 @@ async def revise_loop(call: Call) -> Reply:
         raise invalid("body", "must name a setting", "{}", 'Send for example {"window": 3600}.')
     if changed.get("name", call.loop) != call.loop:
         raise invalid("name", "cannot be changed", changed["name"], "Make another loop.")
-    settings = call.service.config(call.loop).to_dict() | changed
+    state = call.service.loop(call.loop).state
+    settings, revision = state.config.to_dict() | changed, state.revision
     config = await asyncio.to_thread(loop_config, settings)
-    return json_reply(await call.service.revise_loop(config))
+    return json_reply(await call.service.revise_loop(config, revision))
 
 
 async def archive_loop(call: Call) -> Reply:

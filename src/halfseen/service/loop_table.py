@@ -88,11 +88,15 @@ def check_revision(live: LiveLoop, config: LoopConfig) -> None:
             fix=f"Begin with {known}, add new ones at the end, and name old ones in `retired`.",
         )
     if live.base and not config.same_but_arms(live.state.rules):
-        raise Conflict(
-            f"Events of loop {old.name} were archived or erased, so the log cannot be folded again"
-            " under another policy or other rules.",
-            fix="Create another loop.",
-        )
+        raise _not_whole(old.name)
+
+
+def _not_whole(name: str) -> Conflict:
+    return Conflict(
+        f"Events of loop {name} were archived or erased, so the log cannot be folded again under"
+        " another policy or other rules.",
+        fix="Create another loop.",
+    )
 
 
 def declared(log: EventLog) -> dict[str, LoopConfig]:
@@ -127,16 +131,30 @@ def merged(before: LoopConfig, declared: LoopConfig | None, config: LoopConfig) 
     return loop_config(now | changed)
 
 
-def revise(log: EventLog, live: LiveLoop, config: LoopConfig, now: int) -> int:
-    """Store a new configuration and its event; return the revision."""
+def revise(log: EventLog, live: LiveLoop, config: LoopConfig, now: int, after: int) -> int:
+    """Store a new configuration and its event; return the revision.
+
+    `after` is the revision that was changed: if another came since, neither overrides the other.
+    """
     tip = log.begin([live.id])[live.id]
     configs = read_configs(log, live.id)
     revision = max(configs)
     if configs[revision] == config:
         log.rollback()
         return revision
+    if revision != after:
+        log.rollback()
+        raise Conflict(
+            f"Loop {config.name} was revised by somebody else meanwhile. Nothing was changed.",
+            field="loop",
+            value=config.name,
+            fix="Look at its settings, and send what is still to be changed.",
+        )
     revision += 1
     if not config.same_but_arms(configs[revision - 1]):
+        if base_of(log, live.id):
+            log.rollback()
+            raise _not_whole(config.name)
         try:  # the whole log must fold under it
             state = LoopState(live.id, configs | {revision: config})
             state.fold_all(log.all_events(live.id, 0))

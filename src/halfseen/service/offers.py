@@ -10,12 +10,14 @@ import numpy as np
 
 from halfseen.agents.ledger import CENSORED, OBSERVED, identity
 from halfseen.agents.saved_state import of_unit_length
-from halfseen.errors import InvalidInput, counted_entries
+from halfseen.errors import InvalidInput, counted_entries, shorten
 from halfseen.problems.action_arrays import action_rows
 from halfseen.service import loop_events as kinds
 from halfseen.service.exchange import Decide, Decided, Served
-from halfseen.service.fold import Known, LoopState
+from halfseen.service.fold import LoopState
+from halfseen.service.known_decisions import Known
 from halfseen.service.loop_events import Event
+from halfseen.service.refusals import NotStored
 
 MOST_ACTIONS = 1000
 
@@ -28,6 +30,13 @@ def decision_id(value: Any) -> str:
     if name in (".", ".."):
         raise InvalidInput(
             "id", "must not be . or ..: no address can hold it", name, "Use another id."
+        )
+    if name.startswith(kinds.ERASED):
+        raise InvalidInput(
+            "id",
+            f'must not begin with "{kinds.ERASED}", as the names of erased decisions do',
+            name,
+            "Use another id.",
         )
     return name
 
@@ -87,7 +96,7 @@ def offered_actions(state: LoopState, item: Decide) -> tuple[list[str], Any]:
         )
     names = [str(k) for k in range(len(rows))]
     if item.available is not None:
-        names = [_name("available", name) for name in item.available]
+        names = [_name(f"available[{place}]", name) for place, name in enumerate(item.available)]
         if len(names) != len(rows):
             raise InvalidInput(
                 "available",
@@ -108,7 +117,20 @@ def _name(field: str, value: Any) -> str:
     try:
         return identity(value)
     except InvalidInput as error:
-        raise InvalidInput(field, error.requirement, value, "Use shorter names.") from None
+        raise InvalidInput(field, error.requirement, value, "Use another name.") from None
+
+
+def usable_chance(state: LoopState, arm: str, chance: float | None) -> float | None:
+    """Return the probability of a choice, at most 1; refuse what is none, before it is kept."""
+    if chance is None or 0.0 <= chance <= 1.0:
+        return chance
+    if 1.0 < chance <= 1.0 + 1e-9:  # rounded
+        return 1.0
+    raise NotStored(
+        f"The policy {state.config.policy['kind']} of loop {state.config.name} chose {shorten(arm)}"
+        f" with the probability {chance:g}, which is none. Nothing was kept.",
+        fix="Revise the policy of the loop.",
+    )
 
 
 def served_features(state: LoopState, item: Served) -> Any:
@@ -191,6 +213,7 @@ def from_log(events: list[Event], state: LoopState) -> Known | None:
         arm=made.arm or "",
         chance=made.probability,
         shown=served.arm or "",
+        revision=made.revision,
     )
     if kinds.OBSERVED in found:
         entry.state, entry.reward = OBSERVED, found[kinds.OBSERVED].reward

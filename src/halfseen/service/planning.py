@@ -23,7 +23,8 @@ from halfseen.service.exchange import (
     Outcome,
     Served,
 )
-from halfseen.service.fold import Known, LoopState, Orphan
+from halfseen.service.fold import LoopState
+from halfseen.service.known_decisions import Known, Orphan
 from halfseen.service.loop_events import Event
 from halfseen.service.offers import (
     decision_id,
@@ -35,10 +36,11 @@ from halfseen.service.offers import (
     offered_arms,
     repeated,
     served_features,
+    usable_chance,
 )
 from halfseen.service.refusals import Conflict, InvalidField, Refusal, UnknownDecision
 from halfseen.service.several_rewards import (
-    AGGREGATES,
+    aggregate,
     differing,
     is_repeated,
     key_was_used,
@@ -145,36 +147,35 @@ class Plan:
             entry = state.agent.propose(offered_arms(state, item), id=name, ahead=self._ahead)
             arm = config.arms[entry.choice]
             features = names_offered(item) if config.store_features else None
-        held = bool(item.hold)
+        held, chance = bool(item.hold), usable_chance(state, arm, entry.probability)
         self._ahead += 1
         self._add(
             name,
             kinds.HELD if held else kinds.DECIDED,
             item.client_at,
             arm=arm,
-            probability=entry.probability,
+            probability=chance,
             version=state.seq,
             features=features,
             request=request,
         )
         expires = None if held else self.now + state.window
-        answer = Decided(
-            name, arm, entry.probability, HELD if held else PENDING, state.seq, expires
-        )
+        answer = Decided(name, arm, chance, HELD if held else PENDING, state.seq, expires)
         if orphan is not None and not held:
-            answer.state = self._match(name, orphan.rewards)
+            answer.state = self._match(name, orphan.rewards, state.rewards_rule())
         return answer
 
-    def _match(self, name: str, rewards: list[list[Any]]) -> str:
+    def _match(self, name: str, rewards: list[list[Any]], rule: str) -> str:
         """Add the outcomes that came before their decision; return its state."""
-        if self.state.rules.rewards == "first":
+        if rule == "first":
             reward, client_at, mark = rewards[0]
-            return self._end(name, [] if reward is None else [reward], client_at, mark)
+            return self._end(name, reward, client_at, mark)
         state = PENDING
         values: list[float] = []
         for reward, client_at, mark in rewards:
             if reward is None:
-                state = self._end(name, values, client_at) if state == PENDING else state
+                if state == PENDING:
+                    state = self._end(name, aggregate(rule, values), client_at)
                 continue
             kind = kinds.REPORTED if state == PENDING else kinds.LATE
             self._add(name, kind, client_at, reward=reward, request=mark)
@@ -209,7 +210,9 @@ class Plan:
         if entry.state != HELD:
             return Noted(name, entry.state, created=False)
         self._add(name, kinds.ACTIVATED, item.client_at)
-        return Noted(name, PENDING if orphan is None else self._match(name, orphan.rewards))
+        if orphan is None:
+            return Noted(name, PENDING)
+        return Noted(name, self._match(name, orphan.rewards, self.state.rewards_rule(entry)))
 
     def _served(self, name: str, item: Served) -> Noted:
         entry, _ = self._needed(name)
@@ -239,10 +242,10 @@ class Plan:
     def _outcome(self, name: str, item: Outcome) -> Noted:
         reward = self._reward(item)
         entry, orphan = self._known(name)
-        several = self.state.rules.rewards != "first"
         self._once_per_key(rewards_of(entry or orphan), item, reward)
+        rule = self.state.rewards_rule(entry)
         if entry is None:
-            return self._without_decision(name, item, reward, orphan)
+            return self._without_decision(name, item, reward, orphan, rule)
         if entry.state == HELD:
             raise Conflict(
                 f"Decision {shorten(name)} is held: it was not shown yet.",
@@ -256,40 +259,40 @@ class Plan:
                 return Noted(name, closed)
             return self._late(entry, item, reward)
         if entry.state == PENDING:
-            return self._in_time(entry, item, reward, several)
-        return self._settled(entry, item, reward, several)
+            return self._in_time(entry, item, reward, rule)
+        return self._settled(entry, item, reward, rule)
 
-    def _in_time(self, entry: Known, item: Outcome, reward: float | None, several: bool) -> Noted:
+    def _in_time(self, entry: Known, item: Outcome, reward: float | None, rule: str) -> Noted:
         name = str(entry.id)
         if reward is None:
             return Noted(name, self._close(entry, item.client_at))
-        if not several:
+        if rule == "first":
             self._add(
                 name, kinds.OBSERVED, item.client_at, reward=reward, request=mark_of(item.key)
             )
             return Noted(name, OBSERVED)
-        if self._again(entry.rewards, item, reward):
+        if self._again(rule, entry.rewards, item, reward):
             return Noted(name, PENDING, created=False)
-        self._check_aggregate(entry, reward)
+        self._check_aggregate(rule, entry, reward)
         self._add(name, kinds.REPORTED, item.client_at, reward=reward, request=mark_of(item.key))
         return Noted(name, PENDING)
 
-    def _settled(self, entry: Known, item: Outcome, reward: float | None, several: bool) -> Noted:
+    def _settled(self, entry: Known, item: Outcome, reward: float | None, rule: str) -> Noted:
         """Answer an outcome of a decision that is observed or censored already."""
         name = str(entry.id)
         known = [value for value, *_ in entry.rewards or []]
         if reward is None:
-            if entry.state == OBSERVED and not several and not known:
+            if entry.state == OBSERVED and rule == "first" and not known:
                 raise differing(name, entry.reward, None)
             return Noted(name, entry.state, created=False)
-        if not several:
+        if rule == "first":
             before = known or ([entry.reward] if entry.state == OBSERVED else [])
             if before:
                 if before[-1] != reward:
                     raise differing(name, before[-1], reward)
                 state = kinds.LATE if known else OBSERVED
                 return Noted(name, state, created=False)
-        elif self._again(entry.rewards, item, reward):
+        elif self._again(rule, entry.rewards, item, reward):
             return Noted(name, entry.state, created=False)
         return self._late(entry, item, reward)
 
@@ -317,12 +320,11 @@ class Plan:
             fix = "Correct it, or send null if it is missing."
             raise InvalidInput(error.field, error.requirement, error.value, fix) from None
 
-    def _check_aggregate(self, before: Known | Orphan | None, reward: float) -> None:
+    def _check_aggregate(self, rule: str, before: Known | Orphan | None, reward: float) -> None:
         """Refuse a reward that makes of several what cannot be learned."""
-        rule = self.state.rules.rewards
         values = [value for value, *_ in rewards_of(before) if value is not None]
         try:
-            self._checked(float(AGGREGATES[rule]([*values, reward])))
+            self._checked(aggregate(rule, [*values, reward]))
         except InvalidInput as error:
             raise of_several(rule, error) from None
 
@@ -339,17 +341,18 @@ class Plan:
         if mark is not None and any(one[2] == mark and one[0] != reward for one in known):
             raise key_was_used(str(item.id), item.key)
 
-    def _again(self, rewards: list[list[Any]] | None, item: Outcome, reward: float | None) -> bool:
-        mark = mark_of(item.key)
-        return is_repeated(self.state.rules.rewards, rewards, reward, item.client_at, mark)
+    def _again(
+        self, rule: str, rewards: list[list[Any]] | None, item: Outcome, reward: float | None
+    ) -> bool:
+        return is_repeated(rule, rewards, reward, item.client_at, mark_of(item.key))
 
     def _without_decision(
-        self, name: str, item: Outcome, reward: float | None, orphan: Orphan | None
+        self, name: str, item: Outcome, reward: float | None, orphan: Orphan | None, rule: str
     ) -> Noted:
-        several = self.state.rules.rewards != "first"
+        several = rule != "first"
         if orphan is not None:
             if several and reward is not None:
-                again = self._again(orphan.rewards, item, reward)
+                again = self._again(rule, orphan.rewards, item, reward)
             else:
                 again = orphan.rewards[-1][0] == reward
             if again:
@@ -357,23 +360,24 @@ class Plan:
             if not several:
                 raise differing(name, orphan.rewards[-1][0], reward)
         if several and reward is not None:
-            self._check_aggregate(orphan, reward)
+            self._check_aggregate(rule, orphan, reward)
         self._add(name, kinds.ORPHAN, item.client_at, reward=reward, request=mark_of(item.key))
         return Noted(name, kinds.ORPHAN)
 
     def _close(self, entry: Known, client_at: int | None = None) -> str:
         """Add the event that closes the window of a decision; return its state."""
-        return self._end(str(entry.id), [value for value, *_ in rewards_of(entry)], client_at)
+        values = [value for value, *_ in rewards_of(entry)]
+        reward = aggregate(self.state.rewards_rule(entry), values)
+        return self._end(str(entry.id), reward, client_at)
 
     def _end(
-        self, name: str, values: list[float], client_at: int | None, mark: int | None = None
+        self, name: str, reward: float | None, client_at: int | None, mark: int | None = None
     ) -> str:
-        """Add the event that ends a decision with these rewards; return its state.
+        """Add the event that ends a decision, with its reward if it has one; return its state.
 
         What a revision of the loop has made impossible in the meantime is not learned.
         """
-        if values:
-            reward = float(AGGREGATES[self.state.rules.rewards](values))
+        if reward is not None:
             with suppress(InvalidInput):
                 self._checked(reward)
                 self._add(name, kinds.OBSERVED, client_at, reward=reward, request=mark)

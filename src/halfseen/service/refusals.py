@@ -70,8 +70,8 @@ class QueueFull(Refusal):
     title = "Too many requests waiting"
 
 
-class StorageUnavailable(Refusal):
-    """The database cannot be written now. Nothing of the request was kept; try again.
+class NotStored(Refusal):
+    """What this request would store, the database never takes. Nothing of it was kept.
 
     Attributes
     ----------
@@ -79,9 +79,8 @@ class StorageUnavailable(Refusal):
         What the database says, which may name its address: for the operator, not for clients.
     """
 
-    status = 503
-    title = "Storage unavailable"
-    retry_after = 1  # seconds
+    status = 500
+    title = "Not stored"
 
     def __init__(self, detail: str, *, reason: str = "", fix: str | None = None) -> None:
         super().__init__(detail, fix=fix)
@@ -92,6 +91,14 @@ class StorageUnavailable(Refusal):
         return StorageError(
             f"{self} The database says: {self.reason}." if self.reason else str(self)
         )
+
+
+class StorageUnavailable(NotStored):
+    """The database cannot be written now. Nothing of the request was kept; try again."""
+
+    status = 503
+    title = "Storage unavailable"
+    retry_after = 1  # seconds
 
 
 class LoopAside(Refusal):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from halfseen.errors import InvalidInput, shorten
-from halfseen.service.fold import Known, Orphan
+from halfseen.service.known_decisions import Known, Orphan
 from halfseen.service.refusals import Conflict
 
 AGGREGATES: dict[str, Any] = {
@@ -17,6 +17,15 @@ AGGREGATES: dict[str, Any] = {
     "mean": lambda values: sum(values) / len(values),
     "max": max,
 }
+
+
+def aggregate(rule: str, values: Sequence[float]) -> float | None:
+    """Return what several rewards come to, None if there are none.
+
+    >>> aggregate("mean", [1.0, 0.0]), aggregate("sum", [])
+    (0.5, None)
+    """
+    return float(AGGREGATES[rule](values)) if values else None
 
 
 def mark_of(key: str | None) -> int | None:
@@ -42,7 +51,7 @@ def is_repeated(
     Parameters
     ----------
     rule
-        The loop's rule for several rewards.
+        The decision's rule for several rewards.
     known
         Of each reward that came: its value, the client's time and the mark of its key.
     reward, client_at, mark

@@ -10,6 +10,7 @@ from halfseen.errors import StorageError
 from halfseen.service.event_log import EventLog
 from halfseen.service.fold import FORMAT, Configs, LoopState
 from halfseen.service.loop_config import LoopConfig
+from halfseen.service.refusals import StorageUnavailable
 
 EVERY = 100_000  # events
 KEPT = 2
@@ -21,26 +22,39 @@ def packed(content: dict[str, Any]) -> bytes:
 
 
 def unpacked(stored: bytes) -> Any:
-    """Return what was packed, None if that cannot be."""
-    try:
-        return json.loads(zlib.decompress(bytes(stored)))
-    except (zlib.error, ValueError):
-        return None
+    """Return what was packed."""
+    return json.loads(zlib.decompress(bytes(stored)))
 
 
-def write_snapshot(log: EventLog, loop: int, seq: int, stored: bytes) -> None:
+def read_back(content: dict[str, Any], configs: Configs) -> bytes:
+    """Return a state as it is stored; StorageError if it cannot be read from that.
+
+    Nothing may rest on a snapshot that cannot be read.
+    """
+    stored = packed(content)
+    state = _state(stored, configs)
+    if state is None or state.to_dict() != content:
+        raise StorageError(
+            f"The snapshot of event {content['seq']} of loop {content['rules']['name']} was not"
+            " stored: it does not give the same state when it is read back. The log is kept."
+        )
+    return stored
+
+
+def write_snapshot(log: EventLog, loop: int, seq: int, stored: bytes, revision: int) -> None:
     """Store a snapshot in a transaction of its own, and delete all but the newest ones.
 
-    One that is older than another is not stored: it may hold what was erased since.
+    One that is older than another is not stored: it may hold what was erased since. Nor is one of
+    another revision than the newest, under which the log may have been folded again.
     """
     log.begin([loop])
+    base, newest_revision = log.execute("SELECT base, revision FROM loops WHERE id = ?", (loop,))[0]
     query = "SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq DESC"
     newest = log.execute(query, (loop,))
-    if newest and newest[0][0] > seq:
+    if revision != newest_revision or (newest and newest[0][0] > seq):
         log.rollback()
         return
     insert_snapshot(log, loop, seq, stored)
-    base = log.execute("SELECT base FROM loops WHERE id = ?", (loop,))[0][0]
     newest = log.execute(query, (loop,))
     for (old,) in newest[KEPT:]:
         if old != base:
@@ -64,23 +78,40 @@ def read_configs(log: EventLog, loop: int) -> Configs:
 
 
 def load_state(log: EventLog, loop: int, base: int, configs: Configs) -> tuple[LoopState, int]:
-    """Return the state at the end of the log, and the event of the snapshot it began with."""
-    seqs = log.execute("SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq DESC", (loop,))
+    """Return the state at the end of the log, and the event of the snapshot it began with.
+
+    A snapshot that cannot be read, that is ahead of the log, or after which the log cannot be
+    folded is passed over for an earlier one, and in the end for the whole log.
+    """
+    seqs = log.execute(
+        "SELECT seq FROM snapshots WHERE loop = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC",
+        (loop, base, log.tip(loop)),
+    )
     for (seq,) in seqs:
         state = _snapshot(log, loop, seq, configs)
-        if state is not None:
+        if state is None:
+            continue
+        try:
             return state.fold_all(log.all_events(loop, seq)), seq
+        except StorageUnavailable:
+            raise
+        except Exception:
+            continue
     return replayed(log, loop, base, configs), base
 
 
 def _snapshot(log: EventLog, loop: int, seq: int, configs: Configs) -> LoopState | None:
     query = "SELECT state FROM snapshots WHERE loop = ? AND seq = ?"
     rows = log.execute(query, (loop, seq))
-    try:
-        state = LoopState.from_dict(unpacked(rows[0][0]), configs) if rows else None
-    except StorageError:
-        return None
+    state = _state(rows[0][0], configs) if rows else None
     return state if state is not None and (state.loop, state.seq) == (loop, seq) else None
+
+
+def _state(stored: bytes, configs: Configs) -> LoopState | None:
+    try:
+        return LoopState.from_dict(unpacked(stored), configs)
+    except Exception:  # whatever is wrong with it
+        return None
 
 
 def replayed(

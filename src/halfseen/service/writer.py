@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from halfseen.service.event_log import EventLog
@@ -16,7 +16,7 @@ from halfseen.service.exchange import Answer, Item
 from halfseen.service.fold import LoopState
 from halfseen.service.loop_events import Event
 from halfseen.service.planning import Plan
-from halfseen.service.refusals import QueueFull, Refusal, StorageUnavailable
+from halfseen.service.refusals import NotStored, QueueFull, Refusal, StorageUnavailable
 
 MOST_ITEMS = 2000  # in one transaction
 SLOW_COMMIT = 0.002  # seconds; a disk this slow makes it worth waiting for fuller transactions
@@ -44,13 +44,17 @@ class LiveLoop:
 
 @dataclass(slots=True)
 class Call:
-    """Requests of one client that wait for their answers."""
+    """Requests of one client that wait for their answers; none to close a loop's windows.
+
+    A transaction that fails for what it holds is tried again with each of its calls alone.
+    """
 
     loop: LiveLoop
-    items: Sequence[Item]
-    key: str | None
-    future: asyncio.Future[Answers]
+    items: Sequence[Item] = ()
+    key: str | None = None
+    future: asyncio.Future[Answers] | None = None
     answers: Answers = field(default_factory=list)
+    alone: bool = False
 
 
 class Writer:
@@ -100,8 +104,7 @@ class Writer:
         self, loop: LiveLoop, items: Sequence[Item], key: str | None
     ) -> asyncio.Future[Answers]:
         """Queue requests; the answers come once what they add is on disk."""
-        if self._closing:
-            raise StorageUnavailable("The service is stopping. Nothing was kept; try again.")
+        self._refuse_if_closing()
         if self.queued + len(items) > self.queue_limit:
             raise QueueFull(
                 f"{self.queued:,} requests wait for the disk, of {self.queue_limit:,} that may."
@@ -116,6 +119,10 @@ class Writer:
             _finish(self._enough)
         return future
 
+    def _refuse_if_closing(self) -> None:
+        if self._closing:
+            raise StorageUnavailable("The service is stopping. Nothing was kept; try again.")
+
     def sweep(self, loop: LiveLoop) -> None:
         """Close the windows of a loop that have passed, with the next transaction."""
         self._sweeps[loop.id] = loop
@@ -123,6 +130,7 @@ class Writer:
 
     async def do(self, job: Callable[[EventLog], Any]) -> Any:
         """Run a job with the log in the writer's thread, between transactions."""
+        self._refuse_if_closing()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._jobs.append((job, future))
         self._wake.set()
@@ -142,20 +150,38 @@ class Writer:
             if not (self._calls or self._jobs or self._sweeps):
                 if self._closing:
                     return
+                if self.failing:
+                    wait = await self._probe(wait)
+                    continue
                 self._wake.clear()
                 await self._wake.wait()
                 continue
             while self._jobs:
                 await self._run_job(*self._jobs.popleft())
+            if not (self._calls or self._sweeps):
+                continue
             if self._usual >= SLOW_COMMIT and len(self._calls) < self._expected:
                 await self._gather()
             if await self._transaction():
                 wait, self.failing = FIRST_WAIT, False
                 continue
             self.failing = True
-            self.failures += 1
-            await asyncio.sleep(0.0 if self._closing else wait)
-            wait = min(2.0 * wait, LONGEST_WAIT)
+            wait = await self._failed(wait)
+
+    async def _probe(self, wait: float) -> float:
+        """Try whether the database takes what is written again; return how long to wait if not."""
+        try:
+            await self._in_thread(self.log.probe)
+        except StorageUnavailable:
+            return await self._failed(wait)
+        self.failing = False
+        return FIRST_WAIT
+
+    async def _failed(self, wait: float) -> float:
+        """Wait after a failure; return how long to wait after the next one."""
+        self.failures += 1
+        await asyncio.sleep(0.0 if self._closing else wait)
+        return min(2.0 * wait, LONGEST_WAIT)
 
     async def _gather(self) -> None:
         """Wait for the clients that were just answered, at most half as long as a commit takes."""
@@ -172,6 +198,7 @@ class Writer:
             result = await self._in_thread(job, self.log)
         except Exception as error:
             self.log.rollback()
+            self.failing = self.failing or isinstance(error, StorageUnavailable)
             if not future.cancelled():
                 future.set_exception(error)
             return
@@ -183,27 +210,29 @@ class Writer:
 
     def _taken(self) -> list[Call]:
         """Take the calls of the next transaction from the queue."""
+        if self._calls and self._calls[0].alone:
+            return [self._calls.popleft()]
         calls: list[Call] = []
         items = 0
         while self._calls and items < MOST_ITEMS:
             call = self._calls.popleft()
             items += len(call.items)
             calls.append(call)
-        return calls
+        sweeps, self._sweeps = self._sweeps, {}
+        return calls + [Call(loop) for loop in sweeps.values()]
 
     async def _transaction(self) -> bool:
         """Write what has queued; return False if the database did not take it."""
-        calls, sweeps = self._taken(), self._sweeps
-        self._sweeps = {}
-        loops = {call.loop.id: call.loop for call in calls} | sweeps
-        if not loops:
+        calls = self._taken()
+        if not calls:
             return True
+        loops = {call.loop.id: call.loop for call in calls}
         server = self.log.server
         wanted = [(loop, self._unknown(loop, calls)) for _, loop in sorted(loops.items())]
         try:
             opened = self._open(wanted) if not server else await self._in_thread(self._open, wanted)
             lost = self._follow(opened)
-            plans = {} if lost else self._plan(calls, opened, sweeps)
+            plans = {} if lost else self._plan(calls, opened)
             events = [event for plan in plans.values() for event in plan.events]
             if events:
                 began = time.perf_counter()
@@ -225,6 +254,11 @@ class Writer:
             return False
         except Exception as error:
             self.log.rollback()
+            if len(calls) > 1:
+                self._calls.extendleft(replace(call, alone=True) for call in reversed(calls))
+                return True
+            reason = error.in_full() if isinstance(error, NotStored) else type(error).__name__
+            print(f"halfseen: loop {calls[0].loop.name}: {reason}", file=sys.stderr)
             self._fail(calls, error)
             return True
         if lost:
@@ -286,9 +320,7 @@ class Writer:
             opened.append((loop, tips[loop.id], newer, stored))
         return opened
 
-    def _plan(
-        self, calls: list[Call], opened: list[Any], sweeps: dict[int, LiveLoop]
-    ) -> dict[int, Plan]:
+    def _plan(self, calls: list[Call], opened: list[Any]) -> dict[int, Plan]:
         """Plan all requests, and note their answers in the calls."""
         now = self.clock()
         plans = {}
@@ -297,8 +329,8 @@ class Writer:
         for call in calls:
             plan = plans[call.loop.id]
             call.answers = [plan.answer(item, call.key) for item in call.items]
-        for number in sweeps:
-            plans[number].sweep()
+            if call.future is None:
+                plan.sweep()
         return plans
 
     def _write(self, events: list[Event], grown: list[int]) -> None:
@@ -306,16 +338,16 @@ class Writer:
         self.log.commit(grown)
 
     def _answer(self, calls: list[Call]) -> None:
-        self._expected = len(calls) + len(self._calls)
+        self._expected = len(self._calls) + sum(call.future is not None for call in calls)
         for call in calls:
             self.queued -= len(call.items)
-            if not call.future.done():
+            if call.future is not None and not call.future.done():
                 call.future.set_result(call.answers)
 
     def _fail(self, calls: list[Call], error: Exception) -> None:
         for call in calls:
             self.queued -= len(call.items)
-            if not call.future.done():
+            if call.future is not None and not call.future.done():
                 call.future.set_exception(error)
 
 
