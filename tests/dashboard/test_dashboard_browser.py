@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.conftest import EVIL, OFFERS, fed
-from halfseen.dashboard.arm_labels import arm_labels
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.service.exchange import Decide, Outcome
 from halfseen.service.loop_config import loop_config
 

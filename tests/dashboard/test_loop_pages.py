@@ -12,7 +12,6 @@ import pytest
 from service.over_http import run
 
 from dashboard.conftest import EVIL, OFFERS, fed
-from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.dashboard_site import pages_of
 from halfseen.dashboard.log_summary import LogSummary, summary_of
 from halfseen.dashboard.loop_charts import loop_pictures
@@ -27,6 +26,7 @@ from halfseen.dashboard.loop_figures import (
 )
 from halfseen.dashboard.regret_forecast import regret_forecast
 from halfseen.dashboard.seen_course import corrected
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.logs.invest import invest
 from halfseen.service.log_export import audit_file
 

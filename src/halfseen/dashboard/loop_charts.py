@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.log_summary import LogSummary
 from halfseen.dashboard.loop_figures import duration
 from halfseen.dashboard.seen_course import LINES
 from halfseen.explorer import chart_parts as parts
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.explorer.view import Picture
 from halfseen.report.core.scales import SHORT
 from halfseen.tables import level_name

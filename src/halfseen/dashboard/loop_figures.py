@@ -9,8 +9,8 @@ import numpy as np
 
 from halfseen.agents.arm_chances import chances_of_arms
 from halfseen.agents.arms import Agent
-from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.log_summary import LogSummary
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.logs.invest import Investment, invest
 from halfseen.service.decision_rows import MADE
 from halfseen.service.decision_service import Service

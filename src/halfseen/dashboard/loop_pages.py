@@ -10,7 +10,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.dashboard_site import Site
 from halfseen.dashboard.decision_pages import moment
 from halfseen.dashboard.log_summary import LogSummary, Summaries
@@ -30,6 +29,7 @@ from halfseen.dashboard.loop_figures import (
     youth_in_words,
 )
 from halfseen.dashboard.sign_in import Visitor, visitor_of
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.explorer.page_files import SAFE
 from halfseen.explorer.view import Picture
 from halfseen.logs.audit_export import plain

@@ -11,12 +11,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.dashboard_site import Site
 from halfseen.dashboard.log_summary import with_log
 from halfseen.dashboard.loop_figures import text
 from halfseen.dashboard.sign_in import Visitor
 from halfseen.errors import HalfseenError, InvalidInput
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.values.evaluate import value
 from halfseen.values.policy_value import PolicyValue
 
