@@ -10,6 +10,8 @@ from halfseen.service.loop_config import loop_config
 PATHS = ["/", "/new-loop", "/keys", "/trail", "/loops/articles", "/loops/offers"]
 PATHS += [f"/loops/offers/{one}" for one in ("decisions", "value?p0=100", "edit", "expire")]
 
+WIDER = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.outerHTML)"
+
 
 @pytest.fixture
 def visit(browser, opened):
@@ -43,6 +45,7 @@ def test_every_page_fits_says_nothing_and_asks_nobody_else(visit, opened, path, 
         assert page.locator("svg.marks").count() == page.locator("figure").count() > 0
     assert page.locator("h1").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".scroll, nav div").evaluate_all(WIDER) == []
     assert page.said == []
     assert all(url.startswith((opened.address, "data:")) for url in page.asked)
 
@@ -112,6 +115,8 @@ def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(vis
 
 def test_on_a_phone_the_list_of_loops_shows_every_column(visit):
     page = visit("/", 390)
+    page.locator("tbody th a").first.evaluate("one => (one.textContent = 'a'.repeat(64))")
+    assert page.locator(".scroll").evaluate_all(WIDER) == []
     for name in ("dimension", "forecast", "winner", "warnings"):
         box = page.locator(f"[data-cell='offers/{name}']").bounding_box()
         assert 0 <= box["x"] < box["x"] + box["width"] <= 390

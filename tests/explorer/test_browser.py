@@ -56,6 +56,13 @@ def test_every_page_draws_its_charts_and_fits(visit, address, name, width, schem
     if page.locator("#played").count():
         page.wait_for_selector("#played[data-done]", timeout=60_000)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("nav div").evaluate("one => one.scrollWidth") <= width
+    drawn = "one => getComputedStyle(one).backgroundColor"
+    assert page.locator("svg.marks").first.evaluate(drawn) == "rgba(0, 0, 0, 0)"
+    for caption in page.locator("figcaption").all():  # charts are saved beside their title
+        box, save = caption.bounding_box(), caption.locator("+ .chart summary").bounding_box()
+        assert box["y"] <= save["y"] + 1
+        assert save["y"] + save["height"] <= box["y"] + box["height"]
     assert page.said == []
     assert all(url.startswith((address, "data:")) for url in page.asked)
     page.screenshot(path=tmp_path / "page.png", full_page=True)
@@ -79,6 +86,15 @@ def test_an_audit_keeps_no_reader_out(visit, barriers, tmp_path):
     page.wait_for_selector("#rates svg.marks")
     page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
     assert barriers(page) == []
+
+
+def test_a_saved_chart_can_be_read_on_any_ground(visit):
+    page = visit("thresholds", 1200, "dark")
+    page.wait_for_selector("html[data-drawn]")
+    page.locator("#globe summary").click()
+    with page.expect_download() as saved:
+        page.locator("#globe").get_by_text("Save as SVG").click()
+    assert re.search('<rect[^>]* fill="#ffffff"', saved.value.path().read_text())
 
 
 def test_moving_a_slider_moves_answers_charts_code_and_address(visit):
