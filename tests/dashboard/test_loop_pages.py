@@ -12,6 +12,7 @@ import pytest
 from service.over_http import run
 
 from dashboard.conftest import EVIL, OFFERS, fed
+from halfseen.dashboard.chart_numbers import course_arms, course_table
 from halfseen.dashboard.dashboard_site import pages_of
 from halfseen.dashboard.log_summary import LogSummary, summary_of
 from halfseen.dashboard.loop_charts import loop_pictures
@@ -346,3 +347,39 @@ def test_streams_end_when_the_process_is_told_to_stop(opened):
             assert sum(line.startswith("data") for line in lines) <= 2
         finally:
             opened.inside.api.stopping = False
+
+
+def test_arms_beyond_those_with_most_decisions_can_be_drawn_too():
+    names = [f"arm {k}" for k in range(9)]
+    course = [
+        {"arm": name, "at": at, "share": 0.5, "low": 0.4, "high": 0.6, "decisions": k, "seen": 0}
+        for k, name in enumerate(names)
+        for at in (0.0, 60_000.0)
+    ]
+    status = {"arms": [{"arm": name, "retired": True} for name in names[::-1]]}
+    status |= {"window": 60.0, "level": 0.95}
+    summary = LogSummary(1, course=course)
+    usual = course_arms(summary, status["arms"])
+    assert usual.drawn == names[:1:-1]  # in the order of the loop
+    (chart,) = (p for p in loop_pictures(status, {}, [], summary) if p.name == "course")
+    assert "7 arms of 9, with most decisions" in chart.note
+    chosen = course_arms(summary, status["arms"], ["arm 0", "arm 1"])
+    assert chosen.drawn == ["arm 1", "arm 0"]
+    (chart,) = (p for p in loop_pictures(status, {}, [], summary, chosen) if p.name == "course")
+    assert {row["label"] for row in chart.rows} == {"arm 0", "arm 1"}
+    table = course_table(summary, chosen)
+    assert table["columns"] == chosen.drawn
+    assert table["rows"][1] == ("1970-01-01 00:01:00", ["50% (40% to 60%)"] * 2)
+    assert "'nope'" in course_arms(summary, status["arms"], ["nope"]).trouble
+    assert "7 arms can be drawn" in course_arms(summary, status["arms"], names).trouble
+
+
+def test_charts_can_be_read_as_numbers(opened):
+    with opened.client() as client:
+        page = client.get("/loops/offers?course=red").text
+    ages = re.findall('data-title="Pending">([^<]*)<', page)
+    assert sum(map(int, ages)) == status(opened)["pending"]
+    rows = next(p for p in island(page)["pictures"] if p["name"] == "course")["rows"]
+    shares = re.findall('data-title="red">([^ ]*) ', page)
+    assert shares == [share_text(row["share"]) for row in rows]
+    assert 'data-live="/loops/offers/live?course=red"' in page
