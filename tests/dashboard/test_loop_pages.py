@@ -12,6 +12,7 @@ import pytest
 from service.over_http import run
 
 from dashboard.conftest import EVIL, OFFERS, fed
+from halfseen import Agent, BernoulliThompson
 from halfseen.dashboard.chart_numbers import course_arms, course_table
 from halfseen.dashboard.dashboard_site import pages_of
 from halfseen.dashboard.log_summary import LogSummary, summary_of
@@ -93,6 +94,18 @@ def test_what_is_played_next_is_what_the_agent_proposes(opened):
         proposed = live.state.agent.propose(id=f"test-{k}")
         assert chances[live.state.agent.arms.name(proposed.choice)] == proposed.probability
     assert live.state.agent.to_dict() == before
+
+
+@pytest.mark.parametrize("retired", [0, 1])
+def test_what_is_played_next_is_known_of_many_arms(retired):
+    agent = Agent(BernoulliThompson(), arms=30, reward="bernoulli", floor=0.01, seed=1)
+    for k in range(60):
+        agent.observe(agent.choose(), float(k % 2))
+    config = SimpleNamespace(offered=lambda: range(30 - retired))
+    chances = played_next(SimpleNamespace(state=SimpleNamespace(agent=agent, config=config)))
+    assert len(chances) == 30 - retired
+    assert sum(chances.values()) == pytest.approx(1.0)
+    assert len(set(chances.values())) > 2
 
 
 def test_missing_as_zero_is_a_sentence_with_the_loss(opened, tmp_path):
