@@ -88,6 +88,7 @@ def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(vis
     new = OFFERS | {"name": "young", "arms": ["a" * 123 + "1", "a" * 123 + "2", "__proto__"]}
     opened.do(opened.service.create_loop(loop_config(new)))
     page = visit("/loops/young")
+    assert "How to ask for one" in page.locator("#begin a[href='/api']").inner_text()
     page.wait_for_selector("#warnings p:has-text('cannot be audited yet')")
     page.wait_for_selector("html[data-drawn]")
     assert page.locator("figure").evaluate_all("all => all.map(one => one.id)") == [
@@ -103,6 +104,7 @@ def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(vis
 
     opened.do(feed())
     page.wait_for_selector("#estimates svg.marks")
+    assert page.locator("#begin").count() == 0
     page.wait_for_selector("#course svg.marks", timeout=90_000)
     page.wait_for_selector("#warnings p:has-text('of outcomes')")
     page.wait_for_selector("#invest-title")
