@@ -125,6 +125,17 @@ def test_on_a_phone_the_list_of_loops_shows_every_column(visit):
     assert page.locator("nav").evaluate("one => one.firstElementChild.scrollWidth") <= 390
 
 
+def test_on_paper_tables_are_tables_that_fit_and_forms_are_left_out(visit):
+    for path in ("/", "/loops/offers", "/loops/offers/decisions"):
+        page = visit(path, 720)  # a sheet within its margins
+        page.emulate_media(media="print")
+        assert (
+            page.locator("table").first.evaluate("one => getComputedStyle(one).display") == "table"
+        )
+        assert page.evaluate("document.documentElement.scrollWidth") <= 720
+        assert not any(one.is_visible() for one in page.locator("form").all())
+
+
 def test_pages_can_be_read_and_used_without_a_script(visit):
     page = visit("/loops/offers", java_script_enabled=False)
     assert not page.locator("#pictures").is_visible()
