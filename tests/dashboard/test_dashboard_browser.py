@@ -3,6 +3,7 @@
 import pytest
 
 from dashboard.conftest import EVIL, OFFERS, fed
+from halfseen.dashboard import log_summary
 from halfseen.explorer.arm_labels import arm_labels
 from halfseen.service.exchange import Decide, Outcome
 from halfseen.service.loop_config import loop_config
@@ -84,7 +85,10 @@ def test_numbers_follow_the_loop_until_paused_and_charts_are_not_drawn_anew(visi
     assert page.said == []
 
 
-def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(visit, opened):
+def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(
+    visit, opened, monkeypatch
+):
+    monkeypatch.setattr(log_summary, "FRESH", 1.0)
     new = OFFERS | {"name": "young", "arms": ["a" * 123 + "1", "a" * 123 + "2", "__proto__"]}
     opened.do(opened.service.create_loop(loop_config(new)))
     page = visit("/loops/young")
