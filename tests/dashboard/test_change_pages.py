@@ -27,7 +27,7 @@ def sent(client, path, **fields):
 
 def changes(client):
     page = html.unescape(client.get("/trail").text)
-    return re.findall(r'<td class="words">([^<]*a (?:loop|key|log)|expired decisions)</td>', page)
+    return re.findall(r'data-title="What">([^<]*a (?:loop|key|log)|expired decisions)</td>', page)
 
 
 def test_only_admins_see_and_send_what_changes(locked):
@@ -74,6 +74,27 @@ def test_a_loop_is_made_and_edited_after_a_confirmation_and_noted(locked):
         assert locked.service.loop("banner").archived
         assert changes(client)[:3] == ["archived a loop", "changed a loop", "made a loop"]
         assert "test admin" in client.get("/trail").text
+
+
+def test_a_loop_can_be_changed_before_it_is_confirmed_and_needs_a_new_name(locked):
+    with locked.client(locked.key) as client:
+        assert "Change something" in sent(client, "/new-loop", **NEW | {"name": "other"}).text
+        again = sent(client, "/new-loop", **NEW | {"name": "other"}, confirmed="no").text
+        assert 'name="name" value="other"' in again
+        assert html.escape(EVIL, quote=False) in again.replace("&#34;", '"')
+        assert 'id="trouble"' not in again
+        taken = sent(client, "/new-loop", **NEW | {"name": "offers"})
+        assert taken.status_code == 422
+        assert "`name` must be a new one; got" in html.unescape(taken.text)
+
+
+def test_a_loop_is_archived_once(locked):
+    with locked.client(locked.key) as client:
+        sent(client, "/new-loop", **NEW | {"name": "old"}, confirmed="yes")
+        sent(client, "/loops/old/archive")
+        assert client.get("/loops/old/archive").headers["location"] == "/loops/old"
+        assert "/loops/old/archive" not in client.get("/loops/old").text
+        assert changes(client)[:2] == ["archived a loop", "made a loop"]
 
 
 def test_arms_cannot_be_taken_away_and_that_is_said_before_the_confirmation(locked):

@@ -3,12 +3,15 @@
 import pytest
 
 from dashboard.conftest import EVIL, OFFERS, fed
-from halfseen.dashboard.arm_labels import arm_labels
+from halfseen.dashboard import log_summary
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.service.exchange import Decide, Outcome
 from halfseen.service.loop_config import loop_config
 
 PATHS = ["/", "/new-loop", "/keys", "/trail", "/loops/articles", "/loops/offers"]
 PATHS += [f"/loops/offers/{one}" for one in ("decisions", "value?p0=100", "edit", "expire")]
+
+WIDER = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.outerHTML)"
 
 
 @pytest.fixture
@@ -43,6 +46,7 @@ def test_every_page_fits_says_nothing_and_asks_nobody_else(visit, opened, path, 
         assert page.locator("svg.marks").count() == page.locator("figure").count() > 0
     assert page.locator("h1").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".scroll, nav div").evaluate_all(WIDER) == []
     assert page.said == []
     assert all(url.startswith((opened.address, "data:")) for url in page.asked)
 
@@ -81,10 +85,14 @@ def test_numbers_follow_the_loop_until_paused_and_charts_are_not_drawn_anew(visi
     assert page.said == []
 
 
-def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(visit, opened):
+def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(
+    visit, opened, monkeypatch
+):
+    monkeypatch.setattr(log_summary, "FRESH", 1.0)
     new = OFFERS | {"name": "young", "arms": ["a" * 123 + "1", "a" * 123 + "2", "__proto__"]}
     opened.do(opened.service.create_loop(loop_config(new)))
     page = visit("/loops/young")
+    assert "How to ask for one" in page.locator("#begin a[href='/api']").inner_text()
     page.wait_for_selector("#warnings p:has-text('cannot be audited yet')")
     page.wait_for_selector("html[data-drawn]")
     assert page.locator("figure").evaluate_all("all => all.map(one => one.id)") == [
@@ -100,6 +108,7 @@ def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(vis
 
     opened.do(feed())
     page.wait_for_selector("#estimates svg.marks")
+    assert page.locator("#begin").count() == 0
     page.wait_for_selector("#course svg.marks", timeout=90_000)
     page.wait_for_selector("#warnings p:has-text('of outcomes')")
     page.wait_for_selector("#invest-title")
@@ -112,10 +121,23 @@ def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(vis
 
 def test_on_a_phone_the_list_of_loops_shows_every_column(visit):
     page = visit("/", 390)
+    page.locator("tbody th a").first.evaluate("one => (one.textContent = 'a'.repeat(64))")
+    assert page.locator(".scroll").evaluate_all(WIDER) == []
     for name in ("dimension", "forecast", "winner", "warnings"):
         box = page.locator(f"[data-cell='offers/{name}']").bounding_box()
         assert 0 <= box["x"] < box["x"] + box["width"] <= 390
     assert page.locator("nav").evaluate("one => one.firstElementChild.scrollWidth") <= 390
+
+
+def test_on_paper_tables_are_tables_that_fit_and_forms_are_left_out(visit):
+    for path in ("/", "/loops/offers", "/loops/offers/decisions"):
+        page = visit(path, 720)  # a sheet within its margins
+        page.emulate_media(media="print")
+        assert (
+            page.locator("table").first.evaluate("one => getComputedStyle(one).display") == "table"
+        )
+        assert page.evaluate("document.documentElement.scrollWidth") <= 720
+        assert not any(one.is_visible() for one in page.locator("form").all())
 
 
 def test_pages_can_be_read_and_used_without_a_script(visit):

@@ -1,14 +1,17 @@
 """Decisions listed, searched and followed from choice to outcome; the value of other policies."""
 
+import asyncio
 import html
 import re
 from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
+from starlette.responses import HTMLResponse
 
 from dashboard.conftest import EVIL
 from halfseen import value
+from halfseen.dashboard.dashboard_site import LATER, with_later
 from halfseen.dashboard.decision_pages import was_told
 from halfseen.dashboard.loop_figures import text
 from halfseen.service.exchange import Activate, Decide, Outcome, Served
@@ -125,3 +128,29 @@ def test_percentages_that_cannot_be_get_a_sentence(opened, query, said):
         answer = client.get(f"/loops/offers/value?{query}")
     assert answer.status_code == 422
     assert said in answer.text
+
+
+def test_a_page_is_shown_before_what_takes_long_is_computed():
+    async def parts():
+        called = []
+
+        async def part():
+            called.append(True)
+            return "<b>"
+
+        page = with_later(HTMLResponse(f"first{LATER}last", headers={"X-One": "1"}), part)
+        assert page.headers["x-one"] == "1"
+        assert "content-length" not in page.headers
+        sent = aiter(page.body_iterator)
+        assert await anext(sent) == b"first"
+        assert not called
+        return [one async for one in sent]
+
+    assert asyncio.run(parts()) == [b"<b>", b"last"]
+
+
+def test_a_loop_of_features_has_no_page_on_the_value_of_arms(opened):
+    with opened.client() as client:
+        answer = client.get("/loops/articles/value")
+    assert answer.status_code == 404
+    assert "chooses among features, not arms" in answer.text

@@ -12,7 +12,8 @@ import pytest
 from service.over_http import run
 
 from dashboard.conftest import EVIL, OFFERS, fed
-from halfseen.dashboard.arm_labels import arm_labels
+from halfseen import Agent, BernoulliThompson
+from halfseen.dashboard.chart_numbers import course_arms, course_table
 from halfseen.dashboard.log_summary import LogSummary, summary_of
 from halfseen.dashboard.loop_charts import loop_pictures
 from halfseen.dashboard.loop_figures import (
@@ -27,6 +28,7 @@ from halfseen.dashboard.loop_figures import (
 from halfseen.dashboard.page_list import pages_of
 from halfseen.dashboard.regret_forecast import regret_forecast
 from halfseen.dashboard.seen_course import corrected
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.logs.invest import invest
 from halfseen.service.log_export import audit_file
 
@@ -92,6 +94,18 @@ def test_what_is_played_next_is_what_the_agent_proposes(opened):
         proposed = live.state.agent.propose(id=f"test-{k}")
         assert chances[live.state.agent.arms.name(proposed.choice)] == proposed.probability
     assert live.state.agent.to_dict() == before
+
+
+@pytest.mark.parametrize("retired", [0, 1])
+def test_what_is_played_next_is_known_of_many_arms(retired):
+    agent = Agent(BernoulliThompson(), arms=30, reward="bernoulli", floor=0.01, seed=1)
+    for k in range(60):
+        agent.observe(agent.choose(), float(k % 2))
+    config = SimpleNamespace(offered=lambda: range(30 - retired))
+    chances = played_next(SimpleNamespace(state=SimpleNamespace(agent=agent, config=config)))
+    assert len(chances) == 30 - retired
+    assert sum(chances.values()) == pytest.approx(1.0)
+    assert len(set(chances.values())) > 2
 
 
 def test_missing_as_zero_is_a_sentence_with_the_loss(opened, tmp_path):
@@ -346,3 +360,39 @@ def test_streams_end_when_the_process_is_told_to_stop(opened):
             assert sum(line.startswith("data") for line in lines) <= 2
         finally:
             opened.inside.api.stopping = False
+
+
+def test_arms_beyond_those_with_most_decisions_can_be_drawn_too():
+    names = [f"arm {k}" for k in range(9)]
+    course = [
+        {"arm": name, "at": at, "share": 0.5, "low": 0.4, "high": 0.6, "decisions": k, "seen": 0}
+        for k, name in enumerate(names)
+        for at in (0.0, 60_000.0)
+    ]
+    status = {"arms": [{"arm": name, "retired": True} for name in names[::-1]]}
+    status |= {"window": 60.0, "level": 0.95}
+    summary = LogSummary(1, course=course)
+    usual = course_arms(summary, status["arms"])
+    assert usual.drawn == names[:1:-1]  # in the order of the loop
+    (chart,) = (p for p in loop_pictures(status, {}, [], summary) if p.name == "course")
+    assert "7 arms of 9, with most decisions" in chart.note
+    chosen = course_arms(summary, status["arms"], ["arm 0", "arm 1"])
+    assert chosen.drawn == ["arm 1", "arm 0"]
+    (chart,) = (p for p in loop_pictures(status, {}, [], summary, chosen) if p.name == "course")
+    assert {row["label"] for row in chart.rows} == {"arm 0", "arm 1"}
+    table = course_table(summary, chosen)
+    assert table["columns"] == chosen.drawn
+    assert table["rows"][1] == ("1970-01-01 00:01:00", ["50% (40% to 60%)"] * 2)
+    assert "'nope'" in course_arms(summary, status["arms"], ["nope"]).trouble
+    assert "7 arms can be drawn" in course_arms(summary, status["arms"], names).trouble
+
+
+def test_charts_can_be_read_as_numbers(opened):
+    with opened.client() as client:
+        page = client.get("/loops/offers?course=red").text
+    ages = re.findall('data-title="Pending">([^<]*)<', page)
+    assert sum(map(int, ages)) == status(opened)["pending"]
+    rows = next(p for p in island(page)["pictures"] if p["name"] == "course")["rows"]
+    shares = re.findall('data-title="red">([^ ]*) ', page)
+    assert shares == [share_text(row["share"]) for row in rows]
+    assert 'data-live="/loops/offers/live?course=red"' in page

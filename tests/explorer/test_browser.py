@@ -57,6 +57,13 @@ def test_every_page_draws_its_charts_and_fits(visit, address, name, width, schem
     if page.locator("#played").count():
         page.wait_for_selector("#played[data-done]", timeout=60_000)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("nav div").evaluate("one => one.scrollWidth") <= width
+    drawn = "one => getComputedStyle(one).backgroundColor"
+    assert page.locator("svg.marks").first.evaluate(drawn) == "rgba(0, 0, 0, 0)"
+    for caption in page.locator("figcaption").all():  # charts are saved beside their title
+        box, save = caption.bounding_box(), caption.locator("+ .chart summary").bounding_box()
+        assert box["y"] <= save["y"] + 1
+        assert save["y"] + save["height"] <= box["y"] + box["height"]
     assert page.said == []
     assert all(url.startswith((address, "data:")) for url in page.asked)
     page.screenshot(path=tmp_path / "page.png", full_page=True)
@@ -80,6 +87,15 @@ def test_an_audit_keeps_no_reader_out(visit, barriers, tmp_path):
     page.wait_for_selector("#rates svg.marks")
     page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
     assert barriers(page) == []
+
+
+def test_a_saved_chart_can_be_read_on_any_ground(visit):
+    page = visit("thresholds", 1200, "dark")
+    page.wait_for_selector("html[data-drawn]")
+    page.locator("#globe summary").click()
+    with page.expect_download() as saved:
+        page.locator("#globe").get_by_text("Save as SVG").click()
+    assert re.search('<rect[^>]* fill="#ffffff"', saved.value.path().read_text())
 
 
 def test_moving_a_slider_moves_answers_charts_code_and_address(visit):
@@ -113,6 +129,22 @@ def test_nonsense_in_a_field_leaves_the_last_good_picture(visit):
     assert page.said == []
 
 
+def test_nonsense_in_one_list_leaves_the_others_and_the_simulation_alone(visit):
+    page = visit("arms?tour=3&means=0.6,0.5,0.4&observe=0.3,0.9,0.8&horizon=500")
+    page.wait_for_selector("html[data-drawn]")
+    field = page.locator("input[name=means]")
+    for written in ("", "0.6", "0.6,,0.4", "many"):
+        field.fill(written)
+        field.press("Enter")
+        page.wait_for_selector(f'#trouble:has-text("{written.split(",")[0]}")')
+        assert page.locator("input[name=observe]").input_value() == "0.3,0.9,0.8"
+    page.wait_for_selector("text=128 of 128 replications")
+    field.fill("0.6,0.5")
+    field.press("Enter")
+    page.wait_for_url("**/arms?tour=3&means=0.6,0.5&observe=0.3,0.9&horizon=500")
+    assert page.said == []
+
+
 def test_a_mean_that_is_typed_brings_its_probability(visit):
     page = visit("arms?means=0.6,0.5&observe=0.5,0.25&horizon=500")
     page.wait_for_selector("html[data-drawn]")
@@ -142,6 +174,19 @@ def test_a_refused_file_leaves_the_audit_before_and_says_whose_it_is(visit, tmp_
     assert page.locator("#file-name").inner_text() == "bad.csv"
     assert not page.locator("#trouble").is_visible()
     assert page.said == []
+
+
+def test_a_file_whose_columns_have_other_names_is_asked_about(visit, tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("foo,bar\n" + "a,1\nb,0\nb,\n" * 50)
+    page = visit("log")
+    page.set_input_files("#file", path)
+    page.wait_for_selector("#status:has-text('Say which column of other.csv names the arm')")
+    page.get_by_label("action").select_option("foo")
+    page.get_by_label("reward").select_option("bar")
+    page.get_by_role("button", name="Audit").click()
+    page.wait_for_selector("#rates svg.marks")
+    assert page.locator("#status").inner_text() == ""
 
 
 def test_an_arm_can_be_added_and_taken_away(visit):
@@ -191,6 +236,6 @@ def test_names_in_a_log_are_text_and_nothing_else(visit, tmp_path):
     page.on("dialog", lambda dialog: page.said.append(dialog.message))
     page.set_input_files("#file", path)
     page.wait_for_selector("#rates svg.marks")
-    assert "<script>alert(1)" in page.locator("#rates").inner_text()
+    assert "<script>ale…/script>" in page.locator("#rates").inner_text()
     assert page.locator("#shown img, #shown script").count() == 0
     assert page.said == []

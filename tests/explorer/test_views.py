@@ -273,3 +273,14 @@ def test_whatever_the_sliders_say_there_is_a_page_or_a_sentence(name, means, cha
     for chart in content["pictures"]:
         numbers = [v for row in chart["rows"] for v in row.values() if isinstance(v, float)]
         assert all(map(math.isfinite, numbers))
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_both_ends_of_every_slider_can_be_shown(name):
+    kind = VIEWS[name]
+    for control in kind.controls:
+        for end in (control.low, control.high):
+            count = 1 if control.entries is None else len(control.start)
+            shown = kind.read({control.name: ",".join([f"{end:g}"] * count)}).to_dict()
+            assert shown["answers"]
+            assert all(picture["rows"] for picture in shown["pictures"])

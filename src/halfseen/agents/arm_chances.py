@@ -11,6 +11,7 @@ from halfseen.agents.base import DRAWS, estimated
 from halfseen.agents.elsewhere import Turn
 from halfseen.agents.ledger import Entry
 from halfseen.agents.named_arms import Playable
+from halfseen.checks import Vector
 
 if TYPE_CHECKING:
     from halfseen.agents.arms import Agent
@@ -40,11 +41,7 @@ def chance_of(
         return (1.0 if arm == own else 0.0), 0.0
     if not agent.probabilities:
         return None, 0.0
-    chances = agent._chances if everything else None
-    if chances is None:
-        chances = agent.policy.probabilities(agent._state, playable, turn.clock, agent._table)
-        if everything and agent.policy.steady:
-            agent._chances = chances
+    chances = _computed(agent, playable, everything, turn)
     if chances is not None:
         return float(chances[arm]), 0.0
     hits, plays = 0, agent._plays
@@ -54,11 +51,23 @@ def chance_of(
     return estimated(hits, DRAWS)
 
 
-def chances_of_arms(agent: Agent, offered: Sequence[int]) -> dict[int, float | None]:
+def _computed(agent: Agent, playable: Playable, everything: bool, turn: Turn) -> Vector | None:
+    """Return the probability of every arm by the policy's own formula; None if it has none."""
+    chances = agent._chances if everything else None
+    if chances is None:
+        chances = agent.policy.probabilities(agent._state, playable, turn.clock, agent._table)
+        if everything and agent.policy.steady:
+            agent._chances = chances
+    return chances
+
+
+def chances_of_arms(
+    agent: Agent, offered: Sequence[int], *, simulated: int
+) -> dict[int, float | None]:
     """Return with which probability each arm on offer would be played next; change nothing.
 
-    None where a policy that draws cannot say. Where its probabilities are simulated, this takes
-    so many draws for each arm.
+    None where a policy that draws cannot say, or would have to be simulated for more arms than
+    `simulated`: each takes so many draws.
     """
     turn = agent._turn()
     playable = np.zeros(agent.arms.count, dtype=agent._everything.dtype)
@@ -69,7 +78,15 @@ def chances_of_arms(agent: Agent, offered: Sequence[int]) -> dict[int, float | N
         own = agent._select(
             agent._state, agent._plays, playable, turn.clock, *turn.key, agent._table
         )
-        found = [chance_of(agent, own, arm, playable, everything, turn)[0] for arm in offered]
+        draws = agent._random and agent.probabilities
+        chances = _computed(agent, playable, everything, turn) if draws else None
+        found: list[float | None]
+        if chances is not None:
+            found = [float(chances[arm]) for arm in offered]
+        elif draws and len(offered) > simulated:
+            found = [None] * len(offered)
+        else:
+            found = [chance_of(agent, own, arm, playable, everything, turn)[0] for arm in offered]
         for array, before in zip(agent._arrays(), kept, strict=True):
             array[...] = before
         _, floor, left = agent._floored(len(offered), turn)

@@ -42,8 +42,8 @@ class ChangePages:
 
     def _confirm(self, request: Request, visitor: Visitor, **content: Any) -> Response:
         """Ask whether it is meant."""
-        shown: dict[str, Any] = {"fields": {}, "lines": [], "danger": False} | content
-        return self.site.html(request, visitor, "confirm.html", **shown)
+        usual: dict[str, Any] = {"fields": {}, "lines": [], "danger": False, "changes": False}
+        return self.site.html(request, visitor, "confirm.html", **usual | content)
 
     async def new_loop(self, request: Request, visitor: Visitor) -> Response:
         """Make a loop."""
@@ -57,14 +57,16 @@ class ChangePages:
         before = None if name is None else self.service.config(name)
         given = form_of(before)
         trouble = ""
-        if request.method == "POST":
-            form = request.state.form
-            given |= {field: form[field] for field in given if field in form}
+        form = request.state.form if request.method == "POST" else {}
+        given |= {field: form[field] for field in given if field in form}
+        if form and form.get("confirmed") != "no":
             try:
                 config = config_of(given if name is None else given | {"name": name}, before)
                 lines = changes(before, config)
                 if name is not None:
                     check_revision(self.service.loop(name), config)
+                elif form.get("confirmed") != "yes":
+                    self._check_new(config.name)
                 if form.get("confirmed") == "yes":
                     if before is None:
                         await self.service.create_loop(config)
@@ -84,7 +86,13 @@ class ChangePages:
                 title = f"Make the loop {config.name}?" if before is None else f"Change {name}?"
                 back = "/" if name is None else f"/loops/{name}"
                 return self._confirm(
-                    request, visitor, title=title, lines=lines, fields=given, back=back
+                    request,
+                    visitor,
+                    title=title,
+                    lines=lines,
+                    fields=given,
+                    back=back,
+                    changes=True,
                 )
             except (HalfseenError, Refusal) as error:
                 trouble = str(error)
@@ -101,10 +109,18 @@ class ChangePages:
             trouble=trouble,
         )
 
+    def _check_new(self, name: str) -> None:
+        """Refuse the name of a loop that there is, before anyone confirms it."""
+        if name in [config.name for config in self.service.loops()]:
+            raise InvalidInput(
+                "name", "must be a new one", name, "Use another name, or edit that loop."
+            )
+
     async def archive(self, request: Request, visitor: Visitor) -> Response:
         """Close a loop for decisions."""
         name = request.path_params["loop"]
-        self.service.loop(name)
+        if self.service.loop(name).archived:
+            return RedirectResponse(f"/loops/{name}", 303)
         if request.method == "POST":
             await self.service.archive_loop(name)
             await self._note(visitor, "archived a loop", name)

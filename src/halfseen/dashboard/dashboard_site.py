@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from time import perf_counter
 from typing import Any
 from urllib.parse import quote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -34,6 +35,7 @@ from halfseen.service.problem_documents import KeyNotSufficient, NotFound, probl
 from halfseen.service.refusals import ReadOnly
 
 PACKAGE = "halfseen.dashboard"
+LATER = Markup("<!-- what is computed later -->")
 Page = Callable[[Request, Visitor], Awaitable[Response]]
 
 
@@ -216,6 +218,21 @@ class Site:
         response = RedirectResponse("/sign-in", 303)
         response.delete_cookie(KEY, path="/", httponly=True, samesite="strict")
         return response
+
+
+def with_later(page: Response, part: Callable[[], Awaitable[str]]) -> Response:
+    """Return a page that is sent up to where a part is missing, and the rest when that is there."""
+    before, after = bytes(page.body).split(LATER.encode(), 1)
+
+    async def sent() -> AsyncIterator[bytes]:
+        yield before
+        yield (await part()).encode()
+        yield after
+
+    whole = StreamingResponse(sent(), page.status_code)
+    kept = [(name, value) for name, value in page.raw_headers if name != b"content-length"]
+    whole.raw_headers = [*kept, (b"x-accel-buffering", b"no")]
+    return whole
 
 
 Entry = tuple[str, Page, str, str, Sequence[str]]  # address, page, its kind, role, methods

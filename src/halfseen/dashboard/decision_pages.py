@@ -8,10 +8,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.dashboard_site import Site
 from halfseen.dashboard.loop_figures import NOTHING, duration, share_text, text
 from halfseen.dashboard.sign_in import Visitor
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.service import loop_events as kinds
 from halfseen.service.decision_rows import MADE, decision_row
 from halfseen.service.event_log import EventLog
@@ -62,6 +62,9 @@ class DecisionPages:
         if before and last is None:
             wrong.append(invalid("before", "must be the number of an event", before, ANY))
         rows = await self.service.read(lambda log: found_decisions(log, live, last, **asked))
+        shown = [str(row["arm"] or "") for row in rows]
+        arms = list(dict.fromkeys([*(live.state.config.arms or []), *shown]))
+        labels = dict(zip(arms, arm_labels(arms), strict=True))
         return self.site.html(
             request,
             visitor,
@@ -70,7 +73,7 @@ class DecisionPages:
             trouble=" ".join(map(str, wrong)),
             title=f"Decisions of {name}",
             name=name,
-            rows=[_shown(row) for row in rows[:MOST]],
+            rows=[_shown(row, labels) for row in rows[:MOST]],
             asked=asked,
             states=STATES,
             arms=(live.state.config.arms or [])[:200],
@@ -184,11 +187,11 @@ def moment(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1e6, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
+def _shown(row: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
     return {
         "id": row["decision"],
         "arm": row["arm"] or "",
-        "label": arm_labels([row["arm"] or ""])[0],
+        "label": labels[str(row["arm"] or "")],
         "probability": share_text(row["propensity"]),
         "state": "missing" if row["state"] == "censored" else row["state"],
         "reward": text(row["reward"]),

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.dashboard.arm_labels import arm_labels
+from halfseen.dashboard.chart_numbers import AGES, CourseArms, course_arms
 from halfseen.dashboard.log_summary import LogSummary
 from halfseen.dashboard.loop_figures import duration
-from halfseen.dashboard.seen_course import LINES
 from halfseen.explorer import chart_parts as parts
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.explorer.view import Picture
+from halfseen.phrases import counted
 from halfseen.report.core.scales import SHORT
 from halfseen.tables import level_name
 
 SHOWN = 40  # arms of a chart
 WHOLE = f"datum.value % 1 ? '' : {SHORT}"  # labels of counts
-AGES = 24  # bars of the pending decisions
 
 
 def loop_pictures(
@@ -26,13 +26,15 @@ def loop_pictures(
     chances: dict[str, float | None],
     ages: list[float],
     summary: LogSummary | None,
+    course: CourseArms | None = None,
 ) -> list[Picture]:
     """Return the charts of a loop in their order; what is not known yet has none."""
+    drawn = course or course_arms(summary, status["arms"])
     arms, names = _drawn(status)
     found = [
         _seen(summary, arms, names) if summary is not None and summary.rates and arms else None,
         _estimates(status, arms, names),
-        _course(summary) if summary is not None and summary.course else None,
+        _course(summary, drawn) if summary is not None and summary.course else None,
         _chances(chances, arms, names),
         _pending(ages, summary or LogSummary(0), status["window"]),
     ]
@@ -195,12 +197,14 @@ def _seen(summary: LogSummary, arms: list[dict[str, Any]], names: list[str]) -> 
     return Picture("seen", "How often each arm is seen", note, spec, rows)
 
 
-def _course(summary: LogSummary) -> Picture:
-    places = {name: k for k, name in enumerate(dict.fromkeys(row["arm"] for row in summary.course))}
-    labels = arm_labels([str(name) for name in places])
+def _course(summary: LogSummary, arms: CourseArms) -> Picture:
+    known = dict(arms.known)
+    labels = [known[name] for name in arms.drawn]
+    places = {name: place for place, name in enumerate(arms.drawn)}
     rows = [
         row | {"arm": places[row["arm"]], "label": labels[places[row["arm"]]]}
         for row in summary.course
+        if row["arm"] in places
     ]
     times = [row["at"] for row in rows]
     seconds = (max(times) - min(times)) / 1000.0
@@ -236,8 +240,9 @@ def _course(summary: LogSummary) -> Picture:
         "Share of rewards that come within the window, of the decisions shown in each interval of"
         " time, with 95% intervals; what is pending counts by the delays seen."
     )
-    if len(labels) == LINES:
-        note += f" The {LINES} arms with most decisions."
+    if len(labels) < len(known):
+        most = "chosen below" if arms.chosen else "with most decisions; others can be chosen below"
+        note += f" {counted('arm', len(labels))} of {len(known)}, {most}."
     spec = parts.chart([spans, lines], params=[{"name": "names", "value": labels}])
     return Picture("course", "How often each arm is seen, over time", note, spec, rows)
 

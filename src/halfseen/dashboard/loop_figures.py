@@ -9,8 +9,8 @@ import numpy as np
 
 from halfseen.agents.arm_chances import chances_of_arms
 from halfseen.agents.arms import Agent
-from halfseen.dashboard.arm_labels import arm_labels
 from halfseen.dashboard.log_summary import LogSummary
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.logs.invest import Investment, invest
 from halfseen.service.decision_rows import MADE
 from halfseen.service.decision_service import Service
@@ -86,14 +86,12 @@ def winner_in_words(status: dict[str, Any]) -> str:
 
 
 def played_next(live: LiveLoop) -> dict[str, float | None]:
-    """Return with which probability each arm on offer is played next; empty if that takes long."""
+    """Return with which probability each arm on offer is played next, where that is known."""
     agent, config = live.state.agent, live.state.config
     if not isinstance(agent, Agent):
         return {}
     offered = [agent.arms.place("arm", arm) for arm in config.offered()]
-    if len(offered) > SIMULATED and agent._random:
-        return {}
-    found = chances_of_arms(agent, offered)
+    found = chances_of_arms(agent, offered, simulated=SIMULATED)
     return {str(agent.arms.name(place)): chance for place, chance in found.items()}
 
 

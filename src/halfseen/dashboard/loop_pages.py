@@ -6,11 +6,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from halfseen.dashboard.arm_labels import arm_labels
+from halfseen.dashboard.chart_numbers import course_arms, course_table, pending_table
 from halfseen.dashboard.dashboard_site import Site
 from halfseen.dashboard.decision_pages import moment
 from halfseen.dashboard.log_summary import LogSummary, Summaries
@@ -30,6 +31,7 @@ from halfseen.dashboard.loop_figures import (
     youth_in_words,
 )
 from halfseen.dashboard.sign_in import Visitor, visitor_of
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.explorer.page_files import SAFE
 from halfseen.explorer.view import Picture
 from halfseen.logs.audit_export import plain
@@ -47,7 +49,11 @@ COLUMNS = {
     "forecast": "Regret forecast",
     "winner": "Winner",
 }
-PARTS = ("loop_top.html", "loop_ends.html")  # of the page of a loop, which change while one looks
+PARTS = (
+    "loop_top.html",
+    "loop_numbers.html",
+    "loop_ends.html",
+)  # of the page of a loop, which change while one looks
 Look = Callable[[], Awaitable[dict[str, Any]]]
 
 
@@ -93,25 +99,28 @@ class LoopPages:
         name = request.path_params["loop"]
         live = self.service.loop(name)
         await self.summaries.patience([name])
-        shown = await self._shown(name)
+        asked = request.query_params.getlist("course")
+        shown = await self._shown(name, asked)
         return self.site.html(
             request,
             visitor,
             "loop.html",
             title=name,
             window=duration(shown["status"]["window"]),
+            query=f"?{urlencode({'course': asked}, doseq=True)}" if asked else "",
             policy=_policy_in_words(live.state.config.policy),
             data={"pictures": _plain(shown["pictures"])},
             **shown,
         )
 
-    async def _shown(self, name: str) -> dict[str, Any]:
+    async def _shown(self, name: str, asked: list[str]) -> dict[str, Any]:
         """Return what the page of a loop shows that changes: all of it from one moment."""
         live, now = self.service.loop(name), self.service.clock()
         summary = self.summaries.newest(name)
         rate = await decisions_a_minute(self.service, live, now)
         status, chances, ages = loop_status(live), played_next(live), pending_ages(live, now)
         found = investment(status, summary)
+        course = course_arms(summary, status["arms"], asked)
         return {
             "name": name,
             "status": status,
@@ -125,16 +134,20 @@ class LoopPages:
             "expected": expected_in_words(summary, ages, status["window"]),
             "investment": found,
             "invested": [] if found is None else _invested(found),
-            "pictures": loop_pictures(status, chances, ages, summary),
+            "course": course,
+            "course_rows": course_table(summary, course),
+            "pending_rows": pending_table(ages, summary, status["window"]),
+            "pictures": loop_pictures(status, chances, ages, summary, course),
         }
 
     async def loop_live(self, request: Request, visitor: Visitor) -> Response:
         """Stream the numbers, sentences and charts of one loop."""
         name = request.path_params["loop"]
         self.service.loop(name)
+        asked = request.query_params.getlist("course")
 
         async def look() -> dict[str, Any]:
-            shown = await self._shown(name)
+            shown = await self._shown(name, asked)
             return {
                 "parts": self.site.parts(PARTS, **shown),
                 "pictures": _plain(shown["pictures"]),

@@ -12,7 +12,8 @@ from halfseen.tables import Z95
 
 BINS = 30
 EACH = 20  # decisions of an arm that an interval of time should hold
-LINES = 7  # arms whose course is drawn: as many as there are colours
+LINES = 7  # arms drawn at once: as many as there are colours
+ARMS = 200  # whose course is known: those with most decisions
 LEAST = 5.0  # effective decisions without which a share says too little
 
 _SHOWN = """
@@ -46,10 +47,10 @@ def seen_course(file: Path, delays: list[dict[str, float]], window: float) -> li
     """
     import duckdb
 
-    shown = _SHOWN.format(lines=LINES)
+    drawn, shown = (_SHOWN.format(lines=lines) for lines in (LINES, ARMS))
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        whole = connection.execute(f"{shown} {_SPAN}", [str(file)]).fetchone()
+        whole = connection.execute(f"{drawn} {_SPAN}", [str(file)]).fetchone()
         count, arms, first, last = whole or (0, 0, 0, 0)
         if not count:
             return []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from halfseen.dashboard.arm_labels import arm_labels
-from halfseen.dashboard.dashboard_site import Site
+from halfseen.dashboard.dashboard_site import LATER, Site, with_later
 from halfseen.dashboard.log_summary import with_log
 from halfseen.dashboard.loop_figures import text
 from halfseen.dashboard.sign_in import Visitor
 from halfseen.errors import HalfseenError, InvalidInput
+from halfseen.explorer.arm_labels import arm_labels
+from halfseen.service.problem_documents import NotFound, problem_of
 from halfseen.values.evaluate import value
 from halfseen.values.policy_value import PolicyValue
 
@@ -33,23 +36,50 @@ class ValuePage:
     async def show(self, request: Request, visitor: Visitor) -> Response:
         """Show the form, and the value of what was asked."""
         name = request.path_params["loop"]
-        arms = (self.service.config(name).arms or [])[:MOST]
+        known = self.service.config(name).arms or []
+        if not known:
+            raise NotFound(
+                f"The loop {name} chooses among features, not arms.",
+                fix="Export its log and use halfseen value.",
+            )
+        arms = known[:MOST]
         query = dict(request.query_params)
-        found, trouble = None, ""
+        target, trouble = None, ""
         if any(query.get(f"p{place}") for place in range(len(arms))):
             try:
                 target = target_of(arms, query)
-                async with self._one:
-                    found = await with_log(self.service, name, lambda file: value_of(file, target))
             except HalfseenError as error:
                 trouble = str(error)
-        content = {
-            "title": f"Value of another policy for {name}",
-            "name": name,
-            "arms": [
+        decided = self.service.loop(name).state.tally.decided
+        page = self.site.html(
+            request,
+            visitor,
+            "value.html",
+            422 if trouble else 200,
+            title=f"Value of another policy for {name}",
+            name=name,
+            arms=[
                 (place, arm, label, query.get(f"p{place}", ""))
                 for place, (arm, label) in enumerate(zip(arms, arm_labels(arms), strict=True))
             ],
+            more=len(known) - len(arms),
+            trouble=trouble,
+            computing="" if target is None else text(decided),
+            later=LATER,
+        )
+        return page if target is None else with_later(page, lambda: self._found(name, target))
+
+    async def _found(self, name: str, target: dict[str, float]) -> str:
+        """Return the value of a policy as HTML."""
+        found, trouble = None, ""
+        try:
+            async with self._one:
+                found = await with_log(self.service, name, lambda file: value_of(file, target))
+        except Exception as error:
+            trouble = str(problem_of(error))
+            if not isinstance(error, HalfseenError):
+                traceback.print_exception(error, file=sys.stderr)
+        content = {
             "trouble": trouble,
             "answers": [] if found is None else found.answers,
             "warnings": [] if found is None else [str(said) for said in found.warnings],
@@ -59,7 +89,7 @@ class ValuePage:
             else [[text(v) for v in row] for row in found.estimates.rows],
             "assumption": "" if found is None else found.assumption,
         }
-        return self.site.html(request, visitor, "value.html", 422 if trouble else 200, **content)
+        return self.site.parts(["value_found.html"], **content)["value_found.html"]
 
 
 def target_of(arms: list[str], query: Mapping[str, str]) -> dict[str, float]:

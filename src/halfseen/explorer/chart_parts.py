@@ -11,6 +11,7 @@ from halfseen.report.core.panels import config
 from halfseen.report.core.scales import SHORT
 
 HEIGHT = 240
+PAPER = "#ffffff"
 LOG_TICKS = [digit * 10.0**power for power in range(-4, 10) for digit in (1, 3)]
 Spec = dict[str, Any]
 
@@ -19,7 +20,7 @@ def chart(layers: list[Spec], *, height: int = HEIGHT, **more: Any) -> Spec:
     """Return a chart of layers over the data named ``rows``, as wide as its place."""
     look = config([" "])
     look["legend"] |= {"orient": "top", "title": None, "columns": 3, "symbolOpacity": 1}
-    look["background"] = "transparent"
+    look["background"] = PAPER  # of a saved picture; pages draw none
     size = {"width": "container", "height": height, "autosize": {"type": "fit-x"}}
     return {"data": {"name": "rows"}, "layer": layers, "config": look} | size | more
 

@@ -41,7 +41,7 @@ class DelayView(View):
         Control(
             "delays",
             "Mean delay, rounds",
-            0.0,
+            1.0,
             LONGEST,
             1.0,
             (200.0, 20.0),

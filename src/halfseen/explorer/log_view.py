@@ -13,6 +13,7 @@ from typing import Any
 from halfseen import checks
 from halfseen.errors import InvalidInput
 from halfseen.explorer import chart_parts as parts
+from halfseen.explorer.arm_labels import arm_labels
 from halfseen.explorer.view import Picture, Rows
 from halfseen.logs.audit import Audit, audit
 from halfseen.logs.option_names import in_command, options_written
@@ -101,10 +102,10 @@ def _rates(found: Audit) -> Picture:
     shown = found.costliest(SHOWN)
     records = found.rates.records()
     rows: Rows = [
-        {"place": i, "rate": r["rate"], "low": r["low"], "high": r["high"], "arm": r["arm"][:40]}
+        {"place": i, "rate": r["rate"], "low": r["low"], "high": r["high"]}
         for i, r in enumerate(records[j] for j in shown)
     ]
-    names = [row.pop("arm") for row in rows]
+    names = arm_labels([str(records[j]["arm"]) for j in shown])
     spec = parts.intervals(
         names,
         "rate",

@@ -60,7 +60,7 @@
       else if (node.nodeType !== Node.ELEMENT_NODE) write(here, node.textContent);
       else {
         for (const name of here.getAttributeNames()) {
-          if (!node.hasAttribute(name)) here.removeAttribute(name);
+          if (!node.hasAttribute(name) && name !== "open") here.removeAttribute(name);
         }
         for (const { name, value } of node.attributes) {
           if (here.getAttribute(name) !== value) here.setAttribute(name, value);

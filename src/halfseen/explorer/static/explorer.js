@@ -74,6 +74,10 @@
     let listening = null;
     let waiting = null;
     let drawnPlayed = "";
+    let shown = state.address;
+    let unfinished = false; // whether what is shown was not simulated to its end
+    const step = new URLSearchParams(window.location.search).get("tour");
+    const tour = step && document.querySelector(".tour") ? `tour=${encodeURIComponent(step)}&` : "";
 
     const short = (value) => Number(Number(value).toPrecision(6));
     const text = (control) => form.elements[control.name];
@@ -150,6 +154,7 @@
       if (!figure) return;
       const progress = figure.querySelector(".progress");
       progress.textContent = "Simulating …";
+      unfinished = true;
       listening = new EventSource(`${prefix}/${state.view}/play?${address}`);
       const mine = listening;
       mine.onmessage = async (event) => {
@@ -163,7 +168,10 @@
         }
         figure.dataset.done = done;
       };
-      mine.addEventListener("end", () => mine.close());
+      mine.addEventListener("end", () => {
+        if (mine === listening) unfinished = false;
+        mine.close();
+      });
       mine.onerror = () => {
         if (mine.readyState === EventSource.CLOSED || mine !== listening) return;
         mine.close();
@@ -188,10 +196,12 @@
       }
       if (content.sentence) {
         tell(content.sentence);
+        if (unfinished) play(shown);
         return;
       }
       tell("");
-      window.history.replaceState(null, "", `?${content.address}`);
+      shown = content.address;
+      window.history.replaceState(null, "", `?${tour}${content.address}`);
       state.controls.forEach((control, i) => {
         const changed = JSON.stringify(control.value) !== JSON.stringify(content.controls[i].value);
         if (changed) control.value = content.controls[i].value;
@@ -221,14 +231,18 @@
       event.preventDefault();
       refresh();
     });
-    // A longer or shorter list makes those that go with it as long.
+    // A longer or shorter list makes those that go with it as long; nonsense leaves them alone.
     const fit = (leader) => {
       const entries = (control) => text(control).value.split(",");
+      const isNumber = (entry) => entry.trim() !== "" && Number.isFinite(Number(entry));
+      const [least, most] = leader.entries ?? [1, 1];
+      const given = entries(leader);
+      if (given.length < least || given.length > most || !given.every(isNumber)) return;
       for (const control of followers(leader)) {
         const found = entries(control);
-        const wanted = entries(leader).length + control.follows[1];
+        const wanted = given.length + control.follows[1];
         while (found.length < wanted) found.push(found[found.length - 1]);
-        text(control).value = found.slice(0, Math.max(1, wanted)).join(",");
+        text(control).value = found.slice(0, wanted).join(",");
       }
     };
     form.addEventListener("change", (event) => {
@@ -256,11 +270,14 @@
       if (content.sentence) throw new Error(content.sentence);
       return content;
     };
+    const note = (sentence) => (byId("status").textContent = sentence);
     const attempt = async (work, file) => {
       try {
+        note(`Reading ${file.name} …`);
         await work();
         tell("");
       } catch (error) {
+        note("");
         const other = audited && audited !== file;
         const still = other ? ` What is shown below is still ${audited.name}.` : "";
         tell(`${file.name}: ${error.message || "The server does not answer."}${still}`);
@@ -283,6 +300,7 @@
         );
         byId("go").hidden = false;
         if (guess.action && (guess.reward || guess.observed)) await look();
+        else note(`Say which column of ${file.name} names the arm and which the reward; then press Audit.`);
       }, file);
     const look = async () => {
       const file = body;
@@ -317,6 +335,7 @@
         byId(name).textContent = content[name];
         byId(name).closest("details").hidden = false;
       }
+      note("");
     };
     byId("file").addEventListener("change", (event) => {
       if (event.target.files[0]) take(event.target.files[0]);
