@@ -10,7 +10,8 @@ import numpy as np
 
 from halfseen.errors import InvalidInput
 from halfseen.values.cell_errors import FEW, CellMeans, few_rewards
-from halfseen.values.gamma_value import tipping, weighted_cells
+from halfseen.values.feature_bounds import FeatureBounds, reward_tails
+from halfseen.values.gamma_value import Bounded, weighted_cells
 from halfseen.values.influence import (
     CLIPPED,
     ESTIMATORS,
@@ -52,6 +53,7 @@ class Evaluation:
         self.log, self.model, self.policies = log, model, policies
         self.threshold, self.level = threshold, level
         self.weightings = [weighting(log, fit, policy) for policy in policies]
+        self.observe = fit.observe
         self.weights = [action_weight(fit, policy) for policy in policies]
         self.means = None
         if model.outcome in ("cells", "arms"):
@@ -133,8 +135,8 @@ class Evaluation:
         diagnostics = replace(
             self.diagnostics, skew=skew, equal=equal_rewards(self.log, self.policies)
         )
-        bounded = weighted_cells(self.log, self.policies, self.weights)
-        apart, of_apart = bounded[1] if len(bounded) > 1 else (None, None)
+        bounded = self.bounded()
+        apart = bounded[1] if len(bounded) > 1 else None
         return PolicyValue(
             estimator=chosen,
             level=self.level,
@@ -148,14 +150,31 @@ class Evaluation:
             ),
             certain=self._certain(sample, self.influence("clipped IPW", 0)),
             diagnostics=diagnostics,
-            tipping_gamma=None
-            if apart is None or of_apart is None or self.log.by_row
-            else tipping(of_apart, apart),
+            tipping_gamma=None if apart is None else apart.tipping(),
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),
-            cells=None if self.log.by_row else (bounded[0][1], of_apart),
-            weights=(bounded[0][0], apart),
+            bounded=(bounded[0], apart),
         )
+
+    def bounded(self) -> Sequence[Bounded]:
+        """Return the bounds of the first policy's value, and of its difference from the second."""
+        if not self.log.by_row:
+            return weighted_cells(self.log, self.policies, self.weights)
+        tails, mean = (
+            reward_tails(self.log, self.model, self.weightings[0].fitted),
+            self.log.sample.mean,
+        )
+        robust, found = [self.influence("DR", k) for k in range(len(self.policies))], []
+        both = zip((1.0, -1.0), self.weights, strict=False)
+        shares = tuple(sign * weight / mean(weight) for sign, weight in both)
+        guessed = self.log.propensity is None
+        drawn = tuple(guessed and not policy.is_logging for policy in self.policies)
+        for number, one in enumerate([robust[0], *(robust[0] - other for other in robust[1:])], 1):
+            known = one if np.isfinite(one.values).all() else None
+            found.append(
+                FeatureBounds(self.log, tails, self.observe, shares[:number], drawn[:number], known)
+            )
+        return found
 
     def _bootstrapped(
         self, main: list[Estimate], estimator: str, options: dict[str, int]
@@ -189,11 +208,6 @@ class Evaluation:
             )
         if bootstrapped and not self.model.refits:
             said.append("The bootstrap keeps the regressions fixed: it leaves their error out.")
-        if self.log.by_row:
-            said.append(
-                "There are no bounds for missing rewards that differ from seen ones: they cannot"
-                " look at features."
-            )
         partial = [name for name in ESTIMATORS if name not in self.available]
         if partial:
             said.append(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,24 @@ class GammaBounds:
             normal_interval(self.low, self.low_error, level)[0],
             normal_interval(self.high, self.high_error, level)[1],
         )
+
+
+class Bounded(Protocol):
+    """What a value, or a difference of values, can be."""
+
+    @property
+    def given(self) -> str:
+        """What rewards of an arm agree in, for the odds of being seen to differ so much."""
+
+    @property
+    def weight(self) -> Vector:
+        """Weights of the value or of the difference."""
+
+    def at(self, gamma: float) -> GammaBounds:
+        """Bound it at one Gamma."""
+
+    def tipping(self) -> float:
+        """Return the smallest Gamma at which it may be 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +177,35 @@ def in_cells(sample: Sample, cell: NDArray[np.int64], weight: Vector | None = No
     return Cells(sample, cell, places[starts], rewards, emphasis)
 
 
+@dataclass(frozen=True, eq=False)
+class CellBounds(ByValue):
+    """The bounds of a policy's value, or of a difference of two.
+
+    Attributes
+    ----------
+    cells
+        The decisions in cells.
+    weight
+        Weights of the value or of the difference.
+    """
+
+    cells: Cells
+    weight: Vector
+    given = "in a context"
+
+    def at(self, gamma: float) -> GammaBounds:
+        """Bound it at one Gamma."""
+        return gamma_bounds(self.cells, self.weight, gamma)
+
+    def tipping(self) -> float:
+        """Return the smallest Gamma at which it may be 0."""
+        return tipping(self.cells, self.weight)
+
+
 def weighted_cells(
     log: LogGroups, policies: Sequence[PolicyOnLog], weights: Sequence[Vector]
-) -> list[tuple[Vector, Cells]]:
-    """Return the first policy's weights and cells, then those of its difference from the second.
+) -> list[CellBounds]:
+    """Return the bounds of the first policy's value, then of its difference from the second.
 
     Weights are divided by their mean, so that the value of a constant reward is that constant.
 
@@ -184,7 +227,7 @@ def weighted_cells(
     for number in range(1, len(parts) + 1):
         weight = np.sum([part.weight for part in parts[:number]], axis=0)
         cells = in_cells(sample, log.cell, weight)
-        found.append((weight, replace(cells, parts=tuple(parts[:number]))))
+        found.append(CellBounds(replace(cells, parts=tuple(parts[:number])), weight))
     return found
 
 
@@ -270,12 +313,12 @@ def _of_divisors(cells: Cells, rate: Vector) -> Vector:
         change = -sample.mean(own) * (np.abs(part.weight) - 1.0)
         added += change
         if part.drawn is not None:
-            cell, context = (_means(sample.count, own + change, of) for of in part.drawn)
+            cell, context = (means_at(sample.count, own + change, of) for of in part.drawn)
             added += context - cell
     return added
 
 
-def _means(count: Vector, values: Vector, groups: NDArray[np.int64]) -> Vector:
+def means_at(count: Vector, values: Vector, groups: NDArray[np.int64]) -> Vector:
     """Return the mean of each group's decisions, at each of its entries."""
     size = np.maximum(sum_by(groups, count), 1.0)
     return np.asarray((sum_by(groups, count * values) / size)[groups])
