@@ -24,13 +24,7 @@ from halfseen.values.influence import (
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.nuisances import NuisanceModel, Nuisances
 from halfseen.values.policy_value import Estimate, PolicyValue
-from halfseen.values.rare_rewards import (
-    RARE,
-    equal_rewards,
-    lacking_variance,
-    rare_value,
-    two_values,
-)
+from halfseen.values.rare_rewards import RARE, RareRewards
 from halfseen.values.resampling import action_weight, bootstrap, weighting
 from halfseen.values.target_policy import PolicyOnLog
 from halfseen.values.weight_diagnostics import FAR, diagnose
@@ -54,6 +48,7 @@ class Evaluation:
         self.threshold, self.level = threshold, level
         self.weightings = [weighting(log, fit, policy) for policy in policies]
         self.observe = fit.observe
+        self.rare = RareRewards(log.sample, (log.cell, log.arm))
         self.weights = [action_weight(fit, policy) for policy in policies]
         self.means = None
         if model.outcome in ("cells", "arms"):
@@ -80,7 +75,8 @@ class Evaluation:
 
     def _has_few_rewards(self, estimator: str) -> bool:
         """Return whether cells enter that have few rewards, or hardly one of another value."""
-        if rare_value(self.log, self.policies) < RARE or equal_rewards(self.log, self.policies):
+        arms, of_arms = self.rare.of_units(self.log.arm), CellMeans(self.log, by_context=False)
+        if any((of_arms.played(policy) > 0.0)[arms.few(RARE)].any() for policy in self.policies):
             return True
         if estimator in WEIGHTED_ONLY:
             by = "known" if self.model.known is not None else self.model.observe
@@ -102,8 +98,7 @@ class Evaluation:
             played = each[0] - sum(each[1:])
             error, freedom = self.means.error(found, played)
             slopes = self.means.slopes(found, played)
-        units = (self.log.cell, self.log.arm)
-        error = math.hypot(error, math.sqrt(lacking_variance(sample, units, slopes)))
+        error = math.hypot(error, math.sqrt(self.rare.variance(slopes)))
         return Estimate(name, mean, error, *normal_interval(mean, error, self.level, freedom))
 
     def result(self, estimator: str | None, options: dict[str, int]) -> PolicyValue:
@@ -129,12 +124,9 @@ class Evaluation:
         if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
         sample, skew = self.log.sample, None
-        if two_values(sample) is None:
+        if not self.rare.two_values:
             both = [values[0], values[0] - values[1]] if len(values) > 1 else values
             skew = max(one.skew(sample) for one in both)
-        diagnostics = replace(
-            self.diagnostics, skew=skew, equal=equal_rewards(self.log, self.policies)
-        )
         bounded = self.bounded()
         apart = bounded[1] if len(bounded) > 1 else None
         return PolicyValue(
@@ -149,7 +141,7 @@ class Evaluation:
                 self.estimate(name, self.influence(name, 0), name) for name in self.available
             ),
             certain=self._certain(sample, self.influence("clipped IPW", 0)),
-            diagnostics=diagnostics,
+            diagnostics=replace(self.diagnostics, skew=skew),
             tipping_gamma=None if apart is None else apart.tipping(),
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),
@@ -172,7 +164,9 @@ class Evaluation:
         for number, one in enumerate([robust[0], *(robust[0] - other for other in robust[1:])], 1):
             known = one if np.isfinite(one.values).all() else None
             found.append(
-                FeatureBounds(self.log, tails, self.observe, shares[:number], drawn[:number], known)
+                FeatureBounds(
+                    self.log, tails, self.rare, self.observe, shares[:number], drawn[:number], known
+                )
             )
         return found
 

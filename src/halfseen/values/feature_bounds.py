@@ -24,7 +24,7 @@ from halfseen.values.gamma_value import GammaBounds, means_at
 from halfseen.values.influence import Influence
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.nuisances import NuisanceModel, mean_excess
-from halfseen.values.rare_rewards import lacking_variance
+from halfseen.values.rare_rewards import RareRewards
 
 FEW_VALUES = 10  # distinct rewards up to which each is a place where C is regressed
 PLACES = 8  # places between the smallest and the largest of other rewards
@@ -127,6 +127,8 @@ class FeatureBounds(ByValue):
         The decisions.
     tails
         The laws of their rewards.
+    rare
+        The rewards that chance may have left out.
     observe
         Their probabilities of being seen.
     shares
@@ -140,6 +142,7 @@ class FeatureBounds(ByValue):
 
     log: LogGroups
     tails: RewardTails
+    rare: RareRewards
     observe: Vector
     shares: tuple[Vector, ...]
     drawn: tuple[bool, ...]
@@ -178,14 +181,13 @@ class FeatureBounds(ByValue):
                 own = own + of_context - of_cell
             values = values + added + own
         found = Influence(values, base + self.weight * slopes)
-        units = (self.log.cell, self.log.arm)
-        lacking = lacking_variance(sample, units, base + self.weight * between)
+        lacking = self.rare.variance(base + self.weight * between)
         return found.estimate(sample), math.hypot(found.error(sample), math.sqrt(lacking))
 
     def _completed(self, gamma: float, lower: bool) -> tuple[Vector, Vector, Vector]:
         """Return m of each decision, less that at Gamma 1 if DR has it.
 
-        And its derivative in the reward, and that between the two values that rewards may have.
+        And its derivative in the reward, and that between the most frequent reward and others.
         """
         sample, seen = self.log.sample, self.log.sample.seen
         smallest = self.weight >= 0.0 if lower else self.weight < 0.0
@@ -199,7 +201,8 @@ class FeatureBounds(ByValue):
         away = sample.reward - mean
         heavy = odds * np.where(away > 0.0, tilt, 1.0) / steep
         known = np.where(seen, sample.reward + heavy * away, mean)
-        slopes, between = seen + heavy, seen + odds * tilt / steep**2
+        rate = tilt / steep if self.rare.two_values else np.maximum(tilt, 1.0)
+        slopes, between = seen + heavy, seen + odds * rate / steep
         if self.robust is None:
             return known, slopes, between
         inverse, fitted = np.where(seen, 1.0 / self.observe, 0.0), self.tails.fitted

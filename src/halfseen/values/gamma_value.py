@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ from halfseen.logs.missing_bounds import HUGE, expectile_bounds
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.values.influence import Influence, Sample, normal_interval
 from halfseen.values.log_groups import LogGroups
-from halfseen.values.rare_rewards import lacking_variance
+from halfseen.values.rare_rewards import RareRewards
 from halfseen.values.target_policy import PolicyOnLog
 
 
@@ -120,6 +121,11 @@ class Cells(ByValue):
     def cells(self) -> int:
         """The number of cells."""
         return int(self.cell.max()) + 1
+
+    @cached_property
+    def rare(self) -> RareRewards:
+        """The rewards that chance may have left out."""
+        return RareRewards(self.sample, (self.cell,))
 
     def missing_mean(self, gamma: float) -> tuple[Vector, Vector]:
         """Return the bounds of the mean of each cell's missing rewards.
@@ -259,8 +265,7 @@ def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
         mean = np.where(smallest, low, high)
         tilt = np.where(smallest, 1.0 / gamma, gamma)
         values = _influence(cells, weight, lacking, mean, tilt)
-        slopes = _two_valued_slopes(cells, weight, lacking, tilt)
-        error = math.sqrt(lacking_variance(sample, (cell,), slopes))
+        error = math.sqrt(cells.rare.variance(_slopes_of_rare(cells, weight, lacking, tilt)))
         found.append((values.estimate(sample), math.hypot(values.error(sample), error)))
     return GammaBounds(gamma, found[0][0], found[1][0], found[0][1], found[1][1])
 
@@ -286,11 +291,11 @@ def _influence(
     return Influence(values, np.where(sample.seen, weight, 0.0) + slopes)
 
 
-def _two_valued_slopes(cells: Cells, weight: Vector, lacking: Vector, tilt: Vector) -> Vector:
-    r"""Return the derivative of a bound in each reward, where rewards have two values.
+def _slopes_of_rare(cells: Cells, weight: Vector, lacking: Vector, tilt: Vector) -> Vector:
+    r"""Return how much a bound changes with a reward that is not the most frequent one.
 
-    With the share s of the larger one, that of the expectile is :math:`t/(t s + 1 - s)^2` for the
-    tilt t.
+    Where rewards have two values and s is the share of the larger one, the expectile does by
+    :math:`t/(t s + 1 - s)^2` for the tilt t; where nearly all are equal, by t or by 1.
     """
     rewards, known = cells.rewards, cells.known
     share = (rewards.mean - rewards.least) / max(rewards.most - rewards.least, 1e-300)
@@ -298,6 +303,8 @@ def _two_valued_slopes(cells: Cells, weight: Vector, lacking: Vector, tilt: Vect
     finite = np.isfinite(tilt[known])
     t = np.where(finite, tilt[known], 0.0)
     rate = t / np.maximum(t * share + 1.0 - share, 1e-9) ** 2
+    if not cells.rare.two_values:
+        rate = np.where(t > 0.0, np.maximum(t, 1.0), 0.0)
     per_reward[known] = lacking[known] / rewards.seen * rate
     return np.where(cells.sample.seen, weight + cells.emphasis * per_reward[cells.cell], 0.0)
 

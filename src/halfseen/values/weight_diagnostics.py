@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from halfseen.checks import Vector
-from halfseen.tables import listed
 from halfseen.values.influence import Sample
 
 HEAVY = 0.7  # Pareto k above which means of weights cannot be relied upon
@@ -40,8 +39,6 @@ class Diagnostics:
     skew
         Squared skewness of the decisions' values over their number, the larger of that of the value
         and of the difference; None where rewards have two values, whose intervals allow for it.
-    equal
-        Arms, in a context, that a policy plays often and whose seen rewards are all equal.
     """
 
     mean_weight: float
@@ -52,7 +49,6 @@ class Diagnostics:
     smallest_propensity: float
     pareto_k: float | None
     skew: float | None = None
-    equal: tuple[str, ...] = ()
 
     @property
     def troubles(self) -> tuple[str, ...]:
@@ -74,11 +70,6 @@ class Diagnostics:
             said.append(
                 f"The weights have mean {self.mean_weight:.3g} instead of 1, {abs(self.z):.3g}"
                 " standard errors away: propensities or probabilities of being seen are wrong."
-            )
-        if self.equal:
-            said.append(
-                f"All rewards seen of {listed(list(self.equal))} are equal: how much they differ,"
-                " and so the interval, is not known."
             )
         if self.skew is not None and self.skew > SKEW:
             said.append(
