@@ -101,6 +101,12 @@ class Evaluation:
         error = math.hypot(error, math.sqrt(self.rare.variance(slopes)))
         return Estimate(name, mean, error, *normal_interval(mean, error, self.level, freedom))
 
+    def _thin(self, estimator: str) -> float:
+        """Return the share of the policy's decisions in cells that hardly have a mean."""
+        if self.means is None or estimator in WEIGHTED_ONLY:
+            return 0.0
+        return self.means.thin(self.policies[0])
+
     def result(self, estimator: str | None, options: dict[str, int]) -> PolicyValue:
         """Return everything that does not depend on how the log was read."""
         if estimator is not None and estimator not in self.available:
@@ -141,7 +147,7 @@ class Evaluation:
                 self.estimate(name, self.influence(name, 0), name) for name in self.available
             ),
             certain=self._certain(sample, self.influence("clipped IPW", 0)),
-            diagnostics=replace(self.diagnostics, skew=skew),
+            diagnostics=replace(self.diagnostics, skew=skew, thin=self._thin(chosen)),
             tipping_gamma=None if apart is None else apart.tipping(),
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),

@@ -59,8 +59,9 @@ class UnitRewards(ByValue):
         return np.where(n > 1.0, np.maximum(smoothed * size - self.spread, 0.0), 0.0)
 
     def few(self, most: float) -> NDArray[np.bool_]:
-        """Return whether most are equal and fewer than so many differ."""
-        return (self.differ < most) & (self.differ <= self.number / 2.0)
+        """Return whether most, and at least three, are equal and fewer than so many differ."""
+        same = self.number - self.differ
+        return (self.differ < most) & (self.differ <= same) & (same >= 3.0)
 
 
 @dataclass(frozen=True, eq=False)
