@@ -124,6 +124,23 @@ def test_a_column_of_probabilities_has_bounds_by_features():
     assert (bound.low, bound.high) == pytest.approx((again.low, again.high), abs=0.01)
 
 
+def test_no_gamma_gives_more_than_the_extremes_seen():
+    rng = np.random.default_rng(0)
+    x, arm = rng.normal(size=300), rng.integers(0, 2, 300)
+    paid = np.where(rng.random(300) < 0.6, (x > 1.2) * 1.0, np.nan)  # a line is below 0 for many x
+    rows = {"x": x, "arm": arm, "paid": paid, "chance": np.full(300, 0.5)}
+    options = COLUMNS | {"target": {"1": 1}, "propensity": "chance", "features": ["x"]}
+    found = value(rows, **options)
+    most, worst = found.bounds(1e6), found.bounds(math.inf)
+    assert most.high <= worst.high <= 1.0  # it was in the thousands
+    assert most.low >= worst.low
+    assert value(rows, compare={"1": 1}, **options).tipping_gamma == 1.0
+    few = value({name: column[:10] for name, column in rows.items()}, **options)
+    ends = [few.bounds(gamma) for gamma in (1.0, 2.0, math.inf)]
+    assert [one.low for one in ends] == sorted((one.low for one in ends), reverse=True)
+    assert [one.high for one in ends] == sorted(one.high for one in ends)
+
+
 WORLDS = {  # the mean of a reward given x and arm, and its spread; None where it is 0 or 1
     "linear": (lambda x, arm: 0.5 + 0.5 * x + 0.2 * arm, 0.5),
     "square": (lambda x, arm: 0.5 + 0.5 * x**2 + 0.2 * arm, 0.5),  # no line fits it

@@ -163,8 +163,21 @@ class FeatureBounds(ByValue):
         with the expectile e and its steepness D, :math:`m_1 = q + O (R - q)/p`, which is m at Gamma
         1, and the mean u of :math:`\tilde w (m - m_1)` for weights divided by their mean.
         """
-        (low, low_error), (high, high_error) = (self._end(gamma, lower) for lower in (True, False))
-        return GammaBounds(gamma, low, high, low_error, high_error)
+        low, high = self.worst
+        if not math.isinf(gamma):
+            low = max(low, self._end(gamma, lower=True))
+            high = min(high, self._end(gamma, lower=False))
+        return GammaBounds(gamma, low[0], high[0], low[1], high[1])
+
+    @cached_property
+    def worst(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The ends, with their errors, if missing rewards are at the extremes seen.
+
+        Around those at Gamma 1. No Gamma gives more, though where few rewards are above a place the
+        regression may.
+        """
+        low, high = ((self._end(math.inf, lower), self._end(1.0, lower)) for lower in (True, False))
+        return min(low), max(high)
 
     def _end(self, gamma: float, lower: bool) -> tuple[float, float]:
         sample = self.log.sample
@@ -216,11 +229,12 @@ class FeatureBounds(ByValue):
 
         def end(gamma: float, lower: bool) -> float:
             known, _, _ = self._completed(gamma, lower)
-            return robust + sample.mean(self.weight * known)
+            found = robust + sample.mean(self.weight * known)
+            return max(found, self.worst[0][0]) if lower else min(found, self.worst[1][0])
 
         estimate, most = end(1.0, lower=True), math.log(HUGE)
         sign, lower = math.copysign(1.0, estimate), estimate > 0.0
-        if estimate == 0.0:
+        if estimate == 0.0 or not self.weight.any():
             return 1.0
         if sign * end(HUGE, lower) > 0.0:
             return math.inf
