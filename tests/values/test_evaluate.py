@@ -250,23 +250,15 @@ def test_regressions_on_features_remove_the_bias_of_seen_rows(observe, outcome):
     assert naive.low > 0.55  # seen rows have larger x
 
 
-def test_features_have_no_bounds_for_missing_rewards_that_differ():
+def test_a_feature_must_not_have_the_name_of_the_contexts():
     rows = drawn(400, 5)
-    options = COLUMNS | {"propensity": "c", "features": ["x"], "compare": {"0": 1}}
-    found = value(rows, target={"1": 1}, observe="cells", outcome="cells", **options)
-    assert found.tipping_gamma is None
-    assert found.sensitivity is None
-    assert found.to_dict()["bounds"] == []
-    assert "they cannot look at features" in str(found)
-    assert "odds" not in str(found)
-    assert "bounds say" not in str(found)
-    with pytest.raises(InvalidInput, match="`features` have no bounds"):
-        found.bounds(2.0)
+    options = COLUMNS | {"propensity": "c", "compare": {"0": 1}}
     with pytest.raises(InvalidInput, match="must not have the name under which a function gets"):
         value(
             rows | {"context": rows["x"]},
             target=lambda columns: {"0": 0.5, "1": 0.5},
-            **options | {"features": ["context"]},
+            features=["context"],
+            **options,
         )
 
 

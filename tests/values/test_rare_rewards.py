@@ -1,4 +1,4 @@
-"""Errors where chance may have left a reward out, and rewards whose errors are not known."""
+"""Errors where chance may have left a reward out."""
 
 import math
 
@@ -48,12 +48,37 @@ def test_many_rewards_of_both_values_change_no_error():
     assert found.standard_error == pytest.approx(math.sqrt(0.25 / 499), rel=1e-3)
 
 
-def test_equal_rewards_that_are_not_of_two_values_leave_no_firm_verdict():
+def test_equal_rewards_of_an_arm_may_differ_as_much_as_others_of_the_log():
     paid = [0.0, 3.5, 12.0, 1.0] * 100 + [0.0] * 60 + [None] * 40
-    found = value({"arm": ["a"] * 400 + ["b"] * 100, "paid": paid}, target={"b": 1}, **COLUMNS)
-    assert found.diagnostics.equal == ("b",)
-    assert "all rewards seen of b are equal" in found.verdict
-    assert found.diagnostics.troubles[0] in found.warnings
+    rows = {"arm": ["a"] * 400 + ["b"] * 100, "paid": paid}
+    found = value(rows, target={"b": 1}, **COLUMNS)
+    size = (3.5**2 + 12.0**2 + 1.0) / 3  # of the rewards that are not 0
+    error = math.sqrt(4 * 64 * 60 / 68**3 * size / 60)
+    assert found.standard_error == pytest.approx(error, rel=1e-9)
+    same, twice = found.bounds(1.0), found.bounds(2.0)
+    assert same.high_error == pytest.approx(error, rel=1e-9)
+    assert twice.high_error == pytest.approx((0.6 + 0.4 * 2) * error, rel=1e-9)
+    assert twice.low_error == pytest.approx(error, rel=1e-9)
+    paid[400:404] = [1.0, 2.0, 1.0, 12.0]  # four differ, as much as these and four of the log's
+    squares = 1 + 4 + 1 + 144
+    found = value(rows, target={"b": 1}, **COLUMNS)
+    others = (100 * (3.5**2 + 12.0**2 + 1.0) + squares) / 304
+    smoothed = 8 * 60 * 60 / 68**3 * (squares + 4 * others) / 8
+    spread = squares / 60 - (16 / 60) ** 2
+    assert found.standard_error == pytest.approx(
+        math.sqrt((smoothed - spread) / 60 + spread / 59), rel=0.01
+    )
+    options = COLUMNS | {"interval": "bootstrap", "resamples": 20}
+    assert value(rows, target={"b": 1}, **options).interval == "normal"
+
+
+def test_rewards_of_many_values_that_are_no_few_keep_their_errors():
+    paid = [*np.linspace(0.0, 1.0, 40), *np.linspace(8.0, 9.0, 400)]
+    rows = {"arm": ["b"] * 40 + ["a"] * 400, "paid": paid}
+    found = value(rows, target={"b": 1}, **COLUMNS)
+    assert found.standard_error == pytest.approx(
+        np.std(paid[:40], ddof=1) / math.sqrt(40), rel=0.01
+    )
 
 
 def test_a_few_large_rewards_are_trouble():
@@ -84,6 +109,25 @@ def test_intervals_cover_where_a_rare_arm_rarely_pays(size, propensity):
         apart = found.difference
         held.append((found.low <= 0.01 <= found.high, apart.low <= -0.0095 <= apart.high))
     assert np.mean(held, axis=0).min() >= 0.93  # .38 to .90 with the spread of the seen alone
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "pays"), [(2000, 0.01), (2000, 0.03), (20_000, 0.01)])
+def test_intervals_cover_where_a_rare_arm_rarely_pays_some_amount(size, pays):
+    rng = np.random.default_rng(size)
+    truth, held = pays * math.exp(0.125), []
+    for _ in range(150):
+        b = rng.random(size) < 0.05
+        paid = (rng.random(size) < np.where(b, pays, 0.05)) * np.exp(0.5 * rng.normal(size=size))
+        rows = {
+            "arm": np.where(b, "b", "a"),
+            "paid": np.where(rng.random(size) < np.where(b, 0.5, 0.8), paid, np.nan),
+            "chance": np.where(b, 0.05, 0.95),
+        }
+        found = value(rows, target={"b": 1}, propensity="chance", **COLUMNS)
+        low, high = found.bounds(1.0).interval(0.95)
+        held.append((found.low <= truth <= found.high, low <= truth <= high))
+    assert np.mean(held, axis=0).min() >= 0.93  # .33 and .67 with the spread of the seen alone
 
 
 @pytest.mark.slow

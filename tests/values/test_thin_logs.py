@@ -118,6 +118,54 @@ def test_intervals_cover_with_three_or_four_rewards_in_a_cell(contexts, rare):
     assert np.mean(bounded) > 0.95 if bounded else len(held) == 400
 
 
+def test_a_cell_of_few_rewards_has_a_variance_near_that_of_its_arm():
+    # Two equal rewards of b in u, ten in v of variance 2: four degrees of freedom of the nine that
+    # the arm has, 2 * 9/10, for one of the cell's own.
+    u = [("u", "b", 1.0)] * 2 + [("u", "a", 0.0)] * 8
+    v = [("v", "b", r) for r in (0.0, 1.0, 2.0, 3.0, 4.0) * 2] + [("v", "a", 0.0)] * 10
+    rows = dict(zip(("group", "arm", "paid"), map(list, zip(*u, *v, strict=True)), strict=True))
+    rows["chance"] = [0.5] * 30
+    options = COLUMNS | {"context": "group", "compare": None, "propensity": "chance"}
+    found = value(rows, target={"b": 1}, **options)
+    of_v, of_arm = 20 / 9, 2.0  # squares 20 over 9, and over 10 in both cells
+    of_u = 4 / 5 * of_arm
+    means = 30 / 29 * (of_v / 10 * (2 / 3) ** 2 + of_u / 2 * (1 / 3) ** 2)
+    contexts = 2 / 9 / 29  # the means of u and v are 1 and 2
+    assert found.standard_error == pytest.approx(math.sqrt(means + contexts), rel=1e-9)
+
+
+def test_a_policy_mostly_where_one_reward_was_seen_has_no_firm_verdict():
+    rows = {"x": [*range(40)] * 6, "arm": ["a"] * 120 + ["b"] * 120, "paid": [0.5, 1.0, 2.0] * 80}
+    rows["paid"][120:200] = [None] * 80
+    found = value(rows, target={"b": 1}, compare=None, context="x", **COLUMNS)
+    assert found.diagnostics.thin == 1.0
+    assert "100% of the policy's decisions are where at most one reward" in found.verdict
+    assert value(rows, target={"a": 1}, compare=None, context="x", **COLUMNS).diagnostics.thin == 0
+
+
+@pytest.mark.slow
+def test_intervals_cover_where_contexts_have_four_real_rewards_or_none():
+    rng, held = np.random.default_rng(0), []
+    while len(held) < 200:
+        mean, rate = rng.uniform(0.05, 0.95, (30, 2)), rng.uniform(0.2, 0.9, (30, 2))
+        chance, share = rng.uniform(0.3, 0.7, 30), rng.dirichlet(np.full(30, 20.0))
+        x = rng.choice(30, 400, p=share)
+        arm = (rng.random(400) < chance[x]).astype(int)
+        paid = mean[x, arm] + 0.3 * rng.normal(size=400)
+        rows = {
+            "x": x,
+            "arm": arm,
+            "paid": np.where(rng.random(400) < rate[x, arm], paid, np.nan),
+            "chance": np.where(arm == 1, chance[x], 1 - chance[x]),
+        }
+        try:
+            found = value(rows, target={"1": 1}, context="x", propensity="chance", **COLUMNS)
+        except InvalidInput:  # a cell never played
+            continue
+        held.append(found.low <= share @ mean[:, 1] <= found.high)
+    assert np.mean(held) >= 0.93  # .914 with the variance of each cell alone
+
+
 @pytest.mark.parametrize("estimator", ["DR", "IPW"])
 def test_a_bootstrap_is_not_given_where_an_arm_has_few_rewards(estimator):
     rows = {

@@ -22,6 +22,7 @@ from halfseen.values.influence import Influence, Sample
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.target_policy import PolicyOnLog
 
+ALIKE = 4.0  # degrees of freedom that the variance of an arm's cells has for each of them
 FEW = 20  # rewards of a cell, below which resampling them misses much of their mean's error
 
 
@@ -96,6 +97,18 @@ class CellMeans(ByValue):
             np.where(free > 0.0, free, np.maximum(free_in_arm[arm], 1.0)),
         )
 
+    @cached_property
+    def lacking(self) -> Vector:
+        """What the variance of a reward of each cell lacks if those of its arm's cells are alike.
+
+        That of all of them counts as `ALIKE` degrees of freedom besides the cell's own.
+        """
+        variance, free = self.spread[0], np.maximum(self.seen - 1.0, 0.0)
+        arm = np.arange(self.cells) % len(self.log.arms)
+        pooled = sum_by(arm, free * variance) / np.maximum(sum_by(arm, free), 1.0)
+        away = ALIKE / (ALIKE + free) * (pooled[arm] - variance)
+        return np.where(self.seen > 1.0, np.maximum(away, 0.0), 0.0)
+
     def played(self, policy: PolicyOnLog) -> Vector:
         """Return how many of the log's decisions a policy would make in each cell."""
         log, count = self.log, self.sample.count
@@ -107,6 +120,10 @@ class CellMeans(ByValue):
         else:
             table = sum_by(log.context, count, len(log.contexts))[:, None] * policy.table
         return np.asarray(table.ravel() if self.by_context else table.sum(axis=0))
+
+    def thin(self, policy: PolicyOnLog) -> float:
+        """Return the share of a policy's decisions in cells with at most one reward seen."""
+        return float(self.played(policy)[self.seen <= 1.0].sum()) / self.sample.size
 
     def slopes(self, found: Influence, played: Vector) -> Vector:
         """Return the derivative of an estimate in each reward, that through the means included."""
@@ -135,7 +152,8 @@ class CellMeans(ByValue):
         n, (variance, freedom) = self.sample.size, self.spread
         of_cells = self.total(slopes**2) * variance / n
         of_empty, freedom_of_empty = self._borrowed(played)
-        more = (float(of_cells[self.seen == 1.0].sum()) + float(of_empty.sum())) * n / (n - 1.0)
+        of_single = of_cells[self.seen == 1.0].sum() + self.total(slopes**2) @ self.lacking / n
+        more = (float(of_single) + float(of_empty.sum())) * n / (n - 1.0)
         whole = adjusted.variance(self.sample) + more
         unsure = float(np.sum(of_cells**2 / freedom + of_empty**2 / freedom_of_empty))
         return math.sqrt(whole / n), max(whole**2 / unsure, 1.0) if unsure > 0.0 else math.inf

@@ -10,7 +10,8 @@ import numpy as np
 
 from halfseen.errors import InvalidInput
 from halfseen.values.cell_errors import FEW, CellMeans, few_rewards
-from halfseen.values.gamma_value import tipping, weighted_cells
+from halfseen.values.feature_bounds import FeatureBounds, reward_tails
+from halfseen.values.gamma_value import Bounded, weighted_cells
 from halfseen.values.influence import (
     CLIPPED,
     ESTIMATORS,
@@ -23,13 +24,7 @@ from halfseen.values.influence import (
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.nuisances import NuisanceModel, Nuisances
 from halfseen.values.policy_value import Estimate, PolicyValue
-from halfseen.values.rare_rewards import (
-    RARE,
-    equal_rewards,
-    lacking_variance,
-    rare_value,
-    two_values,
-)
+from halfseen.values.rare_rewards import RARE, RareRewards
 from halfseen.values.resampling import action_weight, bootstrap, weighting
 from halfseen.values.target_policy import PolicyOnLog
 from halfseen.values.weight_diagnostics import FAR, diagnose
@@ -52,6 +47,8 @@ class Evaluation:
         self.log, self.model, self.policies = log, model, policies
         self.threshold, self.level = threshold, level
         self.weightings = [weighting(log, fit, policy) for policy in policies]
+        self.observe = fit.observe
+        self.rare = RareRewards(log.sample, (log.cell, log.arm))
         self.weights = [action_weight(fit, policy) for policy in policies]
         self.means = None
         if model.outcome in ("cells", "arms"):
@@ -78,7 +75,8 @@ class Evaluation:
 
     def _has_few_rewards(self, estimator: str) -> bool:
         """Return whether cells enter that have few rewards, or hardly one of another value."""
-        if rare_value(self.log, self.policies) < RARE or equal_rewards(self.log, self.policies):
+        arms, of_arms = self.rare.of_units(self.log.arm), CellMeans(self.log, by_context=False)
+        if any((of_arms.played(policy) > 0.0)[arms.few(RARE)].any() for policy in self.policies):
             return True
         if estimator in WEIGHTED_ONLY:
             by = "known" if self.model.known is not None else self.model.observe
@@ -100,9 +98,14 @@ class Evaluation:
             played = each[0] - sum(each[1:])
             error, freedom = self.means.error(found, played)
             slopes = self.means.slopes(found, played)
-        units = (self.log.cell, self.log.arm)
-        error = math.hypot(error, math.sqrt(lacking_variance(sample, units, slopes)))
+        error = math.hypot(error, math.sqrt(self.rare.variance(slopes)))
         return Estimate(name, mean, error, *normal_interval(mean, error, self.level, freedom))
+
+    def _thin(self, estimator: str) -> float:
+        """Return the share of the policy's decisions in cells that hardly have a mean."""
+        if self.means is None or estimator in WEIGHTED_ONLY:
+            return 0.0
+        return self.means.thin(self.policies[0])
 
     def result(self, estimator: str | None, options: dict[str, int]) -> PolicyValue:
         """Return everything that does not depend on how the log was read."""
@@ -127,14 +130,11 @@ class Evaluation:
         if options and (refitted or not self._spread_is_not_error(chosen)):
             main = self._bootstrapped(main, chosen, options)
         sample, skew = self.log.sample, None
-        if two_values(sample) is None:
+        if not self.rare.two_values:
             both = [values[0], values[0] - values[1]] if len(values) > 1 else values
             skew = max(one.skew(sample) for one in both)
-        diagnostics = replace(
-            self.diagnostics, skew=skew, equal=equal_rewards(self.log, self.policies)
-        )
-        bounded = weighted_cells(self.log, self.policies, self.weights)
-        apart, of_apart = bounded[1] if len(bounded) > 1 else (None, None)
+        bounded = self.bounded()
+        apart = bounded[1] if len(bounded) > 1 else None
         return PolicyValue(
             estimator=chosen,
             level=self.level,
@@ -147,15 +147,34 @@ class Evaluation:
                 self.estimate(name, self.influence(name, 0), name) for name in self.available
             ),
             certain=self._certain(sample, self.influence("clipped IPW", 0)),
-            diagnostics=diagnostics,
-            tipping_gamma=None
-            if apart is None or of_apart is None or self.log.by_row
-            else tipping(of_apart, apart),
+            diagnostics=replace(self.diagnostics, skew=skew, thin=self._thin(chosen)),
+            tipping_gamma=None if apart is None else apart.tipping(),
             rows=int(sample.size),
             seen=int(sample.count @ sample.seen),
-            cells=None if self.log.by_row else (bounded[0][1], of_apart),
-            weights=(bounded[0][0], apart),
+            bounded=(bounded[0], apart),
         )
+
+    def bounded(self) -> Sequence[Bounded]:
+        """Return the bounds of the first policy's value, and of its difference from the second."""
+        if not self.log.by_row:
+            return weighted_cells(self.log, self.policies, self.weights)
+        tails, mean = (
+            reward_tails(self.log, self.model, self.weightings[0].fitted),
+            self.log.sample.mean,
+        )
+        robust, found = [self.influence("DR", k) for k in range(len(self.policies))], []
+        both = zip((1.0, -1.0), self.weights, strict=False)
+        shares = tuple(sign * weight / mean(weight) for sign, weight in both)
+        guessed = self.log.propensity is None
+        drawn = tuple(guessed and not policy.is_logging for policy in self.policies)
+        for number, one in enumerate([robust[0], *(robust[0] - other for other in robust[1:])], 1):
+            known = one if np.isfinite(one.values).all() else None
+            found.append(
+                FeatureBounds(
+                    self.log, tails, self.rare, self.observe, shares[:number], drawn[:number], known
+                )
+            )
+        return found
 
     def _bootstrapped(
         self, main: list[Estimate], estimator: str, options: dict[str, int]
@@ -189,11 +208,6 @@ class Evaluation:
             )
         if bootstrapped and not self.model.refits:
             said.append("The bootstrap keeps the regressions fixed: it leaves their error out.")
-        if self.log.by_row:
-            said.append(
-                "There are no bounds for missing rewards that differ from seen ones: they cannot"
-                " look at features."
-            )
         partial = [name for name in ESTIMATORS if name not in self.available]
         if partial:
             said.append(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from halfseen.logs.missing_bounds import HUGE, expectile_bounds
 from halfseen.logs.seen_rewards import SeenRewards
 from halfseen.values.influence import Influence, Sample, normal_interval
 from halfseen.values.log_groups import LogGroups
-from halfseen.values.rare_rewards import lacking_variance
+from halfseen.values.rare_rewards import RareRewards
 from halfseen.values.target_policy import PolicyOnLog
 
 
@@ -53,6 +54,24 @@ class GammaBounds:
             normal_interval(self.low, self.low_error, level)[0],
             normal_interval(self.high, self.high_error, level)[1],
         )
+
+
+class Bounded(Protocol):
+    """What a value, or a difference of values, can be."""
+
+    @property
+    def given(self) -> str:
+        """What rewards of an arm agree in, for the odds of being seen to differ so much."""
+
+    @property
+    def weight(self) -> Vector:
+        """Weights of the value or of the difference."""
+
+    def at(self, gamma: float) -> GammaBounds:
+        """Bound it at one Gamma."""
+
+    def tipping(self) -> float:
+        """Return the smallest Gamma at which it may be 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +121,11 @@ class Cells(ByValue):
     def cells(self) -> int:
         """The number of cells."""
         return int(self.cell.max()) + 1
+
+    @cached_property
+    def rare(self) -> RareRewards:
+        """The rewards that chance may have left out."""
+        return RareRewards(self.sample, (self.cell,))
 
     def missing_mean(self, gamma: float) -> tuple[Vector, Vector]:
         """Return the bounds of the mean of each cell's missing rewards.
@@ -159,10 +183,35 @@ def in_cells(sample: Sample, cell: NDArray[np.int64], weight: Vector | None = No
     return Cells(sample, cell, places[starts], rewards, emphasis)
 
 
+@dataclass(frozen=True, eq=False)
+class CellBounds(ByValue):
+    """The bounds of a policy's value, or of a difference of two.
+
+    Attributes
+    ----------
+    cells
+        The decisions in cells.
+    weight
+        Weights of the value or of the difference.
+    """
+
+    cells: Cells
+    weight: Vector
+    given = "in a context"
+
+    def at(self, gamma: float) -> GammaBounds:
+        """Bound it at one Gamma."""
+        return gamma_bounds(self.cells, self.weight, gamma)
+
+    def tipping(self) -> float:
+        """Return the smallest Gamma at which it may be 0."""
+        return tipping(self.cells, self.weight)
+
+
 def weighted_cells(
     log: LogGroups, policies: Sequence[PolicyOnLog], weights: Sequence[Vector]
-) -> list[tuple[Vector, Cells]]:
-    """Return the first policy's weights and cells, then those of its difference from the second.
+) -> list[CellBounds]:
+    """Return the bounds of the first policy's value, then of its difference from the second.
 
     Weights are divided by their mean, so that the value of a constant reward is that constant.
 
@@ -184,7 +233,7 @@ def weighted_cells(
     for number in range(1, len(parts) + 1):
         weight = np.sum([part.weight for part in parts[:number]], axis=0)
         cells = in_cells(sample, log.cell, weight)
-        found.append((weight, replace(cells, parts=tuple(parts[:number]))))
+        found.append(CellBounds(replace(cells, parts=tuple(parts[:number])), weight))
     return found
 
 
@@ -216,8 +265,7 @@ def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
         mean = np.where(smallest, low, high)
         tilt = np.where(smallest, 1.0 / gamma, gamma)
         values = _influence(cells, weight, lacking, mean, tilt)
-        slopes = _two_valued_slopes(cells, weight, lacking, tilt)
-        error = math.sqrt(lacking_variance(sample, (cell,), slopes))
+        error = math.sqrt(cells.rare.variance(_slopes_of_rare(cells, weight, lacking, tilt)))
         found.append((values.estimate(sample), math.hypot(values.error(sample), error)))
     return GammaBounds(gamma, found[0][0], found[1][0], found[0][1], found[1][1])
 
@@ -243,11 +291,11 @@ def _influence(
     return Influence(values, np.where(sample.seen, weight, 0.0) + slopes)
 
 
-def _two_valued_slopes(cells: Cells, weight: Vector, lacking: Vector, tilt: Vector) -> Vector:
-    r"""Return the derivative of a bound in each reward, where rewards have two values.
+def _slopes_of_rare(cells: Cells, weight: Vector, lacking: Vector, tilt: Vector) -> Vector:
+    r"""Return how much a bound changes with a reward that is not the most frequent one.
 
-    With the share s of the larger one, that of the expectile is :math:`t/(t s + 1 - s)^2` for the
-    tilt t.
+    Where rewards have two values and s is the share of the larger one, the expectile does by
+    :math:`t/(t s + 1 - s)^2` for the tilt t; where nearly all are equal, by t or by 1.
     """
     rewards, known = cells.rewards, cells.known
     share = (rewards.mean - rewards.least) / max(rewards.most - rewards.least, 1e-300)
@@ -255,6 +303,8 @@ def _two_valued_slopes(cells: Cells, weight: Vector, lacking: Vector, tilt: Vect
     finite = np.isfinite(tilt[known])
     t = np.where(finite, tilt[known], 0.0)
     rate = t / np.maximum(t * share + 1.0 - share, 1e-9) ** 2
+    if not cells.rare.two_values:
+        rate = np.where(t > 0.0, np.maximum(t, 1.0), 0.0)
     per_reward[known] = lacking[known] / rewards.seen * rate
     return np.where(cells.sample.seen, weight + cells.emphasis * per_reward[cells.cell], 0.0)
 
@@ -270,12 +320,12 @@ def _of_divisors(cells: Cells, rate: Vector) -> Vector:
         change = -sample.mean(own) * (np.abs(part.weight) - 1.0)
         added += change
         if part.drawn is not None:
-            cell, context = (_means(sample.count, own + change, of) for of in part.drawn)
+            cell, context = (means_at(sample.count, own + change, of) for of in part.drawn)
             added += context - cell
     return added
 
 
-def _means(count: Vector, values: Vector, groups: NDArray[np.int64]) -> Vector:
+def means_at(count: Vector, values: Vector, groups: NDArray[np.int64]) -> Vector:
     """Return the mean of each group's decisions, at each of its entries."""
     size = np.maximum(sum_by(groups, count), 1.0)
     return np.asarray((sum_by(groups, count * values) / size)[groups])

@@ -173,6 +173,62 @@ def outcome_by_features(log: LogGroups, kind: str, by_time: bool) -> Vector:
     return q
 
 
+def mean_excess(
+    log: LogGroups, model: NuisanceModel, base: Vector, scale: Vector, places: Vector
+) -> Vector:
+    """Return what the rewards of each decision's arm exceed some places by, on average.
+
+    Parameters
+    ----------
+    log
+        The decisions.
+    model
+        How expected rewards are found; so is this.
+    base, scale
+        Places are base + scale place; answers are in units of the scale.
+    places
+        One column of the answer each.
+    """
+    kind, seen = model.outcome, log.sample.seen
+    rest = (np.where(seen, log.sample.reward, 0.0) - base) / scale
+    excess = np.maximum(rest[:, None] - places, 0.0)
+    if not len(places):
+        return excess
+    found = _means_by(log.arm, seen, excess)
+    if kind == "cells":
+        inside = np.isin(log.cell, log.cell[seen])
+        return np.where(inside[:, None], _means_by(log.cell, seen, excess), found)
+    if kind == "arms":
+        return found
+    design = _design(log)
+    for fold in _folds(log, model.by_time):
+        for arm in range(len(log.arms)):
+            inside = log.arm == arm
+            train, test = inside & seen & ~fold, inside & fold
+            if train.sum() < max(LEAST_ROWS, design.shape[1] + 2) or not test.any():
+                continue
+            if kind == "linear":
+                told = _predicted("regress linear", design[train], excess[train], design[test])
+            else:  # one regression on the features and the place
+                known, asked = (_paired(design[rows], places) for rows in (train, test))
+                told = _predicted("regress trees", known, excess[train].ravel(), asked)
+            found[test] = np.reshape(told, (-1, len(places)))
+    return found
+
+
+def _means_by(unit: NDArray[np.int64], seen: NDArray[np.bool_], answers: Vector) -> Vector:
+    """Return the means of the seen answers of each unit, at each of its decisions."""
+    number = np.maximum(np.bincount(unit, seen), 1.0)
+    sums = [np.bincount(unit, np.where(seen, column, 0.0)) / number for column in answers.T]
+    return np.stack(sums, axis=1)[unit]
+
+
+def _paired(design: Vector, places: Vector) -> Vector:
+    """Return every row with every place."""
+    rows = np.repeat(design, len(places), axis=0)
+    return np.column_stack([rows, np.tile(places, len(design))])
+
+
 def _design(log: LogGroups) -> Vector:
     """Return the features, and an indicator for each context but the first."""
     dummies = np.arange(1, len(log.contexts)) == log.context[:, None]

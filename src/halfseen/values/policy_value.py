@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen import checks
-from halfseen.checks import Vector
 from halfseen.display import Tabular
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
@@ -24,7 +23,7 @@ from halfseen.logs.missing_bounds import SHOWN
 from halfseen.logs.row_filter import LeftOut
 from halfseen.phrases import number
 from halfseen.tables import Table, level_name, show, table
-from halfseen.values.gamma_value import Cells, GammaBounds, gamma_bounds
+from halfseen.values.gamma_value import Bounded, GammaBounds
 from halfseen.values.weight_diagnostics import Diagnostics
 
 if TYPE_CHECKING:
@@ -33,9 +32,12 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 SAME = 1e-9  # weights of two policies that differ by less are those of one
 VALUE_FILE = "value.json"  # marks a folder as that of a value
-BOUNDS_NOTE = (
+BY_CELLS = (
     "Bounds weight rewards by propensities only, so at 1 they need not equal the estimate above."
-    " “Any way”: missing rewards can be anything between the extremes seen."
+)
+BY_FEATURES = (
+    "Bounds start from DR at 1 and rest on the regression of rewards: if it is wrong, those of"
+    " rewards of two values are too wide, and others may be off."
 )
 
 
@@ -99,8 +101,7 @@ class PolicyValue(Tabular, ByValue):
     tipping_gamma: float | None
     rows: int
     seen: int
-    cells: tuple[Cells, Cells | None] | None = field(repr=False)  # None with features
-    weights: tuple[Vector, Vector | None] = field(repr=False)
+    bounded: tuple[Bounded, Bounded | None] = field(repr=False)
     log: str = ""
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -140,21 +141,12 @@ class PolicyValue(Tabular, ByValue):
         """
         if gamma != math.inf:
             gamma = checks.number("gamma", gamma, at_least=1.0, fix="Use 2, or infinity.")
-        which = 1 if difference else 0
-        weight = self.weights[which]
-        if weight is None:
+        bounded = self.bounded[1 if difference else 0]
+        if bounded is None:
             raise InvalidInput(
                 "difference", "needs a policy to compare with", None, "Give `compare`."
             )
-        cells = None if self.cells is None else self.cells[which]
-        if cells is None:
-            raise InvalidInput(
-                "features",
-                "have no bounds for missing rewards that differ from seen ones",
-                list(self.asked.get("features", ())),
-                "Group decisions by `context` instead.",
-            )
-        return gamma_bounds(cells, weight, gamma)
+        return bounded.at(gamma)
 
     @cached_property
     def estimates(self) -> Table:
@@ -168,10 +160,8 @@ class PolicyValue(Tabular, ByValue):
         return table([_row("policy", one, self.level) for one in both if one is not None])
 
     @cached_property
-    def sensitivity(self) -> Table | None:
-        """The bounds at a few Gammas and in the worst case; None with features."""
-        if self.cells is None:
-            return None
+    def sensitivity(self) -> Table:
+        """The bounds at a few Gammas and in the worst case."""
         records = []
         for gamma in (1.0, *SHOWN, math.inf):
             one = self.bounds(gamma)
@@ -189,8 +179,8 @@ class PolicyValue(Tabular, ByValue):
     @property
     def verdict(self) -> str:
         """Which policy is better, or that the log cannot tell, in sentences."""
-        apart = self.weights[1]
-        if self.compared is not None and apart is not None and np.abs(apart).max() < SAME:
+        apart = self.bounded[1]
+        if self.compared is not None and apart is not None and np.abs(apart.weight).max() < SAME:
             return f"On this log it is the same policy as {self.compared.name}."
         if self.diagnostics.troubles:
             return self.diagnostics.verdict
@@ -223,16 +213,23 @@ class PolicyValue(Tabular, ByValue):
             return "That order holds whatever the missing rewards are."
         return (
             f"The order is open once the odds of being seen differ {number(gamma)}-fold between"
-            " rewards of an arm in a context."
+            f" rewards of an arm {self.bounded[0].given}."
         )
+
+    @property
+    def bounds_note(self) -> str:
+        """What the bounds rest on, in sentences."""
+        said = BY_FEATURES if self.asked.get("features") else BY_CELLS
+        return f"{said} “Any way”: missing rewards can be anything between the extremes seen."
 
     @property
     def assumption(self) -> str:
         """What the estimates rest on, in a sentence or two."""
-        given = "the context" if self.cells is not None else "the features"
-        said = f"All of this assumes that, given the arm and {given}, whether a reward is seen does"
-        said += " not depend on the reward."
-        return said if self.cells is None else f"{said} The bounds say what is left if it does."
+        given = "the features" if self.asked.get("features") else "the context"
+        return (
+            f"All of this assumes that, given the arm and {given}, whether a reward is seen does"
+            " not depend on the reward. The bounds say what is left if it does."
+        )
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -259,9 +256,9 @@ class PolicyValue(Tabular, ByValue):
                 " seen, if propensities and probabilities of being seen are right (clipped IPW,"
                 f" Maurer-Pontil): at least {show(self.certain)}."
             )
-        if self.sensitivity is not None and self.seen < self.rows:
+        if self.seen < self.rows:
             differ = f"If missing rewards differ from seen ones:\n{self.sensitivity}"
-            parts.append(f"{differ}\n{BOUNDS_NOTE}")
+            parts.append(f"{differ}\n{self.bounds_note}")
         checked = self.diagnostics
         k = "not fitted" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
         parts.append(
@@ -284,7 +281,7 @@ class PolicyValue(Tabular, ByValue):
             "<p>By every estimator:</p>": self.estimates,
             "<p>If missing rewards differ from seen ones:</p>": self.sensitivity,
         }
-        shown = (head + one._repr_html_() for head, one in tables.items() if one is not None)
+        shown = (head + one._repr_html_() for head, one in tables.items())
         return words + "".join(shown)
 
     def to_dict(self) -> dict[str, Any]:
@@ -311,9 +308,7 @@ class PolicyValue(Tabular, ByValue):
                 "estimates": [asdict(one) for one in self.alternatives],
                 "certain": self.certain,
                 "diagnostics": self.diagnostics.to_dict(),
-                "bounds": [self._both(gamma) for gamma in (1.0, *SHOWN, math.inf)]
-                if self.cells is not None
-                else [],
+                "bounds": [self._both(gamma) for gamma in (1.0, *SHOWN, math.inf)],
                 "tipping_gamma": self.tipping_gamma,
             }
         )

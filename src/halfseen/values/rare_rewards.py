@@ -2,95 +2,140 @@ r"""What the spread of the seen rewards does not tell: the reward that chance ma
 
 Where k of n rewards are 1 and the others 0, the error of their mean is
 :math:`\sqrt{k(n-k)}/n^{3/2}`: 0 if k is 0, and too small if k is a few. With four ones and four
-zeros more, about the square of the normal quantile of 95%, an interval around k/n covers. Of
-rewards with more than two values nothing tells how large the rare ones are.
+zeros more, about the square of the normal quantile of 95%, an interval around k/n covers. Where
+rewards have more values, k counts those that differ from the most frequent one of their arm, and if
+k is a few, four more differ from it as much as others of the log do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
+from halfseen.equality import ByValue
 from halfseen.logs.group_sums import sum_by
-from halfseen.values.cell_errors import CellMeans
 from halfseen.values.influence import Sample
-from halfseen.values.log_groups import LogGroups
-from halfseen.values.target_policy import PolicyOnLog
 
 MORE = 4.0  # rewards of each of two values that errors count besides the seen ones
-RARE = 8  # rewards of either of two values, below which a bootstrap is too short
-NOTICED = 0.05  # share of a policy's decisions from which an arm of equal rewards is trouble
+RARE = 8  # rewards that differ from the most frequent one, below which a bootstrap is too short
+ENOUGH = 32  # of more than two values, from which they tell their spread themselves
+SAME = 1e-9  # share of their range by which equal rewards may differ
 
 
-def two_values(sample: Sample) -> tuple[float, float] | None:
-    """Return the two values that all seen rewards have; None if they have more, or one."""
-    rewards = sample.reward[sample.seen]
-    least, most = float(rewards.min()), float(rewards.max())
-    slack = 1e-9 * (most - least)
-    between = (rewards > least + slack) & (rewards < most - slack)
-    return None if between.any() or least == most else (least, most)
+@dataclass(frozen=True, eq=False)
+class UnitRewards(ByValue):
+    """The seen rewards of each unit: an arm, or an arm in a context.
+
+    Attributes
+    ----------
+    number
+        How many there are.
+    differ
+        How many differ from the most frequent one.
+    squares
+        The sum of squares by which they do.
+    spread
+        Their variance.
+    others
+        The mean square by which those of all rewards that differ from that one do.
+    """
+
+    number: Vector
+    differ: Vector
+    squares: Vector
+    spread: Vector
+    others: Vector
+
+    @property
+    def lacking(self) -> Vector:
+        """What the variance of a reward lacks; nothing of a single one, which has its arm's."""
+        n, k = self.number, self.differ
+        smoothed = (k + MORE) * (n - k + MORE) * n / (n + 2.0 * MORE) ** 3
+        size = (self.squares + MORE * self.others) / (k + MORE)
+        return np.where(n > 1.0, np.maximum(smoothed * size - self.spread, 0.0), 0.0)
+
+    def few(self, most: float) -> NDArray[np.bool_]:
+        """Return whether most, and at least three, are equal and fewer than so many differ."""
+        same = self.number - self.differ
+        return (self.differ < most) & (self.differ <= same) & (same >= 3.0)
 
 
-def lacking_variance(sample: Sample, units: Sequence[NDArray[np.int64]], slopes: Vector) -> float:
-    """Return what the squared error of an estimate from rewards of two values lacks.
+@dataclass(frozen=True, eq=False)
+class RareRewards(ByValue):
+    """The rewards that chance may have left out of a log.
 
-    Parameters
+    Attributes
     ----------
     sample
-        The decisions.
+        The decisions, with at least one reward.
     units
         Numbers of each group's arm, or arm and context; of all these the one counts for which most
         is lacking.
-    slopes
-        The derivative of each decision's value in its reward.
     """
-    ends = two_values(sample)
-    if ends is None:
-        return 0.0
-    seen, found = np.where(sample.seen, sample.count, 0.0), 0.0
-    for unit in units:
-        n, squares = sum_by(unit, seen), sum_by(unit, seen * slopes**2)
-        k = sum_by(unit, seen * (sample.reward > sum(ends) / 2.0))
-        spread = k * (n - k) / np.maximum(n, 1.0) ** 2
-        smoothed = (k + MORE) * (n - k + MORE) * n / (n + 2.0 * MORE) ** 3
-        smoothed = np.where(n == 1.0, 0.0, smoothed)  # it has the spread of its arm
-        found = max(found, float((squares * np.maximum(smoothed - spread, 0.0)).max()))
-    return found * (ends[1] - ends[0]) ** 2 / sample.size**2
 
+    sample: Sample
+    units: tuple[NDArray[np.int64], ...]
 
-def equal_rewards(log: LogGroups, policies: Sequence[PolicyOnLog]) -> tuple[str, ...]:
-    """Return arms, in a context, that a policy plays often and whose seen rewards are all equal.
+    @cached_property
+    def values(self) -> tuple[Vector, NDArray[np.int64]]:
+        """The distinct rewards, and the number of that of each group."""
+        order = np.argsort(self.sample.reward, kind="stable")
+        order = order[self.sample.seen[order]]
+        rewards = self.sample.reward[order]
+        fresh = np.diff(rewards, prepend=-np.inf) > SAME * (rewards[-1] - rewards[0])
+        place = np.zeros(len(self.sample.seen), dtype=np.int64)
+        place[order] = np.cumsum(fresh) - 1
+        return rewards[fresh], place
 
-    None where rewards have two values: `lacking_variance` counts what was not seen.
-    """
-    sample, found = log.sample, []
-    if two_values(sample) is not None:
-        return ()
-    for by_context in (False, True):
-        means = CellMeans(log, by_context)
-        away = np.abs(sample.reward - means.mean[means.cell])
-        equal = means.total(away + sample.within) <= 1e-12 * means.total(np.abs(sample.reward))
-        for policy in policies:
-            often = means.played(policy) > NOTICED * sample.size
-            for cell in np.flatnonzero(often & equal & (means.seen > 0.0)):
-                context, arm = divmod(int(cell), len(log.arms))
-                several = by_context and len(log.contexts) > 1
-                found.append(log.arms[arm] + (f" in {log.contexts[context]}" if several else ""))
-    return tuple(dict.fromkeys(found))
+    @property
+    def two_values(self) -> bool:
+        """Whether all seen rewards have one of two values."""
+        return len(self.values[0]) == 2
 
+    @cached_property
+    def lacking(self) -> list[Vector]:
+        """What the variance of a reward of each unit lacks."""
+        found = [self.of_units(unit) for unit in self.units]
+        return [one.lacking if self.two_values else one.lacking * one.few(ENOUGH) for one in found]
 
-def rare_value(log: LogGroups, policies: Sequence[PolicyOnLog]) -> float:
-    """Return how often the rarer of two rewards was seen of an arm that a policy plays.
+    def of_units(self, unit: NDArray[np.int64]) -> UnitRewards:
+        """Return the rewards of some units."""
+        sample, (values, place) = self.sample, self.values
+        units, seen = int(unit.max()) + 1, np.where(sample.seen, sample.count, 0.0)
+        slack = SAME * (values[-1] - values[0])
+        equal = np.where(sample.within > slack**2, 0.0, seen)
+        pairs, of_pair = np.unique(unit * len(values) + place, return_inverse=True)
+        counts = np.bincount(of_pair, equal)
+        order = np.argsort(counts, kind="stable")  # the last of each unit is the most frequent
+        mode, same = np.zeros(units, dtype=np.int64), np.zeros(units)
+        mode[pairs[order] // len(values)] = pairs[order] % len(values)
+        same[pairs[order] // len(values)] = counts[order]
+        number = sum_by(unit, seen, units)
+        away = np.where(sample.seen, sample.reward - values[mode][unit], 0.0)
+        squares = sum_by(unit, seen * (away**2 + sample.within), units)
+        shift = sum_by(unit, seen * away, units) / np.maximum(number, 1.0)
+        spread = np.maximum(squares / np.maximum(number, 1.0) - shift**2, 0.0)
+        mean = float(seen @ sample.reward) / seen.sum()
+        total = float(seen @ ((sample.reward - mean) ** 2 + sample.within))
+        total = total + seen.sum() * (values - mean) ** 2
+        others = total / np.maximum(seen.sum() - np.bincount(place, equal, len(values)), 1.0)
+        return UnitRewards(number, number - same, squares, spread, others[mode])
 
-    Of the arm for which that is least; infinite if rewards have more than two values.
-    """
-    ends = two_values(log.sample)
-    if ends is None:
-        return float("inf")
-    means = CellMeans(log, by_context=False)
-    share = (means.mean - ends[0]) / (ends[1] - ends[0])
-    rare = means.seen * np.minimum(share, 1.0 - share)
-    return float(min(rare[means.played(policy) > 0.0].min() for policy in policies))
+    def variance(self, slopes: Vector) -> float:
+        """Return what the squared error of an estimate lacks.
+
+        Parameters
+        ----------
+        slopes
+            The derivative of each decision's value in its reward.
+        """
+        squares = np.where(self.sample.seen, self.sample.count, 0.0) * slopes**2
+        most = (
+            float((sum_by(unit, squares, len(lacking)) * lacking).max())
+            for unit, lacking in zip(self.units, self.lacking, strict=True)
+        )
+        return max(most) / self.sample.size**2

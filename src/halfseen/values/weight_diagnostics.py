@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from halfseen.checks import Vector
-from halfseen.tables import listed
 from halfseen.values.influence import Sample
 
 HEAVY = 0.7  # Pareto k above which means of weights cannot be relied upon
 FEW = 30.0  # effective decisions below which a normal interval cannot be relied upon
 FAR = 4.0  # standard errors between mean(c) and 1 that propensities cannot explain by chance
 SHARE = 0.1  # of the whole weight on one decision
+THIN = (
+    1.0 / 3.0
+)  # share of decisions in cells of one reward or none, from which intervals are short
 SKEW = 0.07  # squared skewness over number of decisions, above which normal intervals are short
 
 
@@ -40,8 +42,9 @@ class Diagnostics:
     skew
         Squared skewness of the decisions' values over their number, the larger of that of the value
         and of the difference; None where rewards have two values, whose intervals allow for it.
-    equal
-        Arms, in a context, that a policy plays often and whose seen rewards are all equal.
+    thin
+        Share of the policy's decisions in contexts where at most one reward of its arm was seen, if
+        the estimator needs means of arms in contexts.
     """
 
     mean_weight: float
@@ -52,7 +55,7 @@ class Diagnostics:
     smallest_propensity: float
     pareto_k: float | None
     skew: float | None = None
-    equal: tuple[str, ...] = ()
+    thin: float = 0.0
 
     @property
     def troubles(self) -> tuple[str, ...]:
@@ -75,10 +78,10 @@ class Diagnostics:
                 f"The weights have mean {self.mean_weight:.3g} instead of 1, {abs(self.z):.3g}"
                 " standard errors away: propensities or probabilities of being seen are wrong."
             )
-        if self.equal:
+        if self.thin > THIN:
             said.append(
-                f"All rewards seen of {listed(list(self.equal))} are equal: how much they differ,"
-                " and so the interval, is not known."
+                f"{100 * self.thin:.3g}% of the policy's decisions are where at most one reward of"
+                " the arm was seen in the context: the interval may be too short."
             )
         if self.skew is not None and self.skew > SKEW:
             said.append(

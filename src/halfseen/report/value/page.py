@@ -19,7 +19,7 @@ from halfseen.report.core.panels import Figure
 from halfseen.report.value.value_charts import value_figures
 from halfseen.studies.storage import is_marked, write_text
 from halfseen.tables import Table, level_name, show
-from halfseen.values.policy_value import BOUNDS_NOTE, VALUE_FILE
+from halfseen.values.policy_value import VALUE_FILE
 
 if TYPE_CHECKING:
     from halfseen.values.policy_value import PolicyValue
@@ -93,6 +93,7 @@ def weights_section(found: PolicyValue) -> Html:
         ("smallest propensity", f"{checked.smallest_propensity:.3g}", "0.05 or more"),
         ("Pareto k of the weights", k, "0.7 or less; – if few weights differ"),
         ("skewness² over decisions", skew, "0.07 or less; – if rewards have two values"),
+        ("decisions where an arm has a reward or none", f"{checked.thin:.1%}", "below a third"),
     ]
     return section(
         "weights",
@@ -104,7 +105,7 @@ def weights_section(found: PolicyValue) -> Html:
 
 def differ_section(found: PolicyValue, drawn: list[Figure]) -> Html | None:
     """Return what is left if missing rewards differ from seen ones."""
-    if found.seen == found.rows or found.sensitivity is None:
+    if found.seen == found.rows:
         return None
     turning = [tag("p", found.turning)] if found.turning else []
     return section(
@@ -113,7 +114,7 @@ def differ_section(found: PolicyValue, drawn: list[Figure]) -> Html | None:
         *turning,
         *(figure_place(figure) for figure in drawn),
         _table(found.sensitivity, "Bounds"),
-        tag("p", BOUNDS_NOTE, class_="note"),
+        tag("p", found.bounds_note, class_="note"),
     )
 
 

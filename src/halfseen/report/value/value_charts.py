@@ -39,7 +39,7 @@ def value_figures(found: PolicyValue) -> dict[str, list[Figure]]:
         ),
         "differ": [],
     }
-    if found.seen < found.rows and found.cells is not None:
+    if found.seen < found.rows:
         figures["differ"] = attempt(
             "value-differ", "How far they may differ", lambda: [differ_chart(found, name)]
         )
@@ -51,7 +51,7 @@ def value_chart(found: PolicyValue, what: str) -> alt.Chart:
     drawn = value_figures(found)
     figures = drawn[checks.one_of("what", what, drawn)]
     if not figures:
-        needs = 'It needs missing rewards and contexts without features; use "policies".'
+        needs = 'It needs missing rewards; use "policies".'
         raise InvalidInput("what", "must be a chart this value has", what, needs)
     return chart_of(figures[0])
 
