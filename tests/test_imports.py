@@ -1,6 +1,7 @@
 """Imports flow one way, and asking for help costs nothing."""
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,7 @@ class WithoutTypes(ast.NodeTransformer):
         return None if ast.unparse(node.test) == "TYPE_CHECKING" else node
 
 
+@functools.cache
 def imports(path, types=True):
     """Return the full name of everything a file imports anywhere in it."""
     found = set()
@@ -152,8 +154,10 @@ def parts(path):
 def loaded_by_name(path):
     """Yield the modules of the package that a file loads by a name in quotes."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-        if called.endswith(("import_module", "__import__")):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+        if getattr(called, "id", called) in {"import_module", "__import__"}:
             for given in node.args:
                 value = given.value if isinstance(given, ast.Constant) else None
                 if isinstance(value, str) and value.startswith("halfseen."):
