@@ -15,6 +15,7 @@ POLICIES = {
     "robust-ucb": "Plays the largest upper confidence bound, for heavy-tailed rewards.",
     "gaussian-thompson": "Samples each mean from its normal posterior and plays the largest.",
     "bernoulli-thompson": "Samples each mean from its beta posterior and plays the largest.",
+    "gamma-thompson": "Samples each mean from its gamma posterior and plays the largest.",
     "epsilon-greedy": "Plays the arm with the best observed mean, and sometimes a random arm.",
     "random": "Plays a random arm: the cost of not learning.",
     "impute-zero": "A common mistake: imputes a reward of 0 where feedback is missing.",
