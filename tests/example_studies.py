@@ -14,6 +14,7 @@ from halfseen import (
     DoublyRobust,
     EpsilonGreedy,
     FixedArms,
+    GammaThompson,
     GammaUCB,
     GaussianThompson,
     GeometricDelay,
@@ -39,6 +40,7 @@ from halfseen import (
 
 BINARY_POLICIES = {  # for rewards in [0, 1]
     "bernoulli-thompson": BernoulliThompson(successes=2.0, failures=3.0),
+    "gamma-thompson": GammaThompson(),
     "hopeful-ucb": HopefulUCB(exponent=1.0),
     "gamma-ucb": GammaUCB(3.0, objective="lower", exponent=0.1),
     "successive-elimination": SuccessiveElimination(exponent=0.1),

@@ -53,6 +53,7 @@ from halfseen.policies import ConversionUCB as ConversionUCB
 from halfseen.policies import DesignExploration as DesignExploration
 from halfseen.policies import DoublyRobust as DoublyRobust
 from halfseen.policies import EpsilonGreedy as EpsilonGreedy
+from halfseen.policies import GammaThompson as GammaThompson
 from halfseen.policies import GammaUCB as GammaUCB
 from halfseen.policies import GaussianThompson as GaussianThompson
 from halfseen.policies import GLMPolicy as GLMPolicy

@@ -18,6 +18,7 @@ from halfseen import (
     Agent,
     BernoulliThompson,
     EpsilonGreedy,
+    GammaThompson,
     GaussianThompson,
     GLMAgent,
     GLMThompson,
@@ -38,6 +39,7 @@ RANDOM = {
     "epsilon": EpsilonGreedy(0.3),
     "bernoulli": BernoulliThompson(),
     "gaussian": GaussianThompson(),
+    "gamma": GammaThompson(),
     "random": RandomChoice(),
     "imputing": ImputeZero(BernoulliThompson()),
 }

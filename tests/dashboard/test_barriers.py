@@ -7,7 +7,9 @@ from dashboard.test_dashboard_browser import PATHS
 MORE = [f"/loops/offers/{one}" for one in ("decisions/visit-17", "archive", "export")]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1200, "light"), pytest.param(390, "dark", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("path", [*PATHS, *MORE])
 def test_no_page_keeps_readers_out(browser, opened, barriers, path, width, scheme):
     size = {"width": width, "height": 900}

@@ -37,7 +37,9 @@ def visit(browser, opened):
         context.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1200, "light"), pytest.param(390, "dark", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("path", PATHS)
 def test_every_page_fits_says_nothing_and_asks_nobody_else(visit, opened, path, width, scheme):
     page = visit(path, width, scheme)

@@ -62,6 +62,7 @@ REGRETS = {
                 "KL-UCB, rounds": (200.0, 3.1),
                 "KL-UCB": (155.2, 2.7),
                 "IMED": (129.3, 3.1),
+                "Thompson": (238.1, 14.5),
                 "MOSS": (215.6, 2.7),
                 "KL-UCB++": (170.0, 2.7),
             }
@@ -72,6 +73,7 @@ REGRETS = {
                 "KL-UCB, rounds": (329, 10),
                 "KL-UCB": (265, 7),
                 "IMED": (188, 9),
+                "Thompson": (343, 53),
                 "MOSS": (345, 7),
                 "KL-UCB++": (262, 7),
             }
@@ -82,6 +84,7 @@ REGRETS = {
                 "KL-UCB, rounds": (426, 22),
                 "KL-UCB": (374, 21),
                 "IMED": (255, 20),
+                "Thompson": (394, 51),
                 "MOSS": (505, 18),
                 "KL-UCB++": (378, 17),
             }

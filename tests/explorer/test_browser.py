@@ -11,7 +11,7 @@ from halfseen.explorer.site import VIEWS
 from halfseen.tables import show
 
 PICTURES = Path(__file__).parents[2] / "docs" / "images"
-SCREENS = [(1200, "light"), (390, "dark")]
+SCREENS = [(1200, "light"), pytest.param(390, "dark", marks=pytest.mark.slow)]
 
 
 @pytest.fixture

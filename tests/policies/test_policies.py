@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from halfseen import (
     UCB,
@@ -11,6 +12,7 @@ from halfseen import (
     ArmedBandit,
     BernoulliThompson,
     EpsilonGreedy,
+    GammaThompson,
     GaussianThompson,
     ImputeMean,
     ImputeZero,
@@ -20,6 +22,7 @@ from halfseen import (
     RobustUCB,
     StudentT,
     Study,
+    Uniform,
     simulate,
 )
 from halfseen.problems import Setting
@@ -115,6 +118,42 @@ def test_bernoulli_thompson_posterior():
 def test_bernoulli_thompson_refuses_other_rewards():
     with pytest.raises(InvalidInput, match="GaussianThompson"):
         Study(ArmedBandit([0.5, 0.4]), PerArm([0.5, 0.5]), BernoulliThompson(), horizon=100)
+
+
+@pytest.mark.parametrize(
+    ("law", "count", "total", "posterior"),
+    [
+        ("poisson", 4, 9.0, stats.gamma(9.5, scale=1 / 4)),
+        ("poisson", 4, 0.0, stats.gamma(0.5, scale=1 / 4)),
+        ("exponential", 4, 9.0, stats.invgamma(4, scale=9.0)),
+        ("exponential", 1, 9.0, stats.invgamma(1, scale=9.0)),
+    ],
+)
+def test_gamma_thompson_posterior(law, count, total, posterior):
+    setting = Setting(np.ones(2), 1.0, 5000, law)
+    sample = draws(GammaThompson(), count, total, number=5000, setting=setting)
+    assert stats.kstest(sample, posterior.cdf).pvalue > 1e-3
+    assert index(GammaThompson(), 0, 0.0, setting=setting) == math.inf
+
+
+def test_gamma_thompson_on_rewards_that_do_not_fit():
+    def study(law, policy):
+        Study(ArmedBandit([0.5, 0.4], reward=law), Uniform(0.5), policy, horizon=100)
+
+    with pytest.raises(InvalidInput, match="'poisson' or 'exponential' for GammaThompson"):
+        study("gaussian", GammaThompson())
+    with pytest.raises(InvalidInput, match=r"rules an arm out for ever.*Use UCB\(\)\."):
+        study("exponential", ImputeZero(GammaThompson()))
+    study("poisson", ImputeZero(GammaThompson()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["poisson", "exponential"])
+def test_gamma_thompson_on_both_engines(law):
+    problem = ArmedBandit([2.0, 1.5, 1.0], reward=law)
+    study = Study(problem, PerArm([0.2, 0.9, 0.5]), GammaThompson(), horizon=200, replications=3)
+    fast, plain = (simulate(study, engine=name).tracks["pulls"] for name in ("cpu", "reference"))
+    assert np.array_equal(fast, plain)
 
 
 def final_share(policy, arm, horizon=4000, means=(0.9, 0.1)):

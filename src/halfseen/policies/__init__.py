@@ -6,6 +6,7 @@ from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
 from halfseen.policies.arms.conversion_ucb import ConversionUCB
 from halfseen.policies.arms.elimination import OptimisticElimination, SuccessiveElimination
 from halfseen.policies.arms.epsilon_greedy import EpsilonGreedy
+from halfseen.policies.arms.gamma_thompson import GammaThompson
 from halfseen.policies.arms.gamma_ucb import GammaUCB
 from halfseen.policies.arms.gaussian_thompson import GaussianThompson
 from halfseen.policies.arms.hoeffding_ucb import HoeffdingUCB
@@ -53,6 +54,7 @@ for _policy in (
     RobustUCB,
     GaussianThompson,
     BernoulliThompson,
+    GammaThompson,
     EpsilonGreedy,
     RandomChoice,
     ImputeZero,
@@ -105,6 +107,7 @@ __all__ = [
     "EpsilonGreedy",
     "GLMPolicy",
     "GLMThompson",
+    "GammaThompson",
     "GammaUCB",
     "GaussianThompson",
     "HoeffdingUCB",

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from halfseen.policies.arms.largest_draw import largest_beta, largest_normal
+from halfseen.policies.arms.largest_draw import largest_beta, largest_gamma, largest_normal
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,26 @@ def test_beta_draws_against_the_finite_sum_in_40_digits(one, other):
     assert largest_beta(won, lost)[0] == pytest.approx(exact_beta(*one, *other), abs=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("shapes", "scales"),
+    [((0.5, 3.5), (1.0, 0.5)), ((1.0, 40.0), (0.7, 0.02)), ((1e6, 1.001e6), (1e-6, 1e-6))],
+)
+def test_gamma_draws_against_the_beta_distribution_in_40_digits(shapes, scales):
+    """G/(G + H) of Gamma(a) and Gamma(b) is Beta(a, b)."""
+    (a, b), (s, t) = shapes, scales
+    with mpmath.workdps(40):
+        less = float(mpmath.betainc(a, b, 0, mpmath.mpf(t) / (s + t), regularized=True))
+    assert largest_gamma(np.array(shapes), np.array(scales))[1] == pytest.approx(less, abs=1e-12)
+    if min(shapes) >= 1.0:
+        inverse = largest_gamma(np.array(shapes), 1.0 / np.array(scales), inverse=True)
+        assert inverse[0] == pytest.approx(less, abs=1e-12)
+
+
 def test_equal_arms_share_alike():
     for count in (2, 7, 50):
         same = np.ones(count)
         assert largest_normal(3.0 * same, 0.2 * same) == pytest.approx(1.0 / count, abs=1e-13)
+        assert largest_gamma(0.5 * same, 2.0 * same) == pytest.approx(1.0 / count, abs=1e-13)
         assert largest_beta(4.0 * same, 9.0 * same) == pytest.approx(1.0 / count, abs=1e-13)
 
 

@@ -251,12 +251,12 @@ def refresh_posterior(world: FixedWorld, work: FixedWorkspace) -> None:
     """Write the estimate and the factor of the inverse of the design, read from its lower half."""
     inverse, target, estimate = work.matrices[INVERSE], work.vectors[TARGET], work.vectors[SHAKE]
     lower_factor(inverse, work.matrices[FACTOR])
-    d = estimate.size
+    d, sums = estimate.size, work.lists[SUMS]
     for i in range(d):
-        target[i] = 0.0
-    for k in range(world.rows.shape[0]):
-        for i in range(d):
-            target[i] += work.lists[SUMS, k] * world.rows[k, i]
+        column, total = world.columns[i], 0.0
+        for k in range(sums.size):
+            total += sums[k] * column[k]
+        target[i] = total
     for i in range(d):
         total = 0.0
         for j in range(d):

@@ -14,6 +14,7 @@ from halfseen.kernels.kullback_leibler import EXPONENTIAL
 from halfseen.policies.arms import imed, kl_ucb
 from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, Policy, State, count_and_sum
 from halfseen.policies.arms.families import FamilyPolicy
+from halfseen.policies.arms.gamma_thompson import GammaThompson
 from halfseen.policies.arms.ucb import UCB
 from halfseen.problems.setting import Setting
 
@@ -97,13 +98,17 @@ class ImputeZero(_Impute):
     def check(self, setting: Setting) -> None:
         """Refuse what the base policy refuses, and indices that a reward of 0 makes infinite."""
         super().check(setting)
-        if isinstance(self.base, FamilyPolicy) and self.base.family_in(setting) == EXPONENTIAL:
+        base = self.base
+        family = isinstance(base, FamilyPolicy) and base.family_in(setting) == EXPONENTIAL
+        drawn = isinstance(base, GammaThompson) and setting.reward == "exponential"
+        if family or drawn:
+            instead = f"{type(base).__name__}(family='gaussian'), or UCB()" if family else "UCB()"
             raise InvalidInput(
                 "ImputeZero.base",
                 "must not be an index for exponential rewards: a 0, which is not one of them,"
                 " rules an arm out for ever",
-                self.base,
-                f"Use {type(self.base).__name__}(family='gaussian'), or UCB().",
+                base,
+                f"Use {instead}.",
             )
 
 

@@ -94,6 +94,35 @@ def largest_beta(successes: Vector, failures: Vector) -> Vector:
     return chances / np.sum(chances)
 
 
+def largest_gamma(shapes: Vector, scales: Vector, *, inverse: bool = False) -> Vector:
+    """Return, for independent draws scale times Gamma(A), the probability that each is largest.
+
+    Inverse draws are scale over Gamma(A), with A at least 1.
+
+    >>> largest_gamma(np.array([3.0, 6.0]), np.array([0.5, 0.25])).round(11).tolist()
+    [0.46822130773, 0.53177869227]
+    """
+    sign = -1.0 if inverse else 1.0
+    place = np.log(scales)
+    least, most = special.gammaincinv(shapes, TAIL), special.gammainccinv(shapes, TAIL)
+    starts = place + sign * np.log(most if inverse else least)
+    ends = place + sign * np.log(least if inverse else most)
+    low, high = float(np.max(starts)), float(np.max(ends))
+    near = np.flatnonzero(ends > low)
+    chances = np.zeros(len(shapes))
+    a, place = shapes[near, None], place[near, None]
+    front = np.sqrt(a / (2.0 * np.pi)) * np.exp(-_remainder(a))
+    below = special.gammaincc if inverse else special.gammainc
+
+    def laws(u: Vector) -> tuple[Vector, Vector]:
+        x = np.exp(sign * (u - place))
+        return front * np.exp(-_excess(a, x)), below(a, x)
+
+    centre, scale = place + sign * special.digamma(a), np.sqrt(special.polygamma(1, a))
+    chances[near] = _integral(laws, _panels(centre[:, 0], scale[:, 0], low, high))
+    return chances / np.sum(chances)
+
+
 def _remainder(z: Vector) -> Vector:
     """Return log Gamma(z) less Stirling's (z - 1/2) log z - z + log(2 pi)/2."""
     large = np.maximum(z, LARGE)

@@ -14,11 +14,12 @@ from halfseen.errors import InvalidInput
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.information_ratio import CHANCE, FIRST, SECOND, least_ratio
 from halfseen.kernels.posterior_gains import (
+    coordinates,
     estimate_gains,
     gains_workspace,
     lanes,
     normals_size,
-    summarize_normals,
+    order_draws,
 )
 from halfseen.policies.linear.base import LinearKnowledge, LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import SECOND as SECOND_OF_PAIR
@@ -41,19 +42,23 @@ def choose(
 ) -> int:
     """Return one of the two actions that together have the least information ratio."""
     count, d = rows.shape
-    draws = int(table[DRAWS])
-    gaps, gains = memory[HEAD : HEAD + count], memory[HEAD + count : HEAD + 2 * count]
-    spreads = memory[HEAD + 2 * count : HEAD + 3 * count]
-    edge = memory.size - normals_size(d, draws)
-    work, normals = memory[HEAD + 3 * count : edge], memory[edge:]
+    across, draws = lanes(count), int(table[DRAWS])
+    gaps, gains = memory[HEAD : HEAD + across], memory[HEAD + across : HEAD + 2 * across]
+    spreads = memory[HEAD + 2 * across : HEAD + 3 * across]
+    edge = HEAD + (3 + coordinates(d)) * across
+    end = edge + normals_size(d, draws)
+    columns, normals, work = memory[HEAD + 3 * across : edge], memory[edge:end], memory[end:]
     late = clock >= memory[DUE] or known.same == 0
     fresh = late or memory[LEARNED_AT] != known.learned
     if late:
         draw_normals(stream, clock, d, draws, normals, work)
         memory[DUE] = clock + table[REFRESH]
+        for i in range(d):
+            for k in range(count):
+                columns[i * across + k] = rows[k, i]
     if fresh:
         posterior, out = (known.estimate, known.factor), (gaps, spreads)
-        estimate_gains(rows, posterior, table[NOISE], draws, normals, out, work)
+        estimate_gains(columns, count, posterior, table[NOISE], draws, normals, out, work)
         memory[LEARNED_AT] = known.learned
     if fresh or table[OBSERVE] == 2.0:
         for k in range(count):
@@ -63,7 +68,7 @@ def choose(
             elif table[OBSERVE] == 2.0:
                 observe = (known.seen[k] + 1.0) / (known.plays[k] + 2.0)
             gains[k] = observe * spreads[k]
-        least_ratio(gaps, gains, memory[:4])
+        least_ratio(gaps[:count], gains[:count], memory[:4])
     if memory[CHANCE] > 0.0 and uniform(stream, clock, COIN) < memory[CHANCE]:
         return int(memory[SECOND])
     return int(memory[FIRST])
@@ -79,22 +84,19 @@ def draw_normals(
     few numbers that need more draws are made one by one.
     """
     width, pairs = lanes(draws), (d + 1) // 2
-    for x in range(normals.size):
-        normals[x] = 0.0
+    drawn = work[: 2 * pairs * width]
+    boxes = work[2 * pairs * width :]
+    box, other_box = boxes[:width], boxes[width : 2 * width]
     for pair in range(pairs):
-        first = normals[2 * pair * width : (2 * pair + 1) * width]
-        second = normals[(2 * pair + 1) * width : (2 * pair + 2) * width]
-        box, other_box = work[:width], work[width : 2 * width]
+        first = drawn[2 * pair * width : (2 * pair + 1) * width]
+        second = drawn[(2 * pair + 1) * width : (2 * pair + 2) * width]
         for x in range(width):
             high, low, other_high, other_low = words(stream, clock, x * pairs + pair)
             first[x], second[x] = mantissa(high, low), mantissa(other_high, other_low)
             box[x], other_box[x] = high & BOXES, other_high & BOXES
         stretch(stream, clock, pairs, pair, first, box)
         stretch(stream, clock, pairs, pair + SECOND_OF_PAIR, second, other_box)
-    if d % 2 == 1:
-        for x in range(d * width, (d + 1) * width):
-            normals[x] = 0.0
-    summarize_normals(normals, d, draws)
+    order_draws(drawn, d, draws, normals, boxes)
 
 
 @inline
@@ -171,7 +173,8 @@ class VIDS(LinearPolicy):
     def memory(self, actions: int, dimension: int) -> int:
         """Return how many numbers are kept for so many actions."""
         work = gains_workspace(actions, dimension, self.draws)
-        return HEAD + 3 * actions + work + normals_size(dimension, self.draws)
+        kept = (3 + coordinates(dimension)) * lanes(actions)
+        return HEAD + kept + normals_size(dimension, self.draws) + work
 
     def check_live(self) -> None:
         """Refuse to be told p by an agent, which does not know it."""
