@@ -250,6 +250,22 @@ def test_a_full_disk_refuses_keeps_what_was_answered_and_recovers_by_itself(driv
     assert driver.state().find(f"d{len(kept) // 2}") is None
 
 
+def test_snapshots_are_as_far_apart_as_decisions_are_pending(tmp_path):
+    driver = Driver(tmp_path / "log.sqlite", snapshot_every=10)
+    driver.wait(driver.service.create_loop(banner()))
+
+    async def written(*items):
+        await driver.service.submit("banner", list(items))
+        await asyncio.gather(*driver.service._retiring)
+        return driver.service.loop("banner").snapshot
+
+    assert driver.wait(written(*[Decide(f"d{k}") for k in range(100)])) == 100
+    assert driver.wait(written(*[Decide(f"e{k}") for k in range(20)])) == 100
+    assert driver.wait(written(*[Outcome(f"d{k}", 1.0) for k in range(100)])) == 220
+    assert driver.wait(written(*[Outcome(f"e{k}", 1.0) for k in range(10)])) == 230
+    driver.close()
+
+
 def test_a_damaged_snapshot_is_passed_over_and_named_by_the_check(driver, tmp_path):
     driver.submit(*[Decide(f"d{k}") for k in range(20)])
     state = driver.state().to_dict()

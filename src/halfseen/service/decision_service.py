@@ -92,7 +92,7 @@ class Service(LiveLoops):
         queue_limit
             How many requests may wait for the disk.
         snapshot_every
-            After how many events of a loop a snapshot is taken.
+            After how many events of a loop a snapshot is taken, or as many as are pending if more.
         sweep
             False to leave closing windows to other processes.
         clock
@@ -170,8 +170,7 @@ class Service(LiveLoops):
         live = self.loop(loop)
         self._may_write()
         answers = await self.writer.submit(live, items, key)
-        if live.state.seq - live.snapshot >= self.snapshot_every:
-            self._snapshot_soon(live)
+        self._snapshot_if_due(live)
         return answers
 
     async def create_loop(self, config: LoopConfig) -> LoopConfig:
@@ -357,11 +356,12 @@ class Service(LiveLoops):
         for live in self._loops.values():
             if next(live.state.expired(now), None) is not None:
                 self.writer.sweep(live)
-            if live.state.seq - live.snapshot >= self.snapshot_every:
-                self._snapshot_soon(live)
+            self._snapshot_if_due(live)
 
-    def _snapshot_soon(self, live: LiveLoop) -> None:
-        if live.id in self._snapshotting:
+    def _snapshot_if_due(self, live: LiveLoop) -> None:
+        # A snapshot takes time by the decision that is pending: with many of them it comes rarely.
+        due = live.snapshot + max(self.snapshot_every, live.state.tally.pending)
+        if live.state.seq < due or live.id in self._snapshotting:
             return
         self._snapshotting.add(live.id)
         task = asyncio.get_running_loop().create_task(self._snapshot(live))
