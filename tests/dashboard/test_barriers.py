@@ -10,7 +10,9 @@ MORE = [f"/loops/offers/{one}" for one in ("decisions/visit-17", "archive", "exp
 @pytest.mark.parametrize(
     ("width", "scheme"), [(1200, "light"), pytest.param(390, "dark", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("path", [*PATHS, *MORE])
+@pytest.mark.parametrize(
+    "path", [*PATHS, *(pytest.param(one, marks=pytest.mark.slow) for one in MORE)]
+)
 def test_no_page_keeps_readers_out(browser, opened, barriers, path, width, scheme):
     size = {"width": width, "height": 900}
     with browser.new_context(viewport=size, color_scheme=scheme) as context:

@@ -8,8 +8,9 @@ from halfseen.explorer.arm_labels import arm_labels
 from halfseen.service.exchange import Decide, Outcome
 from halfseen.service.loop_config import loop_config
 
-PATHS = ["/", "/new-loop", "/keys", "/trail", "/loops/articles", "/loops/offers"]
-PATHS += [f"/loops/offers/{one}" for one in ("decisions", "value?p0=100", "edit", "expire")]
+MORE = ["/new-loop", "/keys", "/trail", "/loops/articles"]
+MORE += [f"/loops/offers/{one}" for one in ("decisions", "value?p0=100", "edit", "expire")]
+PATHS = ["/", "/loops/offers", *(pytest.param(one, marks=pytest.mark.slow) for one in MORE)]
 
 WIDER = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.outerHTML)"
 
@@ -87,6 +88,7 @@ def test_numbers_follow_the_loop_until_paused_and_charts_are_not_drawn_anew(visi
     assert page.said == []
 
 
+@pytest.mark.slow
 def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(
     visit, opened, monkeypatch
 ):
@@ -131,6 +133,7 @@ def test_on_a_phone_the_list_of_loops_shows_every_column(visit):
     assert page.locator("nav").evaluate("one => one.firstElementChild.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_on_paper_tables_are_tables_that_fit_and_forms_are_left_out(visit):
     for path in ("/", "/loops/offers", "/loops/offers/decisions"):
         page = visit(path, 720)  # a sheet within its margins

@@ -40,6 +40,7 @@ def test_means_far_from_zero_keep_their_variance():
     assert arrays["regret_square"][0] == pytest.approx(float(square), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cuts", [[512], [10, 400, 401], list(range(1, 1_500)), [1_024, 1_499]])
 def test_no_bit_depends_on_the_batches_or_their_order(cuts):
     rng = np.random.default_rng(2)

@@ -11,6 +11,7 @@ from halfseen.explorer.site import VIEWS
 from halfseen.tables import show
 
 PICTURES = Path(__file__).parents[2] / "docs" / "images"
+MORE = ["", "nowhere", "log", "arms?tour=2&horizon=100", *list(VIEWS)[1:]]
 SCREENS = [(1200, "light"), pytest.param(390, "dark", marks=pytest.mark.slow)]
 
 
@@ -70,7 +71,9 @@ def test_every_page_draws_its_charts_and_fits(visit, address, name, width, schem
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
-@pytest.mark.parametrize("path", ["", "nowhere", "log", "arms?tour=2&horizon=100", *VIEWS])
+@pytest.mark.parametrize(
+    "path", ["arms", *(pytest.param(one, marks=pytest.mark.slow) for one in MORE)]
+)
 def test_no_page_keeps_readers_out(visit, barriers, path, width, scheme):
     page = visit(path, width, scheme)
     page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")

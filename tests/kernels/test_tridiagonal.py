@@ -51,6 +51,7 @@ def test_the_wilkinson_matrix_whose_pairs_are_all_but_equal():
     assert values[-1] == pytest.approx(10.746194182903393, abs=1e-13)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.floats(1.0, 1e6))
 def test_as_rotations(seed, d, largest):
     matrix = design(np.random.default_rng(seed), d, largest)

@@ -10,6 +10,8 @@ from halfseen.claims.claim import Curve, Line
 from halfseen.report.claims import counts, figure, latex, verdict_table, write_verification
 from report.page_rules import check_page
 
+pytestmark = pytest.mark.slow  # pages that are drawn whole
+
 NAMES = ("notation", "tails", "elliptical-potential-one", "single-monitoring", "log-scaling")
 
 
@@ -23,7 +25,6 @@ def page(findings, tmp_path_factory):
     return write_verification(findings, tmp_path_factory.mktemp("verify"))
 
 
-@pytest.mark.slow
 def test_the_page_tells_every_claim_and_draws_every_chart(page, browser):
     window = browser.new_page(viewport={"width": 1200, "height": 900})
     problems = []

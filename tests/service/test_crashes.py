@@ -20,6 +20,7 @@ def crashes(database, kills, seed):
     return ended.stdout
 
 
+@pytest.mark.slow
 def test_nothing_answered_is_lost_or_learned_twice_by_kill_9(tmp_path):
     assert crashes(str(tmp_path / "log.sqlite"), 4, "few").splitlines()[-1].startswith("4 kills")
 

@@ -212,17 +212,9 @@ def stop_after(process, seconds, times):
     return time.monotonic() - started, errors
 
 
-@pytest.mark.parametrize(
-    ("times", "loop"),
-    [
-        (3, "arms"),
-        pytest.param(3, "changing", marks=pytest.mark.slow),
-        pytest.param(1, "arms", marks=pytest.mark.slow),
-        pytest.param(1, "changing", marks=pytest.mark.slow),
-        pytest.param(1, "fixed", marks=pytest.mark.slow),
-        pytest.param(3, "fixed", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("loop", ["arms", "changing", "fixed"])
+@pytest.mark.parametrize("times", [1, 3])
 def test_control_c_stops_inside_one_endless_replication(tmp_path, loop, times):
     study = f"horizon = {10**12}\nreplications = 1\ncheckpoints = 3\n{ENDLESS[loop]}"
     (tmp_path / "study.toml").write_text(study)
@@ -238,7 +230,8 @@ def test_control_c_stops_inside_one_endless_replication(tmp_path, loop, times):
     assert "Traceback" not in errors
 
 
-@pytest.mark.parametrize("extra", [(), pytest.param(("--summary",), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", [(), ("--summary",)])
 def test_control_c_at_any_moment_of_the_start_prints_no_traceback(tmp_path, extra):
     (tmp_path / "study.toml").write_text(to_toml(small_study(horizon=10**9)))
     for delay in (0.15, 0.5, 1.0, 1.6):

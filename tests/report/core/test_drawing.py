@@ -103,6 +103,7 @@ def test_an_old_picture_of_a_chart_that_fails_now_is_removed(worker, result, tmp
     assert list((tmp_path / "charts").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_error_while_a_chart_is_made_costs_that_chart(monkeypatch, tmp_path, show):
     def broken(*_):
         raise ZeroDivisionError("nothing to <b>divide</b>")

@@ -24,6 +24,8 @@ from halfseen.report.study.page import write_report
 from halfseen.studies.spec import parse_spec
 from halfseen.studies.toml_text import to_toml
 
+pytestmark = pytest.mark.slow  # pages that are drawn whole
+
 ROWS = [[0.9, 0.0], [0.0, 0.8], [-0.5, -0.5]]
 
 
@@ -56,7 +58,6 @@ def folder(study, tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
 def test_a_study_survives_toml_and_disk(study, folder):
     again = parse_spec(to_toml(study))
     assert again == study

@@ -25,6 +25,8 @@ from halfseen.report.study.answers import answers, surprise
 from halfseen.studies.result import Result
 from report.page_rules import check_page
 
+pytestmark = pytest.mark.slow  # pages that are drawn whole
+
 LIMIT = 1_500_000
 HORIZON, REPLICATIONS = 1000, 30
 
@@ -40,7 +42,6 @@ def chart_sizes(page):
     )
 
 
-@pytest.mark.slow
 def test_every_chart_is_drawn_without_a_network(linear_report, linear_desktop):
     assert linear_report.stat().st_size < LIMIT
     sizes = chart_sizes(linear_desktop)
@@ -202,7 +203,6 @@ ODD = {
 QUICK = ("one of everything", "nothing to learn")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in ODD],

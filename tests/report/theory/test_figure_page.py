@@ -10,6 +10,8 @@ from halfseen import cli, theory
 from halfseen.report.theory.reach_figures import example
 from report.page_rules import check_page
 
+pytestmark = pytest.mark.slow  # pages that are drawn whole
+
 NAMES = ["censorship", "dimension", "reachable", "thresholds", "switch", "potential", "regimes"]
 
 
@@ -27,7 +29,6 @@ def written(tmp_path_factory):
     return folder, json.loads(printed[0])
 
 
-@pytest.mark.slow
 def test_every_figure_is_in_the_navigation(written):
     check_page(written[0] / "figures.html", "The effective dimension under censorship, in seven")
 

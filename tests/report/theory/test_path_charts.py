@@ -54,6 +54,7 @@ def test_every_model_has_a_chart(name):
     assert numbers["d / p_min"] == path.dimension / path.observe[-1]
 
 
+@pytest.mark.slow
 def test_the_page_holds_phases_reasons_and_what_is_reachable(tmp_path, show):
     names = {"<b>& one": example(), "two": MultiThreshold([1.0], [0.8, 0.3], [0, 0, 1])}
     paths = {name: theory.information_path(model) for name, model in names.items()}
