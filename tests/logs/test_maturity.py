@@ -46,6 +46,11 @@ def test_kaplan_meier_equals_lifelines():
     assert errors == pytest.approx([0.144913767462, 0.161015297180, 0.166579838494], abs=1e-12)
 
 
+def test_estimates_of_delays_are_equal_by_value():
+    assert kaplan_meier([5, 3], [1, 2]) == kaplan_meier([5, 3], [1, 2])
+    assert kaplan_meier([5, 3], [1, 2]) != kaplan_meier([5, 3], [1, 1])
+
+
 def test_kaplan_meier_refuses_what_is_no_count():
     for bad in ([-1, 2], [math.nan, 1], "ab", 3):
         with pytest.raises(InvalidInput, match="`back` must be an array of counts of at least 0"):

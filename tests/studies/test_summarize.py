@@ -52,6 +52,7 @@ def check(found, whole):
                 exact = np.quantile(values, share, axis=0, method="inverted_cdf")
                 near = found.quantile(position, name, share)
                 assert np.allclose(near, exact, rtol=1.0001 * fold.ACCURACY, atol=1e-6)
+                assert np.all((values.min(axis=0) <= near) & (near <= values.max(axis=0)))
 
 
 def same(found, other):

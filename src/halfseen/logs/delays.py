@@ -22,7 +22,8 @@ ENTRIES = 8_000_000  # cells of all arms together, roughly
 PARTS = 20  # cells up to the median delay
 
 
-class DelayEstimate(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class DelayEstimate(ByValue):
     """The estimated share of rewards that are back within each delay.
 
     Attributes

@@ -76,9 +76,11 @@ class Summary(Tabular, ByValue):
     def quantile(self, position: Position, name: str, share: float) -> NDArray[Any]:
         """Return a quantile of the regret or the potential at every checkpoint, within 1%."""
         share = checks.number("share", share, at_least=0.0, at_most=1.0)
-        histogram = self.arrays[position][f"{checks.one_of('name', name, BINNED)}_histogram"]
+        arrays, name = self.arrays[position], checks.one_of("name", name, BINNED)
+        histogram = arrays[f"{name}_histogram"]
         values = [quantile_of(counts, share) for counts in histogram.reshape(-1, BINS)]
-        return np.array(values).reshape(histogram.shape[:-1])
+        found = np.array(values).reshape(histogram.shape[:-1])
+        return np.clip(found, arrays[f"{name}_least"], arrays[f"{name}_largest"])
 
     def _headline(self) -> str:
         return f"{self.study.size}; moments and quantiles, see .table()"
