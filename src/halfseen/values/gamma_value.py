@@ -350,13 +350,14 @@ def tipping(cells: Cells, weight: Vector) -> float:
     """
     sample, cell = cells.sample, cells.cell
     lacking = sum_by(cell, np.where(sample.seen, 0.0, sample.count * weight), cells.cells)
-    known = float(sample.count @ (np.where(sample.seen, sample.reward, 0.0) * weight))
+    parts = sample.count * (np.where(sample.seen, sample.reward, 0.0) * weight)
+    known, rounding = float(parts.sum()), 1e-14 * float(np.abs(parts).sum())
     up, down = np.maximum(lacking, 0.0), np.minimum(lacking, 0.0)
 
     def open_at(gamma: float) -> bool:
         low, high = cells.missing_mean(gamma)
         smallest = known + up @ low + down @ high
-        return bool(smallest <= 0.0 <= known + up @ high + down @ low)
+        return bool(smallest <= rounding and -rounding <= known + up @ high + down @ low)
 
     if open_at(1.0):
         return 1.0

@@ -20,6 +20,7 @@ CUT = 0.01  # smallest estimated probability of being seen
 FOLDS = 5
 OBSERVE = ("cells", "arms", "logistic", "trees")
 OUTCOME = ("cells", "arms", "linear", "trees")
+ROUNDING = 1e-14  # the spread of a column of equal numbers up to 1
 FEW_ROWS = 20_000  # up to which a regression takes one thread: more wait for each other
 LEAST_ROWS = 10  # of an arm in a fold, to fit a regression rather than a mean
 
@@ -230,9 +231,17 @@ def _paired(design: Vector, places: Vector) -> Vector:
 
 
 def _design(log: LogGroups) -> Vector:
-    """Return the features, and an indicator for each context but the first."""
+    """Return the features, and an indicator for each context but the first, all standardised.
+
+    Least squares would take a column of small numbers beside one of large ones for rounding.
+    """
     dummies = np.arange(1, len(log.contexts)) == log.context[:, None]
-    return np.column_stack([log.features, dummies.astype(float)])
+    columns = np.column_stack([log.features, dummies.astype(float)])
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    columns = columns / np.where(largest > 0.0, largest, 1.0)  # squares of 1e200 are no numbers
+    columns -= columns.mean(axis=0)
+    spread = columns.std(axis=0)
+    return np.asarray(columns / np.where(spread > ROUNDING, spread, 1.0))
 
 
 def _folds(log: LogGroups, by_time: bool) -> list[NDArray[np.bool_]]:

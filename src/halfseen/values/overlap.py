@@ -115,12 +115,17 @@ def check_overlap(
     table = _by_context(log, policy.table)
     rows, seen = log.by_cell(log.sample.count), log.by_cell(log.sample.count * log.sample.seen)
     needed = table > 0.0
-    unplayed = needed & (rows == 0.0) & (not log.by_row)
+    unplayed = needed & (rows == 0.0)
     never = needed & (seen.sum(axis=0) == 0.0)
     unseen = needed & (rows > 0.0) & (seen == 0.0)
-    lost = unplayed | never
-    if model.known is None and model.observe == "cells" and not log.by_row:
-        lost |= unseen & (_unlikely_unseen(rows, seen) | (log.propensity is None))
+    if log.by_row:  # models look past a cell that is empty by chance
+        lost = never | unplayed & _unlikely_unplayed(rows)
+        told = model.known is not None or model.observe == "arms"
+        lost |= unseen & _unlikely_unseen(rows, seen) & (not told)
+    else:
+        lost = never | unplayed
+        if model.known is None and model.observe == "cells":
+            lost |= unseen & (_unlikely_unseen(rows, seen) | (log.propensity is None))
     short = np.maximum(1.0 - table.sum(axis=1), 0.0)
     if lost.any() or short.max() > SLACK:
         if lost.any():
@@ -138,16 +143,21 @@ def check_overlap(
             fix = "Give all digits if they are rounded, and other arms if it plays one never played"
         if unseen[lost].any():
             fix += ", name `propensity`" if log.propensity is None else ""
-            fix += ', or use observe="arms" if contexts are seen alike'
+            if model.observe == "cells" and not never[lost].all():
+                fix += ', or use observe="arms" if contexts are seen alike'
         fix += "."
         raise InvalidInput(field, "must play what the log shows the reward of", what, fix + bounds)
-    borrowed = [f"{log.arms[a]}{_where(log, x)}" for x, a in np.argwhere(unseen)]
-    if not borrowed or log.by_row:
+    borrowed = [f"{log.arms[a]}{_where(log, x)}" for x, a in np.argwhere(unseen | unplayed)]
+    if not borrowed:
         return ()
-    return (
-        f"No reward was seen of {listed(borrowed)}: the expected reward there is the arm's mean"
-        " elsewhere.",
-    )
+    source = "what the arm's features elsewhere tell" if log.by_row else "the arm's mean elsewhere"
+    return (f"No reward was seen of {listed(borrowed)}: the expected reward there is {source}.",)
+
+
+def _unlikely_unplayed(rows: Vector) -> Mask:
+    """Return where chance hardly explains that an arm was not played in a context."""
+    share = rows.sum(axis=0) / rows.sum()
+    return np.asarray((1.0 - share) ** rows.sum(axis=1, keepdims=True) < BY_CHANCE)
 
 
 def _unlikely_unseen(rows: Vector, seen: Vector) -> Mask:

@@ -194,7 +194,7 @@ class PolicyValue(Tabular, ByValue):
         if found.low > 0.0 or found.high < 0.0:
             word, sign = ("more", found.value) if found.low > 0.0 else ("less", -found.value)
             said = f"It earns {number(sign)} a decision {word} than {other} ({ends})."
-            return f"{said} {self.turning}"
+            return f"{said} {self.turning}".rstrip()
         return f"The log cannot tell whether it earns more than {other} (difference {ends})."
 
     @property

@@ -148,8 +148,11 @@ def effective(count: Vector, weight: Vector) -> float:
     >>> effective(np.ones(3), np.array([1.0, 1.0, 0.0]))
     2.0
     """
-    squares = float(count @ weight**2)
-    return float(count @ weight) ** 2 / squares if squares > 0.0 else 0.0
+    largest = float(weight.max(initial=0.0))
+    if not largest > 0.0:
+        return 0.0
+    share = weight / largest  # squares of large weights are no numbers
+    return float(count @ share) ** 2 / float(count @ share**2)
 
 
 def pareto_k(count: Vector, weight: Vector) -> float | None:
