@@ -79,3 +79,17 @@ def test_policies_of_equal_value_are_turned_by_nothing():
 def test_the_effective_number_of_weights_whose_squares_are_no_numbers():
     assert effective(np.ones(3), np.array([1e200, 1e200, 0.0])) == 2.0
     assert effective(np.ones(3), np.zeros(3)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"a": [0.5] * 3, "b": [0.5] * 3}, r"one per row \(1\); got 'shape \(3,"),
+        ({"a": float("nan"), "b": 0.4}, "must return probabilities; got nan"),
+        ({"a": 1.2, "b": -0.2}, "must return probabilities; got 1.2"),
+    ],
+)
+def test_what_a_function_returns_is_named_where_it_is_wrong(given, message):
+    log = {"arm": ["a", "b"] * 50, "paid": [1, 0, 0, 1] * 25}
+    with pytest.raises(InvalidInput, match=message):
+        value(log, target=lambda _: given, **COLUMNS)

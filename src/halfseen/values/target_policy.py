@@ -181,8 +181,16 @@ def _from_function(log: LogGroups, field: str, rule: Callable[..., Any]) -> Vect
             raise InvalidInput(
                 field, "must give arms of the log", listed(unknown), "Correct their names."
             )
-        answer = [np.broadcast_to(by_name.get(arm, empty), shape[:1]) for arm in log.arms]
-        answer = np.transpose(answer)
+        answer = [by_name.get(arm, empty) for arm in log.arms]
+        other = [np.shape(one) for one in answer if np.shape(one) not in ((), shape[:1])]
+        if other:
+            raise InvalidInput(
+                field,
+                f"must return for every arm a number, or a list with one per row ({shape[0]:,})",
+                f"shape {other[0]}",
+                "Return a dictionary of one array per arm, each with an entry per row.",
+            )
+        answer = np.transpose([np.broadcast_to(one, shape[:1]) for one in answer])
     try:
         table = np.asarray(answer, dtype=float)
     except (TypeError, ValueError):
@@ -194,8 +202,9 @@ def _from_function(log: LogGroups, field: str, rule: Callable[..., Any]) -> Vect
             f"shape {table.shape}",
             "Return a dictionary of one array per arm, or an array of that shape.",
         )
-    if not np.all((table >= 0.0) & (table <= 1.0 + SLACK)):
-        raise InvalidInput(field, "must return probabilities", float(np.nanmin(table)), "Check it.")
+    wrong = ~((table >= 0.0) & (table <= 1.0 + SLACK))
+    if wrong.any():
+        raise InvalidInput(field, "must return probabilities", float(table[wrong][0]), "Check it.")
     _check_sums(field, table, log.contexts if not log.by_row else (), "each row")
     return table
 
