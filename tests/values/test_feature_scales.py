@@ -93,3 +93,10 @@ def test_what_a_function_returns_is_named_where_it_is_wrong(given, message):
     log = {"arm": ["a", "b"] * 50, "paid": [1, 0, 0, 1] * 25}
     with pytest.raises(InvalidInput, match=message):
         value(log, target=lambda _: given, **COLUMNS)
+
+
+def test_rewards_that_are_all_equal_are_said_to_tell_no_spread():
+    log = {"arm": ["a", "b"] * 50, "paid": [0] * 100}
+    found = value(log, target={"a": 1}, **COLUMNS)
+    assert found.low == found.high == 0.0
+    assert any("All rewards seen are 0: the interval has no width" in w for w in found.warnings)

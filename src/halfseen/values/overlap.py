@@ -39,6 +39,12 @@ def check_policies(
             f"There are no propensities: the {share} stand in for them. That is right only if"
             " decisions looked at nothing else."
         )
+    least, most = _ends(log)
+    if least == most:
+        warnings.append(
+            f"All rewards seen are {show(least)}: the interval has no width, and says nothing of"
+            " rewards that did not come up yet."
+        )
     matter = np.any([policy.logged > 0.0 for policy in policies], axis=0)
     cut = int(log.sample.count[fit.cut & matter].sum())
     if cut:
