@@ -115,6 +115,28 @@ def test_a_sweep_in_a_folder_goes_on_where_it_stopped(tmp_path):
     assert np.array_equal(found.data["regret"], again.data["regret"])
 
 
+@pytest.mark.parametrize(
+    "name", ["a/../../../escaped", "/tmp/x", "1/5 seen, v1.0", "..", "x" * 260, "é" * 130, "a\\b"]
+)
+def test_folders_of_values_stay_in_that_of_the_sweep_whatever_a_world_is_called(name, tmp_path):
+    study = Study(ArmedBandit([0.6, 0.5]), {name: Uniform(0.5)}, UCB(), horizon=9, replications=2)
+    out = tmp_path / "one/two/three/out"
+    found = sweep(study, f"censorships.{name}.observe", [0.2, 0.9], out=out, engine="reference")
+    marks = list(tmp_path.rglob("study.json"))
+    assert len(marks) == 2
+    assert {mark.parent.parent for mark in marks} == {out}
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]
+    assert Sweep.load(out) == found
+    again = sweep(study, f"censorships.{name}.observe", [0.9], out=out, engine="reference")
+    assert [result.played for result in again.results] == [0]
+
+
+def test_values_that_differ_in_the_seventh_digit_have_folders_of_their_own(tmp_path):
+    values = [1234567, 1234568, 2**60, 2**60 + 1]
+    found = sweep(STUDY, "seed", values, out=tmp_path, engine="reference")
+    assert Sweep.load(tmp_path) == found
+
+
 def test_the_slope_of_a_power_law_is_its_power():
     found = sweep(STUDY, "censorships.half.observe", [0.1, 0.2, 0.8], engine="reference")
     base = np.random.default_rng(1).gamma(2.0, 3.0, size=10)

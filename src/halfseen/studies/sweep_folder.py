@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +14,7 @@ from halfseen.studies.storage import is_marked, read_json, readable, sealed, wri
 from halfseen.studies.study import Study
 
 SWEEP_FILE = "sweep.json"
+PLAIN = re.compile(r"\w[\w.,=+ -]{0,59}")  # at most 240 bytes; systems allow 255
 
 
 class Stored(NamedTuple):
@@ -31,8 +34,13 @@ class Stored(NamedTuple):
 
 
 def value_folder(folder: Path, number: str, value: float) -> Path:
-    """Return where the study at one value is kept."""
-    return folder / f"{number.replace('*', 'all')}={value:g}"
+    """Return where the study at one value is kept, under a digest if a name is no file name."""
+    short = f"{value:g}"
+    name = f"{number.replace('*', 'all')}={short if float(short) == value else repr(value)}"
+    if not PLAIN.fullmatch(name):
+        text = json.dumps([number, int(value) if value == int(value) else value])
+        name = hashlib.sha256(text.encode()).hexdigest()[:32]
+    return folder / name
 
 
 def check_sweep_folder(folder: Path, number: str, at: Callable[[float], Study]) -> None:
