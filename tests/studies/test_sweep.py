@@ -156,6 +156,17 @@ def test_a_seed_has_no_slope(tmp_path):
     assert 'id="slope"' not in found.report(tmp_path).read_text()
 
 
+def test_a_sweep_of_replications_has_a_summary_and_a_page_but_no_common_data(tmp_path):
+    found = sweep(STUDY, "replications", [2, 5], engine="reference")
+    said = r"`Sweep\.data` must have as many replications at every value.*Use summary\(\)"
+    with pytest.raises(InvalidInput, match=said):
+        _ = found.data
+    assert len(found.summary()) == 12
+    assert [result.data.sizes["replication"] for result in found.results] == [2, 5]
+    assert found.report(tmp_path).exists()
+    assert sweep(STUDY, "replications", [3], engine="reference").data.sizes["replications"] == 1
+
+
 def test_a_sweep_shows_itself():
     found = sweep(STUDY, "horizon", [50, 100], engine="reference")
     assert repr(found) == "<Sweep: horizon over (50, 100); see .summary(), .slope(), .plot()>"

@@ -64,10 +64,19 @@ class Sweep(Tabular):
     def data(self) -> xr.Dataset:
         """Regret and share seen at the horizon, with the varied number as a coordinate.
 
-        The axes are the varied number, problem, censorship, policy and replication.
+        The axes are the varied number, problem, censorship, policy and replication. A sweep of
+        replications has none: each value has another number of them.
         """
         import xarray as xr
 
+        sizes = [result.study.replications for result in self.results]
+        if len(set(sizes)) > 1:
+            raise InvalidInput(
+                "Sweep.data",
+                "must have as many replications at every value",
+                sizes,
+                "Use summary(), or the data of each of results.",
+            )
         names = names_of(self.results[0])
         regret = np.stack([result.tracks["regret"][..., -1] for result in self.results])
         seen = np.stack(
