@@ -23,7 +23,7 @@ from halfseen.studies.sweep_folder import (
     stored_sweep,
     value_folder,
 )
-from halfseen.studies.swept_number import varied
+from halfseen.studies.swept_number import field_of, varied
 from halfseen.tables import Table, level_name, table
 
 if TYPE_CHECKING:
@@ -56,9 +56,8 @@ class Sweep(Tabular):
 
     @property
     def coordinate(self) -> str:
-        """The name of the varied number: the last word of its path."""
-        words = [word for word in self.path.split(".") if not word.isdigit()]
-        return words[-1]
+        """The name of the varied number: its field, and its place in a list, as ``means[0]``."""
+        return field_of(self.results[0].study, self.path)
 
     @property
     def data(self) -> xr.Dataset:

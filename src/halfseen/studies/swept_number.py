@@ -42,6 +42,20 @@ def varied(study: Study, path: str, value: float) -> Study:
     return Study(**content)
 
 
+def field_of(study: Study, path: str) -> str:
+    """Return the short name of a number: ``mean``, ``means[0]`` or ``laws[1].arrive``."""
+    if path in NUMBERS:
+        return path
+    parts: list[str] = []
+    for step in _targets(study, path)[2]:
+        if step.isdigit():
+            parts[-1] += f"[{step}]"
+        else:
+            parts.append(step)
+    listed = [i for i, part in enumerate(parts) if part.endswith("]")]
+    return ".".join(parts[min([*listed, len(parts) - 1]) :])
+
+
 def _targets(study: Study, path: str) -> tuple[str, list[str], list[str]]:
     """Return the group, the names in it that the path means, and the steps from there."""
     words = path.split(".") if isinstance(path, str) else []
