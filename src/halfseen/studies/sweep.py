@@ -12,6 +12,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.display import Tabular, rounded
 from halfseen.errors import InvalidInput
+from halfseen.studies.folder import check_owner
 from halfseen.studies.policy_comparison import AXES, mean_interval, names_of
 from halfseen.studies.result import Result
 from halfseen.studies.simulate import chosen_engine, simulate, thread_count
@@ -250,9 +251,10 @@ def _reserve(
     check_sweep_folder(folder, path, lambda value: varied(studies[0], path, value))
     scheduler = options.get("scheduler")
     thread_count(options.get("workers"), scheduler)
-    for study in studies:
-        engine, precision = options.get("engine", "cpu"), options.get("precision", "double")
+    engine, precision = options.get("engine", "cpu"), options.get("precision", "double")
+    for value, study in zip(values, studies, strict=True):
         chosen_engine(study, engine, precision, scheduler)
+        check_owner(value_folder(folder, path, value), study, precision)
     mark_sweep(folder, path, values, studies[0])
 
 

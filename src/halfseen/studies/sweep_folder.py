@@ -10,10 +10,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from halfseen.errors import InvalidInput, StorageError
-from halfseen.studies.storage import is_marked, read_json, readable, sealed, write_text
+from halfseen.studies.storage import (
+    explained,
+    is_marked,
+    read_json,
+    readable,
+    sealed,
+    write_text,
+)
 from halfseen.studies.study import Study
+from halfseen.studies.toml_text import to_toml
 
 SWEEP_FILE = "sweep.json"
+PAGE, SPEC = "report.html", "spec.toml"
+OF_PAGE = ("charts/sweep.svg", "charts/sweep.png", "summary.csv")
 PLAIN = re.compile(r"\w[\w.,=+ -]{0,59}")  # at most 240 bytes; systems allow 255
 
 
@@ -69,10 +79,20 @@ def check_sweep_folder(folder: Path, number: str, at: Callable[[float], Study]) 
 
 
 def mark_sweep(folder: Path, number: str, values: Sequence[float], first: Study) -> None:
-    """Write which sweep a folder belongs to, unless it says so already."""
+    """Write which sweep a folder belongs to, unless it says so already.
+
+    A page of other values that is there is removed with its charts and numbers; its spec is
+    rewritten, since that may be what is being run.
+    """
     first.check_storable()
     content = sealed({"number": number, "values": list(values), "study": first.to_dict()})
     if not (folder / SWEEP_FILE).exists() or read_json(folder / SWEEP_FILE) != content:
+        with explained(folder):
+            if (folder / PAGE).is_file():
+                if (folder / SPEC).is_file() and not first.functions:
+                    write_text(folder / SPEC, to_toml(first, (number, values)))
+                for name in (*OF_PAGE, PAGE):  # the page last: a run killed before is done again
+                    (folder / name).unlink(missing_ok=True)
         write_text(folder / SWEEP_FILE, json.dumps(content, indent=1) + "\n")
 
 
