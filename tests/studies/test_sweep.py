@@ -108,6 +108,7 @@ def test_the_baseline_does_not_follow_a_star():
         ("censorships.hlaf.observe", [0.1], "Use one of: censorships.half.observe"),
         ("censorships.shops.observe", [0.1], "Add its place: censorships.shops.observe.0"),
         ("censorships.shops.observe.2", [0.1], "must name an entry that exists"),
+        ("censorships.shops.observe.²", [0.1], "Add its place: censorships.shops.observe.0"),
         ("censorships.half.observe", [0.1, 0.1], "`values` must differ from each other"),
         ("censorships.half.observe", [], "`values` must not be empty"),
         ("censorships.half.observe", [1.5], "observe` must be a finite number"),

@@ -61,6 +61,7 @@ def test_other_values_leave_no_page_of_the_earlier_ones(tmp_path):
     other = CliRunner().invoke(app, [*command, "--no-report"])
     assert other.stdout.splitlines()[-1] == f"Kept in {out}."
     assert _top(out) == {"sweep.json", "spec.toml"}
+    assert not (out / "charts").exists()
     assert read_sweep(out / "spec.toml")[2] == [0.1, 0.9]
     assert Sweep.load(out).values == (0.1, 0.9)
 

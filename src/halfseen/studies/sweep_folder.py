@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -22,8 +23,8 @@ from halfseen.studies.study import Study
 from halfseen.studies.toml_text import to_toml
 
 SWEEP_FILE = "sweep.json"
-PAGE, SPEC = "report.html", "spec.toml"
-OF_PAGE = ("charts/sweep.svg", "charts/sweep.png", "summary.csv")
+PAGE, SPEC, CHARTS = "report.html", "spec.toml", "charts"
+OF_PAGE = (f"{CHARTS}/sweep.svg", f"{CHARTS}/sweep.png", "summary.csv")
 PLAIN = re.compile(r"\w[\w.,=+ -]{0,59}")  # at most 240 bytes; systems allow 255
 
 
@@ -93,6 +94,8 @@ def mark_sweep(folder: Path, number: str, values: Sequence[float], first: Study)
                     write_text(folder / SPEC, to_toml(first, (number, values)))
                 for name in (*OF_PAGE, PAGE):  # the page last: a run killed before is done again
                     (folder / name).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # other files are in it
+                    (folder / CHARTS).rmdir()
         write_text(folder / SWEEP_FILE, json.dumps(content, indent=1) + "\n")
 
 

@@ -48,7 +48,7 @@ def field_of(study: Study, path: str) -> str:
         return path
     parts: list[str] = []
     for step in _targets(study, path)[2]:
-        if step.isdigit():
+        if step.isdecimal():
             parts[-1] += f"[{step}]"
         else:
             parts.append(step)
@@ -92,7 +92,7 @@ def _leads_on(noun: Any, steps: list[str]) -> bool:
 def _set(place: str, current: Any, steps: list[str], value: float) -> Any:
     """Return a copy of what is at a place with the number that the steps lead to replaced."""
     if isinstance(current, list | tuple | np.ndarray):
-        if not steps or not steps[0].isdigit():
+        if not steps or not steps[0].isdecimal():
             example = ".".join([place, "0", *steps])
             fix = f"Add its place: {example}."
             raise InvalidInput("path", "must name one entry of a list", place, fix)
