@@ -74,6 +74,27 @@ def test_a_path_sets_one_number(path, value, changed):
     assert changed(varied(study, path, value)) == value
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("problems.*.means.0", "means[0]"),
+        ("censorships.shops 1.0.observe.1", "observe[1]"),
+        ("censorships.late.laws.1.arrive", "laws[1].arrive"),
+        ("censorships.half 2.0.observe", "observe"),
+    ],
+)
+def test_an_entry_of_a_list_keeps_its_place_in_column_coordinate_and_titles(path, name, tmp_path):
+    laws = [GeometricDelay(5), GeometricDelay(9)]
+    worlds = {"half 2.0": Uniform(0.5), "shops 1.0": PerArm([0.3, 0.9])}
+    worlds |= {"late": Delayed(laws, window=9)}
+    study = Study(ArmedBandit([0.6, 0.5]), worlds, UCB(), horizon=9, replications=2)
+    found = sweep(study, path, [0.2, 0.4], engine="reference")
+    assert (found.coordinate, found.summary().columns[0]) == (name, name)
+    assert found.data["regret"].sel({name: 0.4}).dims[-1] == "replication"
+    assert f"<h1>Regret against {name}</h1>" in found.report(tmp_path).read_text()
+    assert read_sweep(tmp_path / "spec.toml")[1] == path
+
+
 def test_the_baseline_does_not_follow_a_star():
     study = Study(ArmedBandit([0.6, 0.5]), {"half": Uniform(0.5)}, UCB(), horizon=10)
     assert list(varied(study, "censorships.*.observe", 0.1).censorships) == ["half"]
@@ -87,6 +108,7 @@ def test_the_baseline_does_not_follow_a_star():
         ("censorships.hlaf.observe", [0.1], "Use one of: censorships.half.observe"),
         ("censorships.shops.observe", [0.1], "Add its place: censorships.shops.observe.0"),
         ("censorships.shops.observe.2", [0.1], "must name an entry that exists"),
+        ("censorships.shops.observe.²", [0.1], "Add its place: censorships.shops.observe.0"),
         ("censorships.half.observe", [0.1, 0.1], "`values` must differ from each other"),
         ("censorships.half.observe", [], "`values` must not be empty"),
         ("censorships.half.observe", [1.5], "observe` must be a finite number"),
@@ -132,6 +154,17 @@ def test_a_seed_has_no_slope(tmp_path):
     ):
         found.slope()
     assert 'id="slope"' not in found.report(tmp_path).read_text()
+
+
+def test_a_sweep_of_replications_has_a_summary_and_a_page_but_no_common_data(tmp_path):
+    found = sweep(STUDY, "replications", [2, 5], engine="reference")
+    said = r"`Sweep\.data` must have as many replications at every value.*Use summary\(\)"
+    with pytest.raises(InvalidInput, match=said):
+        _ = found.data
+    assert len(found.summary()) == 12
+    assert [result.data.sizes["replication"] for result in found.results] == [2, 5]
+    assert found.report(tmp_path).exists()
+    assert sweep(STUDY, "replications", [3], engine="reference").data.sizes["replications"] == 1
 
 
 def test_a_sweep_shows_itself():

@@ -52,5 +52,5 @@ def present_sweep(
         return swept.report(folder)
 
     page = answer_first(text, content, as_json, write)
-    if not as_json and page is not None:
-        print(f"Report: {page}")
+    if not as_json:
+        print(f"Kept in {folder}." if page is None else f"Report: {page}")

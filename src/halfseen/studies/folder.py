@@ -36,9 +36,9 @@ def reserve_folder(
 ) -> Iterator[Path]:
     """Reserve a folder for this study while it is written to; refuse another study's folder."""
     study.check_storable()
-    _check_owner(folder, study, precision)
+    check_owner(folder, study, precision)
     with _locked(folder):
-        present = _check_owner(folder, study, precision)  # another run may just have finished
+        present = check_owner(folder, study, precision)  # another run may just have finished
         if present is None or present["code"] != fingerprints.nouns:
             content = _content(study, precision, fingerprints)
             write_text(folder / STUDY_FILE, json.dumps(sealed(content), indent=1) + "\n")
@@ -46,7 +46,7 @@ def reserve_folder(
         yield folder
 
 
-def _check_owner(folder: Path, study: Study, precision: str) -> dict[str, Any] | None:
+def check_owner(folder: Path, study: Study, precision: str) -> dict[str, Any] | None:
     """Return what a folder's study file holds, None if there is none; refuse another study's."""
     present = _read(folder) if is_marked(folder, STUDY_FILE) else None
     if present is None:

@@ -12,6 +12,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.display import Tabular, rounded
 from halfseen.errors import InvalidInput
+from halfseen.studies.folder import check_owner
 from halfseen.studies.policy_comparison import AXES, mean_interval, names_of
 from halfseen.studies.result import Result
 from halfseen.studies.simulate import chosen_engine, simulate, thread_count
@@ -23,7 +24,7 @@ from halfseen.studies.sweep_folder import (
     stored_sweep,
     value_folder,
 )
-from halfseen.studies.swept_number import varied
+from halfseen.studies.swept_number import field_of, varied
 from halfseen.tables import Table, level_name, table
 
 if TYPE_CHECKING:
@@ -56,18 +57,26 @@ class Sweep(Tabular):
 
     @property
     def coordinate(self) -> str:
-        """The name of the varied number: the last word of its path."""
-        words = [word for word in self.path.split(".") if not word.isdigit()]
-        return words[-1]
+        """The name of the varied number: its field, and its place in a list, as ``means[0]``."""
+        return field_of(self.results[0].study, self.path)
 
     @property
     def data(self) -> xr.Dataset:
         """Regret and share seen at the horizon, with the varied number as a coordinate.
 
-        The axes are the varied number, problem, censorship, policy and replication.
+        The axes are the varied number, problem, censorship, policy and replication. A sweep of
+        replications has none: each value has another number of them.
         """
         import xarray as xr
 
+        sizes = [result.study.replications for result in self.results]
+        if len(set(sizes)) > 1:
+            raise InvalidInput(
+                "Sweep.data",
+                "must have as many replications at every value",
+                sizes,
+                "Use summary(), or the data of each of results.",
+            )
         names = names_of(self.results[0])
         regret = np.stack([result.tracks["regret"][..., -1] for result in self.results])
         seen = np.stack(
@@ -242,9 +251,10 @@ def _reserve(
     check_sweep_folder(folder, path, lambda value: varied(studies[0], path, value))
     scheduler = options.get("scheduler")
     thread_count(options.get("workers"), scheduler)
-    for study in studies:
-        engine, precision = options.get("engine", "cpu"), options.get("precision", "double")
+    engine, precision = options.get("engine", "cpu"), options.get("precision", "double")
+    for value, study in zip(values, studies, strict=True):
         chosen_engine(study, engine, precision, scheduler)
+        check_owner(value_folder(folder, path, value), study, precision)
     mark_sweep(folder, path, values, studies[0])
 
 

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from halfseen.errors import InvalidInput, StorageError
-from halfseen.studies.storage import is_marked, read_json, readable, sealed, write_text
+from halfseen.studies.storage import (
+    explained,
+    is_marked,
+    read_json,
+    readable,
+    sealed,
+    write_text,
+)
 from halfseen.studies.study import Study
+from halfseen.studies.toml_text import to_toml
 
 SWEEP_FILE = "sweep.json"
+PAGE, SPEC, CHARTS = "report.html", "spec.toml", "charts"
+OF_PAGE = (f"{CHARTS}/sweep.svg", f"{CHARTS}/sweep.png", "summary.csv")
+PLAIN = re.compile(r"\w[\w.,=+ -]{0,59}")  # at most 240 bytes; systems allow 255
 
 
 class Stored(NamedTuple):
@@ -31,8 +45,13 @@ class Stored(NamedTuple):
 
 
 def value_folder(folder: Path, number: str, value: float) -> Path:
-    """Return where the study at one value is kept."""
-    return folder / f"{number.replace('*', 'all')}={value:g}"
+    """Return where the study at one value is kept, under a digest if a name is no file name."""
+    short = f"{value:g}"
+    name = f"{number.replace('*', 'all')}={short if float(short) == value else repr(value)}"
+    if not PLAIN.fullmatch(name):
+        text = json.dumps([number, int(value) if value == int(value) else value])
+        name = hashlib.sha256(text.encode()).hexdigest()[:32]
+    return folder / name
 
 
 def check_sweep_folder(folder: Path, number: str, at: Callable[[float], Study]) -> None:
@@ -61,10 +80,22 @@ def check_sweep_folder(folder: Path, number: str, at: Callable[[float], Study]) 
 
 
 def mark_sweep(folder: Path, number: str, values: Sequence[float], first: Study) -> None:
-    """Write which sweep a folder belongs to, unless it says so already."""
+    """Write which sweep a folder belongs to, unless it says so already.
+
+    A page of other values that is there is removed with its charts and numbers; its spec is
+    rewritten, since that may be what is being run.
+    """
     first.check_storable()
     content = sealed({"number": number, "values": list(values), "study": first.to_dict()})
     if not (folder / SWEEP_FILE).exists() or read_json(folder / SWEEP_FILE) != content:
+        with explained(folder):
+            if (folder / PAGE).is_file():
+                if (folder / SPEC).is_file() and not first.functions:
+                    write_text(folder / SPEC, to_toml(first, (number, values)))
+                for name in (*OF_PAGE, PAGE):  # the page last: a run killed before is done again
+                    (folder / name).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # other files are in it
+                    (folder / CHARTS).rmdir()
         write_text(folder / SWEEP_FILE, json.dumps(content, indent=1) + "\n")
 
 

@@ -42,6 +42,20 @@ def varied(study: Study, path: str, value: float) -> Study:
     return Study(**content)
 
 
+def field_of(study: Study, path: str) -> str:
+    """Return the short name of a number: ``mean``, ``means[0]`` or ``laws[1].arrive``."""
+    if path in NUMBERS:
+        return path
+    parts: list[str] = []
+    for step in _targets(study, path)[2]:
+        if step.isdecimal():
+            parts[-1] += f"[{step}]"
+        else:
+            parts.append(step)
+    listed = [i for i, part in enumerate(parts) if part.endswith("]")]
+    return ".".join(parts[min([*listed, len(parts) - 1]) :])
+
+
 def _targets(study: Study, path: str) -> tuple[str, list[str], list[str]]:
     """Return the group, the names in it that the path means, and the steps from there."""
     words = path.split(".") if isinstance(path, str) else []
@@ -78,7 +92,7 @@ def _leads_on(noun: Any, steps: list[str]) -> bool:
 def _set(place: str, current: Any, steps: list[str], value: float) -> Any:
     """Return a copy of what is at a place with the number that the steps lead to replaced."""
     if isinstance(current, list | tuple | np.ndarray):
-        if not steps or not steps[0].isdigit():
+        if not steps or not steps[0].isdecimal():
             example = ".".join([place, "0", *steps])
             fix = f"Add its place: {example}."
             raise InvalidInput("path", "must name one entry of a list", place, fix)

@@ -116,7 +116,8 @@ def sweep_figure(sweep: Sweep) -> Figure:
     ]
     note = f"Mean regret by {sweep.coordinate}, with its 95% interval."
     if log and low > 0:
-        note += " Both axes are logarithmic: a straight line is a power law."
+        note += " Both axes are logarithmic"
+        note += ": a straight line is a power law." if sweep.has_slope else "."
     subject = "" if len(worlds) > 1 else worlds[0]
     titles = ("Regret at the last round", note, subject or _title(sweep))
     return panels.draw("sweep", titles, layers, rows, "sweep", names=worlds if worlds[0] else [])
@@ -151,12 +152,8 @@ def _body(sweep: Sweep, figure: Figure) -> list[Html]:
     )
     parts = [tag("section", figure_place(figure), id="chart")]
     if sweep.has_slope:
-        said = (
-            "The slope of log regret against log value, by least squares, with its 95% interval:"
-            " −1/2 against the probability of being observed where regret falls like the root of"
-            " 1/p, −1 where it falls like 1/p, 0 where it does not depend on the number."
-        )
-        parts.append(section("slope", "Slopes", tag("p", said), _table(sweep.slope(), "Slopes")))
+        said = tag("p", _slope_in_words(sweep))
+        parts.append(section("slope", "Slopes", said, _table(sweep.slope(), "Slopes")))
     parts.append(section("numbers", "Numbers", _table(sweep.summary(), "Numbers")))
     if not study.functions:
         spec = to_toml(study, (sweep.path, sweep.values))
@@ -166,8 +163,24 @@ def _body(sweep: Sweep, figure: Figure) -> list[Html]:
     return [header, tag("main", *parts)]
 
 
+def _slope_in_words(sweep: Sweep) -> str:
+    """Return what a slope is, and which ones are to be expected of this number."""
+    known = ""
+    if sweep.path == "horizon":
+        known = " 1/2 where regret grows like the root of the horizon, 1 where it grows like it,"
+    elif sweep.path.startswith("censorships.") and sweep.coordinate == "observe":
+        known = (
+            " −1/2 against the probability of being observed where regret falls like the root of"
+            " 1/p, −1 where it falls like 1/p,"
+        )
+    return (
+        "The slope of log regret against log value, by least squares, with its 95% interval:"
+        f"{known} 0 where regret does not depend on the number."
+    )
+
+
 def _lead(sweep: Sweep) -> str:
-    """Return the best policy and its regret at the least and at the largest value."""
+    """Return the best policy and its regret at the least and, if another, at the largest value."""
     order = sorted(range(len(sweep.values)), key=lambda i: sweep.values[i])
     several = len(sweep.results[0].study.policies) > 1
     told = []
@@ -183,6 +196,7 @@ def _lead(sweep: Sweep) -> str:
     (first, low), (last, high) = told
     where = names_at(sweep.results[0].study, (0, 0, 0))["world"]
     then = f" and {high}" if last == first else f"; {last}, {high}"
+    then = then if len(order) > 1 else ""
     least = f"{first} loses {'least, ' * several}{low}{then}"
     return f"{where}: {least}." if where else f"{least}."
 
