@@ -4,6 +4,7 @@ import pytest
 
 from halfseen import InvalidInput, value
 from halfseen.report.value.page import _table
+from halfseen.report.value.value_charts import differ_chart
 from halfseen.tables import Table
 
 
@@ -25,3 +26,12 @@ def test_each_chart_of_a_value_can_be_drawn_and_one_it_lacks_is_refused():
     assert found.plot("differ").to_dict()["title"]["text"] == "How far they may differ"
     with pytest.raises(InvalidInput, match="`what` must be one of policies, estimates, differ"):
         found.plot("difer")
+
+
+@pytest.mark.parametrize(
+    ("more", "given"), [({}, "in a context"), ({"features": ["age"]}, "with equal features")]
+)
+def test_the_chart_of_the_bounds_says_what_rewards_have_in_common(more, given):
+    log = {"arm": [*"ab"] * 30, "paid": [1, 0, 0, None, 1, 1] * 10, "age": [*range(20, 50)] * 2}
+    found = value(log, target={"a": 1}, action="arm", reward="paid", **more)
+    assert f"any two rewards of an arm {given}." in differ_chart(found, "differ").note

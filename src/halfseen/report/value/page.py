@@ -93,7 +93,7 @@ def weights_section(found: PolicyValue) -> Html:
         ("smallest propensity", f"{checked.smallest_propensity:.3g}", "0.05 or more"),
         ("Pareto k of the weights", k, "0.7 or less; – if few weights differ"),
         ("skewness² over decisions", skew, "0.07 or less; – if rewards have two values"),
-        ("decisions where an arm has a reward or none", f"{checked.thin:.1%}", "below a third"),
+        ("decisions where its arm has one reward or none", f"{checked.thin:.1%}", "below a third"),
     ]
     return section(
         "weights",

@@ -134,8 +134,9 @@ def differ_chart(found: PolicyValue, name: str) -> Figure:
         )
     note = (
         f"What the {'difference' if apart else 'value'} can be if the odds of being seen differ at"
-        " most so many times between any two rewards of an arm in a context. Pale: with its"
-        f" {level_name(found.level)} sampling error. At 1, missing rewards are like seen ones."
+        f" most so many times between any two rewards of an arm {found.bounded[0].given}."
+        f" Pale: with its {level_name(found.level)} sampling error."
+        " At 1, missing rewards are like seen ones."
         + (" Dashed: from here on the other policy may be better." if turning else "")
     )
     return faceted(
