@@ -17,7 +17,7 @@ from halfseen import (
     Study,
     Uniform,
 )
-from halfseen.engine import one_module
+from halfseen.engine import shared_code
 from halfseen.engine.loops.drawn import draw_rounds
 from halfseen.engine.specialise import compiled, fitted, may_allocate
 from halfseen.kernels.compile_hints import inline, shared
@@ -95,20 +95,20 @@ def test_shared_functions_give_what_plain_python_gives(tmp_path, monkeypatch):
 
 def test_a_second_loop_compiles_no_shared_function_again(monkeypatch):
     compiled(loop, Kernels(double))(np.zeros(4))
-    before = dict(one_module._provided)
+    before = dict(shared_code._provided)
     compiled(loop, Kernels(triple))(np.zeros(4))
-    assert one_module._provided == before
+    assert shared_code._provided == before
 
 
 SCRIPT = """
 import numpy as np
 import pytest
 from engine_shared import EXPECTED, Kernels, double, loop
-from halfseen.engine import one_module
+from halfseen.engine import shared_code
 from halfseen.engine.specialise import compiled
 function = compiled(loop, Kernels(double))
 assert function(np.zeros(4)) == EXPECTED[double]
-shared = [entry.dispatcher.stats for entry in one_module._shared.values()]
+shared = [entry.dispatcher.stats for entry in shared_code._shared.values()]
 print(sum(function.stats.cache_hits.values()), *(sum(s.cache_misses.values()) for s in shared))
 """
 

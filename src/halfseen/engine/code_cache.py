@@ -17,7 +17,6 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +28,8 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
-from halfseen.engine.specialise import announce
+from halfseen.engine.compile_watch import announce
+from halfseen.engine.shared_code import needs, provide
 
 FORMAT = b"halfseen compiled code 3\n"
 LARGEST = 2**30  # bytes; beyond, the entries that were not used for longest are deleted
@@ -37,7 +37,6 @@ ABANDONED = 3600  # seconds after which a draft belongs to no running process
 ENTRY, DRAFT = ".code", ".draft"
 VARIABLE = "HALFSEEN_CACHE_DIR"
 log = logging.getLogger("halfseen")
-Needs = list[tuple[str, tuple[Any, ...]]]
 
 
 def cache_folder() -> Path | None:
@@ -158,17 +157,14 @@ class CodeCache(_Cache):  # type: ignore[misc]
     ----------
     fingerprint
         A digest of everything the function can reach.
-    provide
-        Called with the shared functions that an entry needs, before it is loaded.
     keep
         Whether to use the disk at all.
     """
 
     leads = True  # announces a compilation and prunes the folder; parts leave both to their loop
 
-    def __init__(self, fingerprint: str, provide: Callable[[Needs], None], *, keep: bool) -> None:
+    def __init__(self, fingerprint: str, *, keep: bool) -> None:
         self._fingerprint = fingerprint
-        self._provide = provide
         self._folder = cache_folder()
         self._keep = keep
 
@@ -210,10 +206,10 @@ class CodeCache(_Cache):  # type: ignore[misc]
         digest, body = content[len(FORMAT) : start], content[start:]
         if not content.startswith(FORMAT) or hashlib.sha256(body).digest() != digest:
             raise ValueError("its digest does not fit")
-        found, needs, reduced = pickle.loads(body)
+        found, needed, reduced = pickle.loads(body)
         if found != sig:
             raise ValueError("it is of other types")
-        self._provide(needs)
+        provide(needed)
         result = self.rebuilt(target_context, reduced)
         with suppress(OSError):
             os.utime(path)  # as least recently used are deleted first
@@ -221,8 +217,6 @@ class CodeCache(_Cache):  # type: ignore[misc]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write the compiled function; the draft takes the entry's name once it is complete."""
-        from halfseen.engine.one_module import needs
-
         if not self._keep or not self.lasting(data.library):
             return
         if self._folder is None:

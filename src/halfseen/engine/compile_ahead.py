@@ -25,10 +25,11 @@ from typing import Any
 
 from halfseen.engine.backends.cpu import cores
 from halfseen.engine.code_cache import can_write, stems_kept
+from halfseen.engine.compile_watch import announce
 from halfseen.engine.crew import LOOK, Crew
 from halfseen.engine.native_call import NativeCall
 from halfseen.engine.player import AnyCell, cell_loop, ready
-from halfseen.engine.specialise import announce, compiled
+from halfseen.engine.specialise import compiled
 
 VARIABLE = "HALFSEEN_COMPILE_AHEAD"
 MOST_PROCESSES = 8  # of about 0.2 GB each

@@ -50,7 +50,6 @@ from numba.extending import lower_builtin, register_jitable
 from halfseen.engine.code_cache import CodeCache
 from halfseen.engine.native_call import NativeCall
 from halfseen.engine.parts import (
-    SYMBOL,
     Part,
     alone,
     callable_part,
@@ -58,8 +57,8 @@ from halfseen.engine.parts import (
     keep,
     known,
     named_function,
-    shared_symbols,
 )
+from halfseen.engine.shared_code import define, share, shared_symbols, symbol_of
 from halfseen.kernels.reachable import is_own
 
 # Steps of numba that change nothing in loops over numbers and elements of arrays.
@@ -162,10 +161,10 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
         if fingerprint is None:
             return super().compile_extra(function)
         identity = (fingerprint, self.state.args)
-        found = known(identity, self.state.targetctx, provide)
+        found = known(identity, self.state.targetctx)
         if found is None:
             found = self._compile_named(function, fingerprint)
-            keep(identity, found, provide)
+            keep(identity, found)
         return found._replace(metadata={})  # where numba writes how long it took
 
     def _compile_named(self, function: FunctionType, fingerprint: str) -> Any:
@@ -238,7 +237,7 @@ def _dispatcher(
     function: FunctionType, fingerprint: str, cached: bool, options: dict[str, Any]
 ) -> Any:
     result = njit(**options)(function)
-    result._cache = CodeCache(fingerprint, provide, keep=cached)
+    result._cache = CodeCache(fingerprint, keep=cached)
     how = options["pipeline_class"]
     name = f"{how.__name__} {fingerprint}"  # one function may be compiled in several ways
     _wholes[function, how] = hashlib.sha256(name.encode()).hexdigest()
@@ -266,34 +265,13 @@ def register_part(
     register_jitable(**_options(_PartCompiler, counts))(function)
 
 
-class _Shared(NamedTuple):
-    """A function compiled apart, by its fingerprint."""
-
-    dispatcher: Any
-    fingerprint: str
-
-
-class _Provided(NamedTuple):
-    """A symbol that code may refer to, and what to compile or load to define it."""
-
-    fingerprint: str
-    types: tuple[Any, ...]
-    returns: Any
-    library: Any  # lives as long as the process
-
-
-_shared: dict[str, _Shared] = {}
-_provided: dict[str, _Provided] = {}
-
-
 def register_shared(
     function: FunctionType, fingerprint: str, cached: bool, *, counts: bool
 ) -> None:
     """Let a function be called by others, compiled apart."""
     options = _options(_SharedCompiler, counts)
     dispatcher = _dispatcher(function, f"shared {fingerprint}", cached, options)
-    found = _Shared(dispatcher, fingerprint)
-    _shared[fingerprint] = found
+    found = share(dispatcher, fingerprint)
 
     class Template(AbstractTemplate):  # type: ignore[misc]
         key = function
@@ -302,7 +280,7 @@ def register_shared(
             if kws:
                 return None
             plain = tuple(types.unliteral(kind) for kind in args)
-            return signature(_define(found, plain).returns, *plain)
+            return signature(define(found, plain).returns, *plain)
 
     infer_global(function, types.Function(Template))
 
@@ -310,36 +288,5 @@ def register_shared(
     def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         taken = [context.get_value_type(kind) for kind in sig.args]
         made = ir.FunctionType(context.get_value_type(sig.return_type), taken)
-        callee = get_or_insert_function(builder.module, made, _symbol(found, sig.args))
+        callee = get_or_insert_function(builder.module, made, symbol_of(found, sig.args))
         return builder.call(callee, args)
-
-
-def _symbol(shared: _Shared, kinds: tuple[Any, ...]) -> str:
-    text = "/".join([shared.fingerprint, *map(repr, kinds)])
-    return SYMBOL + hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _define(shared: _Shared, kinds: tuple[Any, ...]) -> _Provided:
-    """Compile a shared function for some types, or load it, and define its symbol."""
-    symbol = _symbol(shared, kinds)
-    if symbol not in _provided:
-        shared.dispatcher.compile(kinds)
-        result = shared.dispatcher.overloads[kinds]
-        address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
-        returns = result.signature.return_type
-        assert address, f"{shared.dispatcher.py_func.__name__} cannot be shared: {returns}"
-        llvm.add_symbol(symbol, address)
-        _provided[symbol] = _Provided(shared.fingerprint, kinds, returns, result.library)
-    return _provided[symbol]
-
-
-def needs(library: Any) -> list[tuple[str, tuple[Any, ...]]]:
-    """Return the fingerprint and the types of every shared function that a library calls."""
-    found = (_provided[symbol] for symbol in getattr(library, "needs", ()))
-    return [(entry.fingerprint, entry.types) for entry in found]
-
-
-def provide(needed: list[tuple[str, tuple[Any, ...]]]) -> None:
-    """Define the symbols of shared functions before code that calls them is loaded."""
-    for fingerprint, kinds in needed:
-        _define(_shared[fingerprint], kinds)

@@ -11,7 +11,6 @@ so that parts written by different processes fit together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -20,9 +19,9 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import compile_result
 
-from halfseen.engine.code_cache import CodeCache, Needs
+from halfseen.engine.code_cache import CodeCache
+from halfseen.engine.shared_code import shared_symbols
 
-SYMBOL = "halfseen_shared_"
 Identity = tuple[str, tuple[Any, ...]]  # the fingerprint and the types of the arguments
 
 
@@ -54,11 +53,6 @@ class Part(JITCodeLibrary):  # type: ignore[misc]
     def needs(self) -> list[str]:
         """Symbols of the shared functions that the code calls."""
         return shared_symbols(self._final_module)
-
-
-def shared_symbols(module: Any) -> list[str]:
-    """Return the symbols of the shared functions that a module calls."""
-    return [f.name for f in module.functions if f.is_declaration and f.name.startswith(SYMBOL)]
 
 
 def gather(
@@ -136,7 +130,7 @@ class PartCache(CodeCache):
         kept = Lowered(*reduced)
         library = Part(target_context.codegen(), kept.name)
         for identity in kept.calls:
-            called = known(identity, target_context, self._provide)
+            called = known(identity, target_context)
             if called is None:
                 raise ValueError("a function it calls is not there")
             library.add_linking_library(called.library)
@@ -169,13 +163,11 @@ def callable_part(target_context: Any, description: Any, library: Part) -> Any:
 _lowered: dict[Identity, Any] = {}
 
 
-def known(identity: Identity, target_context: Any, provide: Callable[[Needs], None]) -> Any:
+def known(identity: Identity, target_context: Any) -> Any:
     """Return a part that was lowered before, by this process or another; None if none did."""
     if identity not in _lowered:
         fingerprint, kinds = identity
-        found = PartCache(f"part {fingerprint}", provide, keep=True).load_overload(
-            kinds, target_context
-        )
+        found = PartCache(f"part {fingerprint}", keep=True).load_overload(kinds, target_context)
         if found is None:
             return None
         found.library.identity = identity
@@ -183,12 +175,12 @@ def known(identity: Identity, target_context: Any, provide: Callable[[Needs], No
     return _lowered[identity]
 
 
-def keep(identity: Identity, result: Any, provide: Callable[[Needs], None]) -> None:
+def keep(identity: Identity, result: Any) -> None:
     """Keep a part that was lowered just now."""
     fingerprint, kinds = identity
     result.library.identity = identity
     _lowered[identity] = result
-    PartCache(f"part {fingerprint}", provide, keep=True).save_overload(kinds, result)
+    PartCache(f"part {fingerprint}", keep=True).save_overload(kinds, result)
 
 
 def named_function(function: FunctionType, fingerprint: str) -> FunctionIdentity:

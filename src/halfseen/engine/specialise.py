@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable
 from functools import cache, partial
 from types import FunctionType
 from typing import Any, Protocol
@@ -117,23 +116,6 @@ def _key(function: FunctionType) -> tuple[str, bool]:
 
 
 _registered: set[FunctionType] = set()
-_watchers: list[Callable[[], None]] = []
-
-
-@contextmanager
-def watching(watcher: Callable[[], None]) -> Iterator[None]:
-    """Call the watcher whenever a function is about to be compiled."""
-    _watchers.append(watcher)
-    try:
-        yield
-    finally:
-        _watchers.remove(watcher)
-
-
-def announce() -> None:
-    """Tell the watchers that a function is about to be compiled."""
-    for watcher in list(_watchers):
-        watcher()
 
 
 def _importable(functions: Iterable[FunctionType]) -> bool:

@@ -16,8 +16,8 @@ from halfseen import checks
 from halfseen.engine.arguments import Track
 from halfseen.engine.backends import cpu, reference
 from halfseen.engine.backends import dask as cluster
+from halfseen.engine.compile_watch import watching
 from halfseen.engine.cuda import run as cuda
-from halfseen.engine.specialise import watching
 from halfseen.errors import InvalidInput, compiler_complaint
 from halfseen.studies.compile_time import CompileTime
 from halfseen.studies.folder import PRECISIONS, optional_folder

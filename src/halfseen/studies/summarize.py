@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.display import Tabular
 from halfseen.engine.backends import dask as cluster
+from halfseen.engine.compile_watch import watching
 from halfseen.engine.cuda import run as cuda
 from halfseen.engine.player import blank_track
 from halfseen.engine.reduce import BINNED, BINS, Fold, Part, Span, quantile_of
-from halfseen.engine.specialise import watching
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, StorageError
 from halfseen.studies.compile_time import CompileTime
