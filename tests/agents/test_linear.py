@@ -70,13 +70,16 @@ def same(one, two):
     )
 
 
-@pytest.mark.parametrize(
+each_learner = pytest.mark.parametrize(
     "kind",
     [
         pytest.param(kind, marks=[pytest.mark.slow] if kind == "vids" else [])  # long to compile
         for kind in LEARNERS
     ],
 )
+
+
+@each_learner
 @pytest.mark.parametrize("observe", [1.0, 0.4])
 def test_agent_makes_the_choices_of_the_engine(kind, observe):
     policy, rows = LINEAR_POLICIES[kind](), offers(150)
@@ -132,7 +135,7 @@ def test_estimate_is_ridge_regression_on_what_was_observed():
     assert len(agent.pending) == 4
 
 
-@pytest.mark.parametrize("kind", LEARNERS)
+@each_learner
 def test_saved_agents_continue_bit_for_bit(kind, tmp_path):
     agent = LinearAgent(LINEAR_POLICIES[kind](), 3, noise=0.2, seed=9)
     play(agent, 70)

@@ -28,6 +28,7 @@ from halfseen.theory import worst_case_potential
 from halfseen.theory.along_a_run import optimism_failure
 from halfseen.theory.linear.slope import slope_law
 
+pytestmark = pytest.mark.slow  # six loops to compile
 HORIZON, FINITE, RANDOM = 1000, 0, 1
 ONE = 1  # place of alpha = 1 among the alphas
 
