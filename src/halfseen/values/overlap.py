@@ -153,7 +153,7 @@ def check_overlap(
         told = model.known is not None or model.observe == "arms"
         lost |= unseen & _unlikely_unseen(rows, seen) & (not told)
     else:
-        lost = never | unplayed
+        lost = never | unplayed & (_unlikely_unplayed(rows) | (log.propensity is None))
         if model.known is None and model.observe == "cells":
             lost |= unseen & (_unlikely_unseen(rows, seen) | (log.propensity is None))
     short = np.maximum(1.0 - table.sum(axis=1), 0.0)
