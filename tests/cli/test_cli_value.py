@@ -194,6 +194,8 @@ def test_value_ends_with_2_and_a_sentence(log, capsys, monkeypatch, arguments, s
         (["--always", "a", "--against", "a=0.7,b=0.5"], "`--against` must hold probabilities"),
         (["--always", "a", "--against-always", "c"], "`--against-always` must play arms"),
         (["--mix", "a=1", "--propensity", "zero"], "wherever `--mix` may play"),
+        (["--mix", ""], "`--mix` must name arms"),
+        (["--always", "a", "--observe", "a=.5,b=2"], "`--observe[b]` must be"),
     ],
 )
 def test_errors_name_the_option_that_gave_the_policy(log, capsys, monkeypatch, arguments, named):
@@ -202,3 +204,4 @@ def test_errors_name_the_option_that_gave_the_policy(log, capsys, monkeypatch, a
     assert named in err
     assert "`target" not in err
     assert "`compare" not in err
+    assert "`observe" not in err

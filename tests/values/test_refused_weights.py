@@ -43,3 +43,11 @@ def test_rows_seen_without_a_reward_and_rewards_not_seen_are_told():
     rows["seen"] = [int(paid is not None) for paid in rows["paid"]]
     clean = value(rows, target={"b": 1}, observed="seen", **COLUMNS)
     assert not any("marked as" in said for said in (*clean.warnings, *clean.notes))
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.3, 0.7, 0.9, 1 / 3])
+def test_the_propensity_of_the_only_arm_left_is_1_whatever_the_rounding(chance):
+    rows = ROWS | {"chance": [chance, 1.0 - chance] * 40}
+    found = value(rows, target={"a": 1}, propensity="chance", drop_arms=["b"], **COLUMNS)
+    assert found.value == pytest.approx(2 / 3)
+    assert found.diagnostics.smallest_propensity == pytest.approx(1.0)

@@ -139,7 +139,7 @@ def value(
         check_folder(out)
         is_marked(out, VALUE_FILE)  # before a long log is read
     options = {"compare": chosen_policy(others)} if any(others.values()) else {}
-    named = {"target": _given(policies), "compare": _given(others)}
+    named = {"target": _given(policies), "compare": _given(others), "observe": "--observe"}
     with _named_as_typed(named):
         found = run(
             log,
@@ -207,12 +207,12 @@ def _given(choices: Mapping[str, Any]) -> str | None:
 
 
 @contextmanager
-def _named_as_typed(policies: Mapping[str, str | None]) -> Iterator[None]:
-    """Let errors name a policy by the option it came from, not by Python's parameter."""
+def _named_as_typed(given: Mapping[str, str | None]) -> Iterator[None]:
+    """Let errors name what was given by the option it came from, not by Python's parameter."""
     try:
         yield
     except InvalidInput as error:
-        words = {name: option for name, option in policies.items() if option is not None}
+        words = {name: option for name, option in given.items() if option is not None}
         name, bracket, rest = error.field.partition("[")
         if name not in words and not any(f"`{name}`" in error.requirement for name in words):
             raise
@@ -245,6 +245,8 @@ def mixture(field: str, text: str) -> dict[str, float]:
                 "Write for example a=0.7,b=0.3.",
             )
         found[arm] = chance
+    if not found:
+        raise InvalidInput(field, "must name arms", text, "Write for example a=0.7,b=0.3.")
     return found
 
 

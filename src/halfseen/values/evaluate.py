@@ -98,7 +98,8 @@ def value(
     threshold
         Largest weight of the clipped estimators.
     interval
-        ``"normal"``, or ``"bootstrap"`` with so many `resamples` from `seed`.
+        ``"normal"``, by Student's quantile and longer on the side of large rewards where they are
+        skewed, or ``"bootstrap"`` with so many `resamples` from `seed`.
     level
         Confidence level.
 

@@ -128,7 +128,9 @@ def rescaled(log: LogGroups) -> LogGroups:
             f" {option('where')}.",
         )
     sums = np.minimum(table.sum(axis=1), 1.0)[log.context]
-    return replace(log, propensity=log.propensity / np.where(sums > 0.0, sums, 1.0))
+    scaled = log.propensity / np.where(sums > 0.0, sums, 1.0)
+    rounded = (scaled > 1.0) & (scaled <= 1.0 + SLACK)  # of the only arm that is left
+    return replace(log, propensity=np.where(rounded, 1.0, scaled))
 
 
 def check_overlap(
