@@ -196,7 +196,7 @@ class FeatureBounds(ByValue):
             values = values + added + own
         found = Influence(values, base + self.weight * slopes)
         lacking = self.rare.variance(base + self.weight * between)
-        return Bound.of(found, lacking, self.rare, self.log.arm)
+        return Bound.of(found, lacking, self.rare, self.log.cell)
 
     def _completed(self, gamma: float, lower: bool) -> tuple[Vector, Vector, Vector]:
         """Return m of each decision, less that at Gamma 1 if DR has it.
