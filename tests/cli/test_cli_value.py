@@ -183,3 +183,25 @@ def test_value_ends_with_2_and_a_sentence(log, capsys, monkeypatch, arguments, s
     assert (code, out) == (2, "")
     assert said in err
     assert not (log.parent / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--mix", "a=0.7,b=0.5"], "`--mix` must hold probabilities"),
+        (["--mix", "a=1.5"], "`--mix[a]` must be"),
+        (["--always", "c"], "`--always` must play arms"),
+        (["--always", "a", "--against", "a=0.7,b=0.5"], "`--against` must hold probabilities"),
+        (["--always", "a", "--against-always", "c"], "`--against-always` must play arms"),
+        (["--mix", "a=1", "--propensity", "zero"], "wherever `--mix` may play"),
+        (["--mix", ""], "`--mix` must name arms"),
+        (["--always", "a", "--observe", "a=.5,b=2"], "`--observe[b]` must be"),
+    ],
+)
+def test_errors_name_the_option_that_gave_the_policy(log, capsys, monkeypatch, arguments, named):
+    code, _, err = run(capsys, monkeypatch, log, *COLUMNS, *arguments)
+    assert code == 2
+    assert named in err
+    assert "`target" not in err
+    assert "`compare" not in err
+    assert "`observe" not in err

@@ -204,3 +204,10 @@ def test_feedback_as_their_synthetic_dataset_gives_it_can_be_audited():
     found = audit(back, action="action", reward="reward", propensity="propensity")
     assert found.counts.rows.tolist() == np.bincount(action).tolist()
     assert back["context_1"].tolist() == drawn["context"][:, 1].tolist()
+
+
+@pytest.mark.parametrize("observe", [{"a": 0.5, "b": 1.0}, "p"])
+def test_probabilities_of_being_seen_that_nothing_would_use_are_refused(observe):
+    rows = {"offer": ["a", "b"], "sold": [1.0, None], "p": [0.5, 1.0]}
+    with pytest.raises(InvalidInput, match="`observe` needs `weighted` or `seen_only`"):
+        to_open_bandit(rows, action="offer", reward="sold", observe=observe)

@@ -232,7 +232,7 @@ def borrowing(**more):
 
 def test_a_cell_played_and_never_seen_has_the_mean_of_its_arm_if_propensities_are_known():
     options = COLUMNS | {"context": "group", "compare": None}
-    with pytest.raises(InvalidInput, match=r"b in v \(no reward seen\).*name `propensity`"):
+    with pytest.raises(InvalidInput, match=r"b in v \(no reward seen\).*name propensity="):
         value(borrowing(), target={"b": 1}, **options)
     rows = borrowing()
     played = [
@@ -287,4 +287,21 @@ def test_a_cell_that_chance_does_not_leave_unseen_is_refused():
     with pytest.raises(InvalidInput, match=r"b in v \(no reward seen\)") as caught:
         value(rows, target={"b": 1}, **options)
     assert 'observe="arms"' in str(caught.value)
-    assert "name `propensity`" not in str(caught.value)
+    assert "name propensity=" not in str(caught.value)
+
+
+def test_an_arm_that_chance_left_out_of_a_small_context_is_no_reason_to_refuse():
+    rng = np.random.default_rng(0)
+    arm, user = rng.integers(0, 2, 200), np.repeat(np.arange(100), 2)
+    paid = np.where(rng.random(200) < 0.7, arm + rng.normal(size=200), np.nan)
+    rows = {"arm": arm, "paid": paid, "user": user, "chance": np.full(200, 0.5)}
+    columns = {"action": "arm", "reward": "paid", "context": "user", "outcome": "arms"}
+    options = columns | {"observe": "arms", "target": {"1": 1}}
+    found = value(rows, propensity="chance", **options)
+    assert found.low < 1.0 < found.high
+    assert any("the expected reward there is" in said for said in found.warnings)
+    with pytest.raises(InvalidInput, match="never played"):
+        value(rows, **options)  # shares of arms say that it has no chance there
+    rows["user"] = np.where(arm == 0, "u", "v")  # a hundred rows of one arm: no chance
+    with pytest.raises(InvalidInput, match="never played"):
+        value(rows, propensity="chance", **options)

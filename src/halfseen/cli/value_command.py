@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -120,14 +122,13 @@ def value(
     from halfseen.values.evaluate import value as run
     from halfseen.values.policy_value import VALUE_FILE
 
-    target = chosen_policy(
-        {
-            "--always": always,
-            "--mix": mix,
-            "--target-column": target_column,
-            "--target-file": target_file,
-        }
-    )
+    policies = {
+        "--always": always,
+        "--mix": mix,
+        "--target-column": target_column,
+        "--target-file": target_file,
+    }
+    target = chosen_policy(policies)
     others = {
         "--against-always": against_always,
         "--against": against,
@@ -138,36 +139,38 @@ def value(
         check_folder(out)
         is_marked(out, VALUE_FILE)  # before a long log is read
     options = {"compare": chosen_policy(others)} if any(others.values()) else {}
-    found = run(
-        log,
-        target=target,
-        action=action,
-        reward=reward,
-        observed=observed,
-        propensity=propensity,
-        context=context,
-        features=() if features is None else features.split(","),
-        observe=mixture("--observe", observe) if observe and "=" in observe else observe,
-        observe_column=observe_column,
-        outcome=outcome,
-        estimator=estimator,
-        threshold=threshold,
-        interval=interval,
-        level=level,
-        time=time,
-        feedback_time=feedback_time,
-        window=window,
-        now=now,
-        empty_means=empty_means,
-        table=table,
-        encoding=encoding,
-        decimal=decimal,
-        **row_options(where, since, until, drop_arms),
-        **options,
-    )
+    named = {"target": _given(policies), "compare": _given(others), "observe": "--observe"}
+    with _named_as_typed(named):
+        found = run(
+            log,
+            target=target,
+            action=action,
+            reward=reward,
+            observed=observed,
+            propensity=propensity,
+            context=context,
+            features=() if features is None else features.split(","),
+            observe=mixture("--observe", observe) if observe and "=" in observe else observe,
+            observe_column=observe_column,
+            outcome=outcome,
+            estimator=estimator,
+            threshold=threshold,
+            interval=interval,
+            level=level,
+            time=time,
+            feedback_time=feedback_time,
+            window=window,
+            now=now,
+            empty_means=empty_means,
+            table=table,
+            encoding=encoding,
+            decimal=decimal,
+            **row_options(where, since, until, drop_arms),
+            **options,
+        )
     files = {"target_file": target_file, "against_file": against_file}
-    named = {name: str(path) for name, path in files.items() if path is not None}
-    found = replace(found, asked=found.asked | named)
+    read = {name: str(path) for name, path in files.items() if path is not None}
+    found = replace(found, asked=found.asked | read)
     page = answer_first(
         lambda: print_text(f"{found}\n"),
         lambda page: found.to_dict() | {"report": None if page is None else str(page)},
@@ -198,6 +201,28 @@ def chosen_policy(given: Mapping[str, Any]) -> Any:
     return column if file is None else read_policy(name, choice)
 
 
+def _given(choices: Mapping[str, Any]) -> str | None:
+    """Return the option that was given."""
+    return next((name for name, choice in choices.items() if choice is not None), None)
+
+
+@contextmanager
+def _named_as_typed(given: Mapping[str, str | None]) -> Iterator[None]:
+    """Let errors name what was given by the option it came from, not by Python's parameter."""
+    try:
+        yield
+    except InvalidInput as error:
+        words = {name: option for name, option in given.items() if option is not None}
+        name, bracket, rest = error.field.partition("[")
+        if name not in words and not any(f"`{name}`" in error.requirement for name in words):
+            raise
+        requirement = re.sub(
+            r"`(\w+)`", lambda found: f"`{words.get(found[1], found[1])}`", error.requirement
+        )
+        field = words.get(name, name) + bracket + rest
+        raise InvalidInput(field, requirement, error.value, error.fix) from None
+
+
 def mixture(field: str, text: str) -> dict[str, float]:
     """Read probabilities by arm; a name with a comma stands in quotes.
 
@@ -220,6 +245,8 @@ def mixture(field: str, text: str) -> dict[str, float]:
                 "Write for example a=0.7,b=0.3.",
             )
         found[arm] = chance
+    if not found:
+        raise InvalidInput(field, "must name arms", text, "Write for example a=0.7,b=0.3.")
     return found
 
 

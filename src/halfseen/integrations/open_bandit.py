@@ -83,6 +83,13 @@ def to_open_bandit(
         raise InvalidInput(
             "weighted", "cannot come with `seen_only`", True, "Give one or the other."
         )
+    if observe is not None and not (seen_only or weighted):
+        raise InvalidInput(
+            "observe",
+            "needs `weighted` or `seen_only`: nothing else divides by it",
+            observe,
+            "Add `weighted=True`, or leave it out.",
+        )
     column = [observe] if isinstance(observe, str) else []
     decisions = open_decisions(log, action, reward, propensity, [*features, *column])
     check_propensities(decisions, seen_only=True)

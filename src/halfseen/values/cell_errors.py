@@ -155,8 +155,11 @@ class CellMeans(ByValue):
         of_single = of_cells[self.seen == 1.0].sum() + self.total(slopes**2) @ self.lacking / n
         more = (float(of_single) + float(of_empty.sum())) * n / (n - 1.0)
         whole = adjusted.variance(self.sample) + more
-        unsure = float(np.sum(of_cells**2 / freedom + of_empty**2 / freedom_of_empty))
-        return math.sqrt(whole / n), max(whole**2 / unsure, 1.0) if unsure > 0.0 else math.inf
+        if not whole > 0.0:
+            return 0.0, math.inf
+        shares = (of_cells / whole) ** 2 / freedom + (of_empty / whole) ** 2 / freedom_of_empty
+        unsure = float(shares.sum())
+        return math.sqrt(whole / n), max(1.0 / unsure, 1.0) if unsure > 0.0 else math.inf
 
     def _borrowed(self, played: Vector) -> tuple[Vector, Vector]:
         """Return the variance of cells without rewards, which have the mean of their arm.

@@ -98,7 +98,8 @@ def value(
     threshold
         Largest weight of the clipped estimators.
     interval
-        ``"normal"``, or ``"bootstrap"`` with so many `resamples` from `seed`.
+        ``"normal"``, by Student's quantile and longer on the side of large rewards where they are
+        skewed, or ``"bootstrap"`` with so many `resamples` from `seed`.
     level
         Confidence level.
 
@@ -138,11 +139,30 @@ def value(
     if drop_arms and propensity is not None:
         groups = rescaled(groups)
         notes = [*notes, "Propensities are divided by their sum over the arms that are left."]
-    if decisions.counts.unnamed:
-        notes = [*notes, f"{decisions.counts.unnamed:,} rows name no arm and are left out."]
+    flagged, told = _odd_rows(decisions)
     found = _evaluated(groups, asked, settings)
     left, name = decisions.left_out, decisions.log.name
-    return replace(found, notes=(*notes, *found.notes), log=name, left_out=left, asked=asked)
+    found = replace(
+        found, warnings=(*flagged, *found.warnings), notes=(*notes, *told, *found.notes)
+    )
+    return replace(found, log=name, left_out=left, asked=asked)
+
+
+def _odd_rows(decisions: Decisions) -> tuple[list[str], list[str]]:
+    """Return a warning of rows that contradict themselves, and notes of what is not used."""
+    counts = decisions.counts
+    empty, unused = int(counts.contradicting.sum()), int(counts.hidden.sum())
+    warnings, notes = [], []
+    if empty:
+        warnings.append(
+            f"{empty:,} of the rows marked as observed have no reward and count as missing. If an"
+            " empty reward stands for 0, write 0."
+        )
+    if counts.unnamed:
+        notes.append(f"{counts.unnamed:,} rows name no arm and are left out.")
+    if unused:
+        notes.append(f"{unused:,} rewards of rows marked as not observed are not used.")
+    return warnings, notes
 
 
 def _by_option(error: InvalidInput, named: Mapping[str, Any]) -> InvalidInput:

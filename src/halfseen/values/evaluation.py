@@ -11,7 +11,7 @@ import numpy as np
 from halfseen.errors import InvalidInput
 from halfseen.values.cell_errors import FEW, CellMeans, few_rewards
 from halfseen.values.feature_bounds import FeatureBounds, reward_tails
-from halfseen.values.gamma_value import Bounded, weighted_cells
+from halfseen.values.gamma_value import weighted_cells
 from halfseen.values.influence import (
     CLIPPED,
     ESTIMATORS,
@@ -27,6 +27,7 @@ from halfseen.values.policy_value import Estimate, PolicyValue
 from halfseen.values.rare_rewards import RARE, RareRewards
 from halfseen.values.resampling import action_weight, bootstrap, weighting
 from halfseen.values.target_policy import PolicyOnLog
+from halfseen.values.value_bounds import Bounded
 from halfseen.values.weight_diagnostics import FAR, diagnose
 
 WEIGHTED_ONLY = ("IPW", "SNIPW", "clipped IPW")  # need no probabilities of arms not logged
@@ -92,14 +93,16 @@ class Evaluation:
         mean = found.estimate(sample)
         if self._spread_is_not_error(estimator):
             return Estimate(name, mean, math.nan, math.nan, math.nan)
-        error, freedom, slopes = found.error(sample), math.inf, found.slopes
+        error, slopes = found.error(sample), found.slopes
+        freedom = found.freedom(sample, self.log.arm)
         if self.means is not None and estimator not in WEIGHTED_ONLY:
             each = [self.means.played(self.policies[k]) for k in of]
             played = each[0] - sum(each[1:])
             error, freedom = self.means.error(found, played)
             slopes = self.means.slopes(found, played)
         error = math.hypot(error, math.sqrt(self.rare.variance(slopes)))
-        return Estimate(name, mean, error, *normal_interval(mean, error, self.level, freedom))
+        skew = 0.0 if self.rare.two_values else found.asymmetry(sample, error)
+        return Estimate(name, mean, error, *normal_interval(mean, error, self.level, freedom, skew))
 
     def _thin(self, estimator: str) -> float:
         """Return the share of the policy's decisions in cells that hardly have a mean."""
@@ -132,7 +135,7 @@ class Evaluation:
         sample, skew = self.log.sample, None
         if not self.rare.two_values:
             both = [values[0], values[0] - values[1]] if len(values) > 1 else values
-            skew = max(one.skew(sample) for one in both)
+            skew = max(abs(one.skew(sample)) for one in both)
         bounded = self.bounded()
         apart = bounded[1] if len(bounded) > 1 else None
         return PolicyValue(

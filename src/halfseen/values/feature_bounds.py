@@ -20,11 +20,12 @@ from scipy.optimize import brentq
 from halfseen.checks import Vector
 from halfseen.equality import ByValue
 from halfseen.logs.missing_bounds import HUGE
-from halfseen.values.gamma_value import GammaBounds, means_at
+from halfseen.values.gamma_value import means_at
 from halfseen.values.influence import Influence
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.nuisances import NuisanceModel, mean_excess
 from halfseen.values.rare_rewards import RareRewards
+from halfseen.values.value_bounds import Bound, GammaBounds, both_bounds
 
 FEW_VALUES = 10  # distinct rewards up to which each is a place where C is regressed
 PLACES = 8  # places between the smallest and the largest of other rewards
@@ -167,10 +168,10 @@ class FeatureBounds(ByValue):
         if not math.isinf(gamma):
             low = max(low, self._end(gamma, lower=True))
             high = min(high, self._end(gamma, lower=False))
-        return GammaBounds(gamma, low[0], high[0], low[1], high[1])
+        return both_bounds(gamma, low, high)
 
     @cached_property
-    def worst(self) -> tuple[tuple[float, float], tuple[float, float]]:
+    def worst(self) -> tuple[Bound, Bound]:
         """The ends, with their errors, if missing rewards are at the extremes seen.
 
         Around those at Gamma 1. No Gamma gives more, though where few rewards are above a place the
@@ -179,7 +180,7 @@ class FeatureBounds(ByValue):
         low, high = ((self._end(math.inf, lower), self._end(1.0, lower)) for lower in (True, False))
         return min(low), max(high)
 
-    def _end(self, gamma: float, lower: bool) -> tuple[float, float]:
+    def _end(self, gamma: float, lower: bool) -> Bound:
         sample = self.log.sample
         known, slopes, between = self._completed(gamma, lower)
         values = np.zeros(len(known)) if self.robust is None else self.robust.values
@@ -195,7 +196,7 @@ class FeatureBounds(ByValue):
             values = values + added + own
         found = Influence(values, base + self.weight * slopes)
         lacking = self.rare.variance(base + self.weight * between)
-        return found.estimate(sample), math.hypot(found.error(sample), math.sqrt(lacking))
+        return Bound.of(found, lacking, self.rare, self.log.cell)
 
     def _completed(self, gamma: float, lower: bool) -> tuple[Vector, Vector, Vector]:
         """Return m of each decision, less that at Gamma 1 if DR has it.
@@ -230,7 +231,7 @@ class FeatureBounds(ByValue):
         def end(gamma: float, lower: bool) -> float:
             known, _, _ = self._completed(gamma, lower)
             found = robust + sample.mean(self.weight * known)
-            return max(found, self.worst[0][0]) if lower else min(found, self.worst[1][0])
+            return max(found, self.worst[0].value) if lower else min(found, self.worst[1].value)
 
         estimate, most = end(1.0, lower=True), math.log(HUGE)
         sign, lower = math.copysign(1.0, estimate), estimate > 0.0

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,57 +21,11 @@ from halfseen.equality import ByValue
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.missing_bounds import HUGE, expectile_bounds
 from halfseen.logs.seen_rewards import SeenRewards
-from halfseen.values.influence import Influence, Sample, normal_interval
+from halfseen.values.influence import Influence, Sample
 from halfseen.values.log_groups import LogGroups
 from halfseen.values.rare_rewards import RareRewards
 from halfseen.values.target_policy import PolicyOnLog
-
-
-@dataclass(frozen=True)
-class GammaBounds:
-    """Bounds of a value, or of a difference of values.
-
-    Attributes
-    ----------
-    gamma
-        How many times the odds of being seen differ at most between two rewards of a cell;
-        infinite if missing rewards can be anything between the least and the largest seen.
-    low, high
-        The smallest and the largest value the model allows.
-    low_error, high_error
-        Their standard errors.
-    """
-
-    gamma: float
-    low: float
-    high: float
-    low_error: float
-    high_error: float
-
-    def interval(self, level: float) -> tuple[float, float]:
-        """Return the lower end of `low` and the upper end of `high`."""
-        return (
-            normal_interval(self.low, self.low_error, level)[0],
-            normal_interval(self.high, self.high_error, level)[1],
-        )
-
-
-class Bounded(Protocol):
-    """What a value, or a difference of values, can be."""
-
-    @property
-    def given(self) -> str:
-        """What rewards of an arm agree in, for the odds of being seen to differ so much."""
-
-    @property
-    def weight(self) -> Vector:
-        """Weights of the value or of the difference."""
-
-    def at(self, gamma: float) -> GammaBounds:
-        """Bound it at one Gamma."""
-
-    def tipping(self) -> float:
-        """Return the smallest Gamma at which it may be 0."""
+from halfseen.values.value_bounds import Bound, GammaBounds, both_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,9 +219,9 @@ def gamma_bounds(cells: Cells, weight: Vector, gamma: float) -> GammaBounds:
         mean = np.where(smallest, low, high)
         tilt = np.where(smallest, 1.0 / gamma, gamma)
         values = _influence(cells, weight, lacking, mean, tilt)
-        error = math.sqrt(cells.rare.variance(_slopes_of_rare(cells, weight, lacking, tilt)))
-        found.append((values.estimate(sample), math.hypot(values.error(sample), error)))
-    return GammaBounds(gamma, found[0][0], found[1][0], found[0][1], found[1][1])
+        more = cells.rare.variance(_slopes_of_rare(cells, weight, lacking, tilt))
+        found.append(Bound.of(values, more, cells.rare, cell))
+    return both_bounds(gamma, *found)
 
 
 def _influence(

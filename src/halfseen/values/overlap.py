@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, did_you_mean
 from halfseen.logs.group_sums import sum_by
+from halfseen.logs.option_names import option
 from halfseen.tables import listed, show
 from halfseen.values.cell_errors import CellMeans
 from halfseen.values.influence import Influence, normal_interval
@@ -20,6 +21,7 @@ from halfseen.values.nuisances import NuisanceModel, Nuisances
 from halfseen.values.target_policy import SLACK, PolicyOnLog, constant_table
 
 LEVEL = 0.95  # of the bound in an error
+MOST = 1e150  # weight times reward whose square is still a number
 BY_CHANCE = 0.001  # probability below which it is no chance that nothing was seen in a cell
 Mask = NDArray[np.bool_]
 
@@ -32,6 +34,7 @@ def check_policies(
     for field, policy in zip(("target", "compare"), policies, strict=False):
         check_arms(log, field, policy)
         check_propensities(log, field, policy, fit)
+        check_weights(log, field, policy, model, fit)
         warnings += check_overlap(log, field, policy, model)
     if log.propensity is None:
         share = "shares of the arms in each context" if len(log.contexts) > 1 else "arms' shares"
@@ -80,8 +83,28 @@ def check_propensities(log: LogGroups, field: str, policy: PolicyOnLog, fit: Nui
             "propensity",
             f"must be above 0 and at most 1 wherever `{field}` may play the logged arm",
             f"{rows:,} row{'s' * (rows != 1)} where it is 0, missing or no probability",
-            "Fill them in, or leave those rows out with `where`."
+            f"Fill them in, or leave those rows out with {option('where')}."
             + _without_rows(log, policy, fit, wrong),
+        )
+
+
+def check_weights(
+    log: LogGroups, field: str, policy: PolicyOnLog, model: NuisanceModel, fit: Nuisances
+) -> None:
+    """Raise if a weight is so large that its square is no number."""
+    played = log.sample.seen & (policy.logged > 0.0)
+    divisor = fit.observe if policy.is_logging else fit.propensity * fit.observe
+    largest = max(1.0, *map(abs, _ends(log)))
+    tiny = played & ~(divisor * (MOST / largest) > policy.logged)
+    if tiny.any():
+        known = model.known is not None and (policy.is_logging or fit.observe[tiny].min() < 1e-50)
+        name, chance = ("observe", fit.observe) if known else ("propensity", fit.propensity)
+        raise InvalidInput(
+            name,
+            f"must be large enough for weights that can be squared wherever `{field}` plays",
+            float(chance[tiny].min()),
+            "Check that they are probabilities and no densities, or leave those rows out with"
+            f" {option('where')}.",
         )
 
 
@@ -101,10 +124,13 @@ def rescaled(log: LogGroups) -> LogGroups:
             "needs propensities that are the same in every row of an arm and context, to scale them"
             " to the arms that are left",
             "propensities that differ, or are missing",
-            "Divide them by their sum over the arms that are left, and use `where` to drop rows.",
+            "Divide them by their sum over the arms that are left, and drop rows with"
+            f" {option('where')}.",
         )
     sums = np.minimum(table.sum(axis=1), 1.0)[log.context]
-    return replace(log, propensity=log.propensity / np.where(sums > 0.0, sums, 1.0))
+    scaled = log.propensity / np.where(sums > 0.0, sums, 1.0)
+    rounded = (scaled > 1.0) & (scaled <= 1.0 + SLACK)  # of the only arm that is left
+    return replace(log, propensity=np.where(rounded, 1.0, scaled))
 
 
 def check_overlap(
@@ -129,7 +155,7 @@ def check_overlap(
         told = model.known is not None or model.observe == "arms"
         lost |= unseen & _unlikely_unseen(rows, seen) & (not told)
     else:
-        lost = never | unplayed
+        lost = never | unplayed & (_unlikely_unplayed(rows) | (log.propensity is None))
         if model.known is None and model.observe == "cells":
             lost |= unseen & (_unlikely_unseen(rows, seen) | (log.propensity is None))
     short = np.maximum(1.0 - table.sum(axis=1), 0.0)
@@ -148,9 +174,9 @@ def check_overlap(
         if not lost.any():
             fix = "Give all digits if they are rounded, and other arms if it plays one never played"
         if unseen[lost].any():
-            fix += ", name `propensity`" if log.propensity is None else ""
+            fix += f", name {option('propensity')}" if log.propensity is None else ""
             if model.observe == "cells" and not never[lost].all():
-                fix += ', or use observe="arms" if contexts are seen alike'
+                fix += f", or use {option('observe', 'arms')} if contexts are seen alike"
         fix += "."
         raise InvalidInput(field, "must play what the log shows the reward of", what, fix + bounds)
     borrowed = [f"{log.arms[a]}{_where(log, x)}" for x, a in np.argwhere(unseen | unplayed)]
@@ -185,7 +211,7 @@ def _check_seen_arms(log: LogGroups, field: str, policy: PolicyOnLog) -> None:
             field,
             "must play arms of which a reward was seen",
             listed(never),
-            "Leave those arms out, with `drop_arms` if their decisions do not count.",
+            f"Leave those arms out, with {option('drop_arms')} if their decisions do not count.",
         )
 
 

@@ -23,7 +23,7 @@ from halfseen.logs.missing_bounds import SHOWN
 from halfseen.logs.row_filter import LeftOut
 from halfseen.phrases import number
 from halfseen.tables import Table, level_name, show, table
-from halfseen.values.gamma_value import Bounded, GammaBounds
+from halfseen.values.value_bounds import Bounded, GammaBounds
 from halfseen.values.weight_diagnostics import Diagnostics
 
 if TYPE_CHECKING:
@@ -323,10 +323,8 @@ class PolicyValue(Tabular, ByValue):
     def _bound(self, gamma: float, **which: bool) -> dict[str, Any]:
         one = self.bounds(gamma, **which)
         low, high = one.interval(self.level)
-        return {k: v for k, v in asdict(one).items() if k != "gamma"} | {
-            "interval_low": low,
-            "interval_high": high,
-        }
+        found = {k: getattr(one, k) for k in ("low", "high", "low_error", "high_error")}
+        return found | {"interval_low": low, "interval_high": high}
 
     def plot(self, what: str = "policies") -> alt.Chart:
         """Return a chart of the report.

@@ -86,7 +86,7 @@ class Diagnostics:
         if self.skew is not None and self.skew > SKEW:
             said.append(
                 "A few rewards decide the estimate (squared skewness over number of decisions"
-                f" {self.skew:.2f}, above {SKEW}): the interval is too short."
+                f" {self.skew:.2f}, above {SKEW}): the interval may be too short."
             )
         return tuple(said)
 
