@@ -140,7 +140,7 @@ class ChangePages:
         old = [
             str(entry.id)
             for entry in waiting
-            if entry.expires is not None and entry.expires - live.state.window <= since
+            if entry.expires is not None and entry.expires - live.state.window_of(entry) <= since
         ]
         if request.method == "POST":
             some = [Outcome(one, None) for one in old[:MOST]]

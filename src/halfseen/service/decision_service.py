@@ -21,6 +21,7 @@ from halfseen.service.live_loops import LiveLoops
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
 from halfseen.service.loop_status import loop_counts, loop_status
+from halfseen.service.pending_windows import was_set_back
 from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
 from halfseen.service.state_snapshots import (
     EVERY,
@@ -354,7 +355,9 @@ class Service(LiveLoops):
         """Let the writer close the windows that have passed."""
         now = self.clock()
         for live in self._loops.values():
-            if next(live.state.expired(now), None) is not None:
+            state = live.state
+            set_back = state.tally.pending and was_set_back(state.tally.last_at, now)
+            if set_back or next(state.pending.expired(now), None) is not None:
                 self.writer.sweep(live)
             self._snapshot_if_due(live)
 

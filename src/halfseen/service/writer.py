@@ -233,6 +233,7 @@ class Writer:
             opened = self._open(wanted) if not server else await self._in_thread(self._open, wanted)
             lost = self._follow(opened)
             plans = {} if lost else self._plan(calls, opened)
+            again = any(plan.set_back for plan in plans.values())
             events = [event for plan in plans.values() for event in plan.events]
             if events:
                 began = time.perf_counter()
@@ -271,6 +272,9 @@ class Writer:
                     loop.state.fold_all(plan.events)
                 except Exception as error:
                     lost[number] = self._put_aside(loop, error)
+        if again:
+            self._calls.extendleft(reversed(self._refuse(calls, lost)))
+            return True
         self._answer(self._refuse(calls, lost))
         return True
 
@@ -326,6 +330,8 @@ class Writer:
         plans = {}
         for loop, _, _, stored in opened:
             plans[loop.id] = Plan(loop.state, now, stored, archived=loop.archived)
+        if any(plan.set_back for plan in plans.values()):
+            return {number: plan for number, plan in plans.items() if plan.set_back}
         for call in calls:
             plan = plans[call.loop.id]
             call.answers = [plan.answer(item, call.key) for item in call.items]
