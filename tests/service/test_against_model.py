@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from halfseen.service import state_snapshots
 from halfseen.service.exchange import Activate, Decide, Outcome, Served
 from halfseen.service.refusals import Conflict, InvalidField, UnknownDecision
 from service.driver import SECOND, Driver, banner, replay
@@ -39,6 +40,7 @@ class Machine(RuleBasedStateMachine):
     def begin(self, rules, policy):
         rewards, late = rules
         self.folder = tempfile.TemporaryDirectory()
+        state_snapshots.ROWS = 3  # snapshots are written while requests come
         self.driver = Driver(Path(self.folder.name) / "log.sqlite", snapshot_every=40)
         changes = {"rewards": rewards, "late": late, "policy": {"kind": policy}}
         self.config = banner(**changes)

@@ -263,8 +263,10 @@ class LiveAgent(Shared, Shown, ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the whole state as numbers, texts, lists and dictionaries, checksum included."""
         with self._lock:
-            content = {"format": FORMAT, **self._content(), "ledger": self._ledger.content()}
-        return sealed(content)
+            return sealed(self._without_decisions() | {"ledger": self._ledger.content()})
+
+    def _without_decisions(self) -> dict[str, Any]:
+        return {"format": FORMAT, **self._content(), "ledger": self._ledger.totals()}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Self:

@@ -109,7 +109,7 @@ def _renew(log: EventLog, state: LoopState, *, keep_base: bool = False) -> None:
     is deleted, if it cannot be read back.
     """
     log.execute("DELETE FROM snapshots WHERE loop = ?", (state.loop,))
-    stored = read_back(state.to_dict(), state.configs)
+    stored = read_back(state)
     insert_snapshot(log, state.loop, state.seq, stored)
     if not keep_base:
         log.execute("UPDATE loops SET base = ? WHERE id = ?", (state.seq, state.loop))

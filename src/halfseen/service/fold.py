@@ -50,6 +50,7 @@ class LoopState:
         self.pending = PendingWindows()
         self.steps_back: list[tuple[int, int]] = []  # events at which the clock was set back, when
         self.tally = Tally()
+        self.watcher: Callable[[Event], None] | None = None  # told of an event before its fold
         self._name_arms()
 
     def empty(self) -> LoopState:
@@ -120,6 +121,8 @@ class LoopState:
             raise StorageError(
                 f"Event {self.seq + 1} of loop {self.config.name} is missing from the log."
             )
+        if self.watcher is not None:
+            self.watcher(event)
         self._folds[event.kind](self, event)
         self.seq = event.seq
         self.tally.last_at = max(self.tally.last_at, event.at)
@@ -311,22 +314,30 @@ class LoopState:
     def to_dict(self) -> dict[str, Any]:
         """Return the state as numbers, texts, lists and dictionaries, checksum included."""
         ledger: Any = self.agent._ledger
-        content = {
+        return sealed(
+            self.without_decisions()
+            | {
+                "agent": self.agent.to_dict(),
+                "open": [entry.extra() for entry in ledger.open.values()],
+                "settled": [entry.extra() for entry in ledger.settled.values()],
+            }
+        )
+
+    def without_decisions(self) -> dict[str, Any]:
+        """Return what `to_dict` does, but for the decisions and the checksums."""
+        return {
             "format": FORMAT,
             "loop": self.loop,
             "seq": self.seq,
             "revision": self.revision,
             "rules": self.rules.to_dict(),
-            "agent": self.agent.to_dict(),
-            "open": [entry.extra() for entry in ledger.open.values()],
-            "settled": [entry.extra() for entry in ledger.settled.values()],
+            "agent": self.agent._without_decisions(),
             "orphans": [
                 [name, list(o.rewards), o.expires, o.seq] for name, o in self.orphans.items()
             ],
             "steps_back": [list(step) for step in self.steps_back],
             "tally": asdict(self.tally),
         }
-        return sealed(content)
 
     @classmethod
     def from_dict(cls, content: Any, configs: Configs) -> LoopState:
