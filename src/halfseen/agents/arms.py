@@ -239,9 +239,11 @@ class Agent(LiveAgent):
             own = self._select(self._state, self._plays, playable, *constants)
             if self._waits and everything:
                 self._best = own
-        if self._random or self.floor > 0.0:
+        if self._random or (self.floor > 0.0 and not everything):
             return decision_by_chance(self, own, playable, everything, turn)
-        return Entry(turn.clock, turn.clock, own, own, 1.0)
+        taken, floor, left = self._floored(self.arms.count, turn)
+        arm = own if taken is None else taken
+        return Entry(turn.clock, turn.clock, arm, arm, floor + (left if arm == own else 0.0))
 
     def _arrays(self) -> tuple[Any, ...]:
         return (self._state,)

@@ -19,7 +19,6 @@ from halfseen.service.planning import Plan
 from halfseen.service.refusals import NotStored, QueueFull, Refusal, StorageUnavailable
 
 MOST_ITEMS = 2000  # in one transaction
-SLOW_COMMIT = 0.002  # seconds; a disk this slow makes it worth waiting for fuller transactions
 LONGEST_PAUSE = 0.005  # seconds
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds between tries while the database fails
 Answers = list[Answer | Refusal]
@@ -160,7 +159,7 @@ class Writer:
                 await self._run_job(*self._jobs.popleft())
             if not (self._calls or self._sweeps):
                 continue
-            if self._usual >= SLOW_COMMIT and len(self._calls) < self._expected:
+            if len(self._calls) < self._expected:
                 await self._gather()
             if await self._transaction():
                 wait, self.failing = FIRST_WAIT, False
