@@ -203,11 +203,9 @@ class Agent(LiveAgent):
             Choose so often, and return a list.
         """
         if count is not None:
-            times = checks.whole("count", count, at_least=0, at_most=10**7)
-            if id is not None:
-                raise InvalidInput("id", "must be left out with `count`", id, "Call choose(id=).")
+            times = range(self._times(count, id))
             with self._lock:
-                return [self.choose(available, at=at, hold=hold) for _ in range(times)]
+                return [self.choose(available, at=at, hold=hold) for _ in times]
         now = None if at is None else moment("at", at)
         with self._lock:
             entry = None if id is None else self._again(id)

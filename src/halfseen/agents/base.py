@@ -341,6 +341,12 @@ class LiveAgent(Shared, Shown, ABC):
                 )
         return entry
 
+    def _times(self, count: Any, id: Any) -> int:
+        """Return how often to choose, or refuse it."""
+        if id is not None:
+            raise InvalidInput("id", "must be left out with `count`", id, "Call choose(id=).")
+        return checks.whole("count", count, at_least=0, at_most=10**7)
+
     def _again(self, name: str) -> Entry | None:
         """Return a decision that was made under this id already, None if there is none."""
         return self._ledger.known(identity(name))
