@@ -220,9 +220,9 @@ class ChangePages:
                 await self.service.keys.add(row_of(key))
                 await self._refresh()
                 await self._note(visitor, "issued a key", "", f"{key.id} {name}, {role}")
-                response = RedirectResponse("/keys", 303)
-                keep(response, request, NEW_KEY, shown, SHOWN_SECONDS, path="/keys")
-                return response
+                onward = RedirectResponse("/keys", 303)
+                keep(onward, request, NEW_KEY, shown, SHOWN_SECONDS, path="/keys")
+                return onward
         except InvalidInput as error:
             trouble = str(error)
         rows = [

@@ -76,10 +76,9 @@ class Plan:
     def __init__(
         self, state: LoopState, now: int, stored: dict[str, list[Event]], *, archived: bool = False
     ) -> None:
-        self.state, self.archived = state, archived
+        self.state, self.stored, self.archived = state, stored, archived
         self.set_back = was_set_back(state.tally.last_at, now)
         self.now = now if self.set_back else max(now, state.tally.last_at)
-        self.stored = stored
         self.events: list[Event] = []
         self._added: dict[str, list[Event]] = {}  # by decision
         self._draft: Draft | None = None
@@ -344,7 +343,7 @@ class Plan:
         """Refuse a key that another reward of the same decision came with."""
         mark = mark_of(item.key)
         if mark is not None and any(one[2] == mark and one[0] != reward for one in known):
-            raise key_was_used(str(item.id), item.key)
+            raise key_was_used(item.id, item.key)
 
     def _again(self, rule: str, rewards: Rewards | None, item: Outcome, reward: Any) -> bool:
         return is_repeated(rule, rewards, reward, item.client_at, mark_of(item.key))
