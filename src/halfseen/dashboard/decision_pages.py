@@ -129,7 +129,7 @@ def was_told(event: Event, events: list[Event], rules: dict[int, LoopConfig]) ->
     made = [one for one in events if one.kind in (kinds.DECIDED, kinds.HELD, kinds.ACTIVATED)]
     if event.kind != kinds.CENSORED or not made:
         return False
-    return event.at < made[-1].at + rules[made[0].revision].window_us
+    return event.at < made[-1].at + rules[made[0].revision].window * 1e6
 
 
 def found_decisions(
