@@ -3,7 +3,8 @@
 `python benchmarks/service.py [--database ADDRESS] [--seconds S] [--rounds N]` needs wrk. One
 process each, uvloop and httptools, 16 connections, in turns; SQLite with synchronous=FULL unless a
 PostgreSQL address is given, so every answer is on disk. Also: how long the service takes to start
-from a snapshot, and how much memory pending decisions take (`--start`, `--pending`).
+from a snapshot, how much memory pending decisions take, and for how long a snapshot of them holds
+up the others (`--start`, `--pending`, `--snapshot`).
 """
 
 import argparse
@@ -227,6 +228,38 @@ def pending_memory(folder, decisions):
     asyncio.run(run())
 
 
+def snapshot_stall(folder, decisions):
+    """Print the longest time nobody was answered, without a snapshot and during two of them."""
+    from halfseen.service.decision_service import Service
+    from halfseen.service.exchange import Decide
+    from halfseen.service.loop_config import loop_config
+
+    given = {"name": "bench", "arms": ["a", "b", "c"], "policy": {"kind": "ucb"}, "window": 86400.0}
+
+    async def longest(waiting):
+        """Return the longest gap of a task that runs every millisecond, in ms."""
+        gaps, last = [], time.perf_counter()
+        task = asyncio.ensure_future(waiting)
+        while not task.done():
+            await asyncio.sleep(0.001)
+            gaps.append(time.perf_counter() - last)
+            last += gaps[-1]
+        return round(1000.0 * max(gaps), 1)
+
+    async def run():
+        service = await Service.open(folder / "stall.sqlite", snapshot_every=10**9)
+        await service.create_loop(loop_config(given))
+        for _ in range(decisions // 1000):
+            await service.submit("bench", [Decide() for _ in range(1000)])
+        found = {"pending": decisions, "ms without": await longest(asyncio.sleep(1.0))}
+        live = service.loop("bench")
+        found["ms"] = [await longest(service._write_snapshot(live)) for _ in range(2)]
+        print(json.dumps(found))
+        service.writer._closing = True
+
+    asyncio.run(run())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--database")
@@ -235,6 +268,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--start", type=int, metavar="EVENTS")
     parser.add_argument("--pending", type=int, metavar="DECISIONS")
+    parser.add_argument("--snapshot", type=int, metavar="DECISIONS")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -242,6 +276,8 @@ def main():
             start_seconds(folder, given.start)
         elif given.pending:
             pending_memory(folder, given.pending)
+        elif given.snapshot:
+            snapshot_stall(folder, given.snapshot)
         else:
             database = given.database or folder / "log.sqlite"
             compare(folder, database, given.policy, given.seconds, given.rounds)

@@ -59,6 +59,19 @@ def test_a_late_reward_is_learned_as_if_it_had_come_in_time(kind):
     assert type(agent).from_dict(before).to_dict() == before
 
 
+@pytest.mark.parametrize("kind", ["arms", "linear", "glm"])
+def test_to_choose_several_times_at_once_is_to_choose_so_often(kind):
+    agent, menu = of_every_kind()[kind]
+    other, _ = of_every_kind()[kind]
+    assert agent.choose(*menu, count=3, at=5.0) == [other.choose(*menu, at=5.0) for _ in range(3)]
+    assert agent.choose(*menu, count=0) == []
+    assert agent.to_dict() == other.to_dict()
+    for wrong in ({"count": -1}, {"count": 1.5}, {"count": 2, "id": "x"}):
+        with pytest.raises(InvalidInput):
+            agent.choose(*menu, **wrong)
+    assert agent.decisions == 3
+
+
 @pytest.mark.parametrize("imputes", [False, True])
 def test_a_late_reward_after_other_news_is_still_one_play(imputes):
     agent = Agent(ImputeZero() if imputes else UCB(), 1, noise=0.5)

@@ -104,6 +104,11 @@ def test_an_agent_of_actions_with_features_names_the_winner_among_those_given():
     expected = winning_action(rows, np.linalg.solve(design, target), design, **told)
     assert found.action == expected.action == 0
     assert found.margins == pytest.approx(expected.margins)
+    inverse = np.linalg.inv(design)
+    for row, (action, mean, low, high) in zip(rows, agent.estimates(rows, 0.9).rows, strict=True):
+        width = found.radius * np.sqrt(row @ inverse @ row)
+        expected = [row @ inverse @ target, row @ inverse @ target - width, mean + width]
+        assert [mean, low, high] == pytest.approx(expected), action
     with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
         agent.winner([1.0, 0.0])
     with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
@@ -124,3 +129,22 @@ def test_arms_with_names_are_called_by_them():
         if k == 1:
             assert "b leads" in str(agent.winner())
     assert "b is shown to be the best" in str(agent.winner())
+    with pytest.raises(InvalidInput, match=r"GLMAgent\.estimates"):
+        GLMAgent(GLMUCB(), dimension=2, link="logistic").estimates([[1.0, 0.0]])
+
+
+def test_limits_of_means_of_actions_hold_at_all_times_together():
+    generator, theta = np.random.default_rng(7), np.array([0.6, -0.3])
+    rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    left = 0
+    for _ in range(20):
+        agent = LinearAgent(LinUCB(), dimension=2, noise=0.5, horizon=40)
+        outside = False
+        for _ in range(40):
+            decision = agent.choose(rows)
+            agent.observe(decision, rows[decision.action] @ theta + generator.normal(0, 0.5))
+            limits = [row[2:] for row in agent.estimates(rows, 0.9).rows]
+            truth = zip(limits, rows @ theta, strict=True)
+            outside = outside or any(not low <= mean <= high for (low, high), mean in truth)
+        left += outside
+    assert left <= 5  # 2 are allowed; more than 5 of 20 would come by chance in 1.1% of cases

@@ -66,7 +66,8 @@ def test_a_loop_is_made_and_edited_after_a_confirmation_and_noted(locked):
         assert locked.service.config("banner").arms == ["a", EVIL]
         edited = sent(client, "/loops/banner/edit", window="120")
         assert "window: 60.0 becomes 120.0" in edited.text
-        assert "folded again" in edited.text
+        assert "made already keep their window" in edited.text
+        assert "folded again" in sent(client, "/loops/banner/edit", policy="moss").text
         sent(client, "/loops/banner/edit", window="120", confirmed="yes")
         assert locked.service.config("banner").window == 120.0
         assert locked.service.config("banner").arms == ["a", EVIL]
@@ -132,9 +133,13 @@ def test_keys_are_issued_once_shown_and_revoked(locked):
         asked = sent(client, "/keys", name=EVIL, role="report")
         assert "Issue a key of the role report?" in asked.text
         issued = sent(client, "/keys", name=EVIL, role="report", confirmed="yes")
-        secret = re.search(r'id="secret">(hs_[^<]+)<', issued.text)[1]
+        assert (issued.status_code, issued.headers["location"]) == (303, "/keys")
+        shown = client.get("/keys")  # which can be loaded again
+        secret = re.search(r'id="secret">(hs_[^<]+)<', shown.text)[1]
         assert secret not in client.get("/keys").text
-        assert "<script>alert" not in issued.text
+        client.cookies.set("halfseen_new_key", "hs_of another site", path="/keys")
+        assert 'id="secret"' not in client.get("/keys").text
+        assert "<script>alert" not in shown.text
         with locked.client(secret) as other:
             assert other.get("/").status_code == 200
             sent(client, f"/keys/{secret.split('_')[1]}/revoke")

@@ -1,6 +1,7 @@
 """The explorer over HTTP: safe headers, sentences for nonsense, nothing kept of a log."""
 
 import json
+import re
 import tempfile
 import time
 
@@ -30,6 +31,17 @@ def test_every_page_forbids_inline_scripts_and_other_hosts(client, path):
     assert "default-src 'none'" in policy
     assert "http://" not in answer.text
     assert "https://" not in answer.text
+
+
+def test_files_have_addresses_that_change_with_them_and_are_kept(client):
+    page = client.get("/explore/arms").text
+    found = re.findall(r'(?:src|href)="(/explore/static/[^"]+)"', page)
+    assert len(found) == 4
+    for address in found:
+        path, _, version = address.partition("?v=")
+        assert re.fullmatch(r"[0-9a-f]{12}", version)
+        for asked, kept in ((address, "immutable"), (path, "no-cache"), (f"{path}?v=0", "no-c")):
+            assert kept in client.get(asked).headers["cache-control"]
 
 
 def test_answers_are_in_the_page_without_a_script(client):

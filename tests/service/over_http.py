@@ -12,6 +12,7 @@ import uvicorn
 from halfseen.service.api_calls import Api
 from halfseen.service.api_keys import KeyRing, new_key, row_of
 from halfseen.service.decision_service import Service
+from halfseen.service.header_limit import LimitedHeaders
 from halfseen.service.http_app import build_app
 from halfseen.service.loop_config import loop_config
 from halfseen.service.request_log import RequestLog
@@ -77,7 +78,9 @@ def listening(folder, *loops, keys=False, role="admin", pages=None):
                 place.key = (await issued(inside, role))["Authorization"].removeprefix("Bearer ")
             place.service, place.ring, place.api = inside.service, inside.ring, inside.api
             place.loop = asyncio.get_running_loop()
-            config = uvicorn.Config(inside.app, port=0, log_level="error", ws="none")
+            config = uvicorn.Config(
+                inside.app, port=0, log_level="error", ws="none", http=LimitedHeaders
+            )
             server = uvicorn.Server(config)
             serving = asyncio.create_task(server.serve())
             while not server.started and not serving.done():

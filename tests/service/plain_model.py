@@ -76,12 +76,19 @@ class Model:
             if made.state == "pending" and made.expires < now:
                 self.close(made)
 
+    def clock_set_back(self, now):
+        for made in self.made.values():
+            if made.state == "pending":
+                made.expires = min(made.expires, now + made.window)
+        for name, (rewards, expires) in self.orphans.items():
+            self.orphans[name] = rewards, min(expires, now + self.window)
+
     def activate(self, name, now):
         made = self.made.get(name)
         if made is None:
             return "unknown"
         if made.state == "held":
-            made.state, made.expires = "pending", now + self.window
+            made.state, made.expires = "pending", now + made.window
             self.match(name, made, now)
         return made.state
 

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from halfseen.service import state_snapshots
 from halfseen.service.exchange import Activate, Decide, Outcome, Served
 from halfseen.service.refusals import Conflict, InvalidField, UnknownDecision
 from service.driver import SECOND, Driver, banner, replay
@@ -39,6 +40,7 @@ class Machine(RuleBasedStateMachine):
     def begin(self, rules, policy):
         rewards, late = rules
         self.folder = tempfile.TemporaryDirectory()
+        state_snapshots.ROWS = 3  # snapshots are written while requests come
         self.driver = Driver(Path(self.folder.name) / "log.sqlite", snapshot_every=40)
         changes = {"rewards": rewards, "late": late, "policy": {"kind": policy}}
         self.config = banner(**changes)
@@ -106,6 +108,23 @@ class Machine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([-2, 1, 4, 11]))
     def time_passes(self, seconds):
         self.driver.now = max(self.state().tally.last_at, self.driver.now + seconds * SECOND)
+
+    @rule(days=st.sampled_from([1, 4000]), name=NAMES, hold=st.booleans())
+    def the_clock_is_set_forward_and_back(self, days, name, hold):
+        self.driver.now += days * 86_400 * SECOND
+        self.ask(Decide(name, hold=hold))
+        self.windows_close()
+        self.driver.now -= days * 86_400 * SECOND
+        self.driver.sweep()
+        if self.state().tally.last_at == self.driver.now:
+            self.model.clock_set_back(self.driver.now)
+        self.driver.now = max(self.driver.now, self.state().tally.last_at)
+
+    @rule(seconds=st.sampled_from([5.0, 10.0, 30.0]))
+    def the_window_changes(self, seconds):
+        self.config = self.config.model_copy(update={"window": seconds})
+        self.driver.wait(self.driver.service.revise_loop(self.config))
+        self.model.window = round(seconds * SECOND)
 
     @rule()
     def windows_close(self):

@@ -60,7 +60,7 @@ def test_a_log_that_was_cut_meanwhile_is_not_folded_again(driver):
     live = driver.service.loop("banner")
     live.base = 0  # as a process knows it that did not hear of it yet
     with pytest.raises(Conflict, match="archived or erased"):
-        driver.wait(driver.service.revise_loop(banner(window=20.0)))
+        driver.wait(driver.service.revise_loop(banner(policy={"kind": "moss"})))
 
 
 def test_a_revision_that_is_known_and_not_folded_yet_is_not_undone(driver):

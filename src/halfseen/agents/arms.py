@@ -203,11 +203,9 @@ class Agent(LiveAgent):
             Choose so often, and return a list.
         """
         if count is not None:
-            times = checks.whole("count", count, at_least=0, at_most=10**7)
-            if id is not None:
-                raise InvalidInput("id", "must be left out with `count`", id, "Call choose(id=).")
+            times = range(self._times(count, id))
             with self._lock:
-                return [self.choose(available, at=at, hold=hold) for _ in range(times)]
+                return [self.choose(available, at=at, hold=hold) for _ in times]
         now = None if at is None else moment("at", at)
         with self._lock:
             entry = None if id is None else self._again(id)
@@ -239,9 +237,11 @@ class Agent(LiveAgent):
             own = self._select(self._state, self._plays, playable, *constants)
             if self._waits and everything:
                 self._best = own
-        if self._random or self.floor > 0.0:
+        if self._random or (self.floor > 0.0 and not everything):
             return decision_by_chance(self, own, playable, everything, turn)
-        return Entry(turn.clock, turn.clock, own, own, 1.0)
+        taken, floor, left = self._floored(self.arms.count, turn)
+        arm = own if taken is None else taken
+        return Entry(turn.clock, turn.clock, arm, arm, floor + (left if arm == own else 0.0))
 
     def _arrays(self) -> tuple[Any, ...]:
         return (self._state,)

@@ -263,8 +263,10 @@ class LiveAgent(Shared, Shown, ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the whole state as numbers, texts, lists and dictionaries, checksum included."""
         with self._lock:
-            content = {"format": FORMAT, **self._content(), "ledger": self._ledger.content()}
-        return sealed(content)
+            return sealed(self._without_decisions() | {"ledger": self._ledger.content()})
+
+    def _without_decisions(self) -> dict[str, Any]:
+        return {"format": FORMAT, **self._content(), "ledger": self._ledger.totals()}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Self:
@@ -338,6 +340,12 @@ class LiveAgent(Shared, Shown, ABC):
                     "Check the clocks.",
                 )
         return entry
+
+    def _times(self, count: Any, id: Any) -> int:
+        """Return how often to choose, or refuse it."""
+        if id is not None:
+            raise InvalidInput("id", "must be left out with `count`", id, "Call choose(id=).")
+        return checks.whole("count", count, at_least=0, at_most=10**7)
 
     def _again(self, name: str) -> Entry | None:
         """Return a decision that was made under this id already, None if there is none."""

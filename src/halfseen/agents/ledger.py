@@ -125,6 +125,13 @@ class Ledger:
 
     def content(self) -> dict[str, Any]:
         """Return everything as numbers, texts and lists."""
+        return self.totals() | {
+            "open": [entry_row(entry) for entry in self.open.values()],
+            "settled": [entry_row(entry) for entry in self.settled.values()],
+        }
+
+    def totals(self) -> dict[str, Any]:
+        """Return everything but the decisions."""
         return {
             "decisions": self.made,
             "observed": self.observed,
@@ -132,8 +139,6 @@ class Ledger:
             "late": self.late,
             "withdrawn": self.withdrawn,
             "remember": self.remember,
-            "open": [_row(entry) for entry in self.open.values()],
-            "settled": [_row(entry) for entry in self.settled.values()],
         }
 
     @classmethod
@@ -186,7 +191,8 @@ class Ledger:
 entry_fields = attrgetter(*Entry.__slots__)
 
 
-def _row(entry: Entry) -> list[Any]:
+def entry_row(entry: Entry) -> list[Any]:
+    """Return a decision as numbers and texts."""
     row = list(entry_fields(entry))
     if isinstance(entry.payload, np.ndarray):
         row[Entry.__slots__.index("payload")] = entry.payload.tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -13,25 +13,23 @@ from halfseen.agents.base import DRAWS, LiveAgent, estimated
 from halfseen.agents.decisions import LinearDecision
 from halfseen.agents.elsewhere import Turn
 from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment, same_row
+from halfseen.agents.offered_rows import offered_rows
 from halfseen.agents.saved_code import check_code, code_of
 from halfseen.agents.saved_state import (
     SavedLinear,
+    in_range,
     is_of_observations,
     of_unit_length,
     renewed_linear,
 )
-from halfseen.agents.shown_best import named_winner
+from halfseen.agents.shown_best import estimated_actions, named_winner
 from halfseen.checks import Vector
 from halfseen.draws import POLICY, stream_key
 from halfseen.engine.arguments import (
-    DESIGN,
-    DUE,
     ESTIMATE,
     INVERSE,
     LEARNED,
     REGULARIZATION,
-    SPREAD,
-    TARGET,
 )
 from halfseen.engine.loops import live_linear as live
 from halfseen.engine.specialise import compiled
@@ -43,6 +41,7 @@ from halfseen.problems.arms import LARGEST
 from halfseen.studies.spec import describe, linear_policy_from
 
 if TYPE_CHECKING:
+    from halfseen.tables import Table
     from halfseen.theory.anytime.winning_action import WinningAction
 
 
@@ -179,23 +178,34 @@ class LinearAgent(LiveAgent):
         with self._lock:
             return self._vectors[ESTIMATE].copy()
 
+    @overload
     def choose(
         self, actions: Any, *, id: str | None = None, at: Any = None, hold: bool = False
-    ) -> LinearDecision:
+    ) -> LinearDecision: ...
+
+    @overload
+    def choose(
+        self, actions: Any, *, at: Any = None, hold: bool = False, count: int
+    ) -> list[LinearDecision]: ...
+
+    def choose(
+        self,
+        actions: Any,
+        *,
+        id: str | None = None,
+        at: Any = None,
+        hold: bool = False,
+        count: int | None = None,
+    ) -> LinearDecision | list[LinearDecision]:
         """Choose one of the rows of `actions`, an array (K, d), and remember the decision.
 
-        `id`, `at` and `hold` are those of `Agent.choose`.
+        `id`, `at`, `hold` and `count` are those of `Agent.choose`.
         """
-        rows = actions
-        if type(rows) is not np.ndarray or rows.dtype != np.float64 or not rows.flags.c_contiguous:
-            rows = action_rows(actions)
-        if rows.ndim != 2 or rows.shape[0] == 0 or rows.shape[1] != self.setting.dimension:
-            raise InvalidInput(
-                "actions",
-                f"must be an array (K, {self.setting.dimension}), one action per row, not empty",
-                f"shape {rows.shape}",
-                "Offer at least one action of the right dimension.",
-            )
+        rows = offered_rows(actions, self.setting.dimension)
+        if count is not None:
+            times = range(self._times(count, id))
+            with self._lock:
+                return [self.choose(rows, at=at, hold=hold) for _ in times]
         now = None if at is None else moment("at", at)
         with self._lock:
             entry = None if id is None else self._again(id)
@@ -296,6 +306,10 @@ class LinearAgent(LiveAgent):
         """
         return named_winner(self, actions, level)
 
+    def estimates(self, actions: Any, level: float = 0.95) -> Table:
+        """Return the mean of each row of `actions`, with limits that hold at all times together."""
+        return estimated_actions(self, actions, level)
+
     def _content(self) -> dict[str, Any]:
         return {
             "policy": describe(self.policy),
@@ -366,7 +380,7 @@ class LinearAgent(LiveAgent):
             and all(entry.payload is not None for entry in ledger.open.values())
             and np.array_equal(inverse, inverse.T)
             and bool(np.all(np.diag(inverse) > 0.0))
-            and self._in_range()
+            and in_range(*self._state, self.policy.regularization, self._longest_spread())
             and is_of_observations(
                 self._matrices, learned, self.policy.regularization, self._inverts_design()
             )
@@ -382,19 +396,3 @@ class LinearAgent(LiveAgent):
         """Return an upper bound on the log-determinant of any design."""
         learned, lam = self._numbers[LEARNED], self.policy.regularization
         return self.setting.dimension * (math.log1p(2.0 * learned / lam) + abs(math.log(lam)) + 1.0)
-
-    def _in_range(self) -> bool:
-        """Return whether actions and rewards of admissible size could have led to the state."""
-        learned, lam = self._numbers[LEARNED], self.policy.regularization
-        d, due = self.setting.dimension, self._numbers[DUE]
-        width = 2.0 * max(1.0, 1.0 / lam)
-        gained = LARGEST * (1.0 + learned)
-        return bool(
-            np.all(np.abs(self._matrices[DESIGN]) <= (lam + learned) * (1.0 + 1e-6))
-            and np.all(np.abs(self._matrices[INVERSE]) <= width)
-            and np.all(np.abs(self._matrices) <= gained * max(lam, width))
-            and np.all(np.abs(self._vectors[TARGET]) <= gained)
-            and np.all(np.abs(self._vectors) <= gained * max(1.0, d * width))
-            and abs(self._numbers[SPREAD]) <= self._longest_spread()
-            and learned < due <= 2.0**53
-        )

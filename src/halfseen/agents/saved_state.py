@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 from halfseen.agents.ledger import PENDING, REMEMBER
 from halfseen.checks import Vector
-from halfseen.engine.arguments import DESIGN, INVERSE, REST
+from halfseen.engine.arguments import DESIGN, DUE, INVERSE, LEARNED, REST, SPREAD, TARGET
 from halfseen.problems.action_arrays import SLACK
+from halfseen.problems.arms import LARGEST
 
 ROUNDING = 1e-9
 _Matrix = list[list[float]]
@@ -62,6 +63,27 @@ def of_unit_length(rows: Vector) -> bool:
     if np.any(np.abs(rows) > longest):  # their squares might overflow
         return False
     return bool(np.all(np.sum(rows * rows, axis=-1) <= longest))
+
+
+def in_range(
+    matrices: Vector, vectors: Vector, numbers: Vector, regularization: float, longest: float
+) -> bool:
+    """Return whether actions and rewards of admissible size could have led to a state.
+
+    `longest` is an upper bound on the log-determinant of any design.
+    """
+    learned, due, d = numbers[LEARNED], numbers[DUE], vectors.shape[1]
+    width = 2.0 * max(1.0, 1.0 / regularization)
+    gained = LARGEST * (1.0 + learned)
+    return bool(
+        np.all(np.abs(matrices[DESIGN]) <= (regularization + learned) * (1.0 + 1e-6))
+        and np.all(np.abs(matrices[INVERSE]) <= width)
+        and np.all(np.abs(matrices) <= gained * max(regularization, width))
+        and np.all(np.abs(vectors[TARGET]) <= gained)
+        and np.all(np.abs(vectors) <= gained * max(1.0, d * width))
+        and abs(numbers[SPREAD]) <= longest
+        and learned < due <= 2.0**53
+    )
 
 
 def is_of_observations(

@@ -1,4 +1,4 @@
-"""The action a linear agent's observations show to be the best."""
+"""What a linear agent's observations show of actions: their means, and which is the best."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ import numpy as np
 from halfseen.engine.arguments import DESIGN
 from halfseen.errors import InvalidInput
 from halfseen.policies import GLMPolicy
+from halfseen.tables import Table
 
 if TYPE_CHECKING:
     from halfseen.agents.linear import LinearAgent
     from halfseen.theory.anytime.winning_action import WinningAction
 
 
-def named_winner(agent: LinearAgent, actions: Any, level: float) -> WinningAction:
+def named_winner(
+    agent: LinearAgent, actions: Any, level: float, what: str = "winner"
+) -> WinningAction:
     """Apply the rule of the confidence ellipsoid to what an agent has observed."""
     from halfseen.theory import winning_action
 
     policy, setting = agent.policy, agent.setting
     if isinstance(policy, GLMPolicy):
         raise InvalidInput(
-            "GLMAgent.winner",
+            f"GLMAgent.{what}",
             "is known for linear rewards only: no ellipsoid is valid at every round here",
             policy,
             "Use LinearAgent, or an Agent with one arm per action.",
@@ -30,7 +33,7 @@ def named_winner(agent: LinearAgent, actions: Any, level: float) -> WinningActio
     if policy.imputes:
         raise InvalidInput(
             "LinearAgent.policy",
-            "must learn from observed rewards alone to name a winner",
+            f"must learn from observed rewards alone for {what}()",
             policy,
             "Use for example LinUCB().",
         )
@@ -52,3 +55,18 @@ def named_winner(agent: LinearAgent, actions: Any, level: float) -> WinningActio
         bound=setting.bound,
         level=level,
     )
+
+
+def estimated_actions(agent: LinearAgent, actions: Any, level: float) -> Table:
+    """Return the mean of every action with its limits by the same ellipsoid."""
+    with agent._lock:
+        found = named_winner(agent, actions, level, "estimates")
+        estimate, design = agent.estimate, agent._matrices[DESIGN].copy()
+    rows = np.asarray(actions, dtype=float)
+    means = rows @ estimate
+    squares = np.sum(rows * np.linalg.solve(design, rows.T).T, axis=1)
+    widths = found.radius * np.sqrt(np.maximum(squares, 0.0))
+    low, high = (means - widths).tolist(), (means + widths).tolist()
+    numbers = range(len(rows))
+    columns = ("action", "mean", "low", "high")
+    return Table(columns, tuple(zip(numbers, means.tolist(), low, high, strict=True)))

@@ -13,10 +13,10 @@ from halfseen.dashboard.dashboard_site import Site
 from halfseen.dashboard.decision_pages import moment
 from halfseen.dashboard.loop_figures import duration, text
 from halfseen.dashboard.loop_form import FIELDS, changes, config_of, form_of
-from halfseen.dashboard.sign_in import Visitor
+from halfseen.dashboard.sign_in import Visitor, keep
 from halfseen.errors import HalfseenError, InvalidInput
 from halfseen.explorer.page_files import SAFE
-from halfseen.service.api_keys import ROLES, new_key, row_of
+from halfseen.service.api_keys import PATTERN, ROLES, new_key, row_of
 from halfseen.service.change_table import add_change, newest_changes
 from halfseen.service.exchange import Outcome
 from halfseen.service.log_export import MEDIA, export_file
@@ -26,6 +26,7 @@ from halfseen.service.refusals import Refusal
 from halfseen.service.writer import microseconds
 
 MOST = 1000  # decisions that are expired at once
+NEW_KEY, SHOWN_SECONDS = "halfseen_new_key", 60  # a cookie, until the page after it shows the key
 
 
 class ChangePages:
@@ -78,6 +79,8 @@ class ChangePages:
                 again = before is not None and not config.same_but_arms(before)
                 if again:
                     lines.append("The whole log is folded again under the new settings.")
+                if before is not None and config.window != before.window:
+                    lines.append("Decisions that are made already keep their window.")
                 if config.missing == 0:
                     lines.append(
                         "Missing rewards are learned as 0: unless silence really means 0, the loop"
@@ -140,7 +143,7 @@ class ChangePages:
         old = [
             str(entry.id)
             for entry in waiting
-            if entry.expires is not None and entry.expires - live.state.window <= since
+            if entry.expires is not None and entry.expires - live.state.window_of(entry) <= since
         ]
         if request.method == "POST":
             some = [Outcome(one, None) for one in old[:MOST]]
@@ -200,7 +203,8 @@ class ChangePages:
 
     async def keys(self, request: Request, visitor: Visitor) -> Response:
         """Show the keys; issue one."""
-        trouble = secret = ""
+        trouble, secret = "", request.cookies.get(NEW_KEY, "")
+        secret = secret if PATTERN.fullmatch(secret) else ""
         form = request.state.form if request.method == "POST" else {}
         try:
             if form:
@@ -216,7 +220,9 @@ class ChangePages:
                 await self.service.keys.add(row_of(key))
                 await self._refresh()
                 await self._note(visitor, "issued a key", "", f"{key.id} {name}, {role}")
-                secret = shown
+                onward = RedirectResponse("/keys", 303)
+                keep(onward, request, NEW_KEY, shown, SHOWN_SECONDS, path="/keys")
+                return onward
         except InvalidInput as error:
             trouble = str(error)
         rows = [
@@ -227,7 +233,7 @@ class ChangePages:
             }
             for row in await self.service.keys.all()
         ]
-        return self.site.html(
+        response = self.site.html(
             request,
             visitor,
             "keys.html",
@@ -239,6 +245,9 @@ class ChangePages:
             secret=secret,
             trouble=trouble,
         )
+        if secret:  # shown once: not again when the page is loaded again
+            response.delete_cookie(NEW_KEY, path="/keys")
+        return response
 
     async def revoke(self, request: Request, visitor: Visitor) -> Response:
         """Make a key invalid."""

@@ -28,7 +28,7 @@ from halfseen.dashboard.sign_in import (
     visitor_of,
     visitor_with,
 )
-from halfseen.explorer.page_files import SAFE, island, page_file
+from halfseen.explorer.page_files import SAFE, file_address, island, page_file
 from halfseen.service.api_calls import Api
 from halfseen.service.foreign_requests import names_this_machine, refuse_foreign
 from halfseen.service.problem_documents import KeyNotSufficient, NotFound, problem_of
@@ -53,7 +53,7 @@ class Nowhere(Route):
 
 async def static(request: Request) -> Response:
     """Answer with a style sheet or a script."""
-    found = await page_file(request.path_params["name"], PACKAGE)
+    found = await page_file(request, PACKAGE)
     return found or Response("There is no such file.", 404, headers=SAFE)
 
 
@@ -76,6 +76,7 @@ class Site:
             autoescape=True,
             undefined=StrictUndefined,
         )
+        self.templates.globals["file"] = lambda name: file_address(name, PACKAGE)
         self.templates.filters["part"] = lambda text: quote(str(text), safe="")
 
     def page(self, page: Page, kind: str, role: str) -> Callable[[Request], Awaitable[Response]]:

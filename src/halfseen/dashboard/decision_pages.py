@@ -92,6 +92,8 @@ class DecisionPages:
             )
         rules = await self.service.read(lambda log: read_configs(log, live.id))
         named = {key["id"]: key["name"] for key in await self.service.keys.all()}
+        dated = live.state.dated
+        events = [event._replace(at=dated(event.seq, event.at)) for event in events]
         first = events[0].at
         steps = [
             {
@@ -124,9 +126,10 @@ class DecisionPages:
 
 def was_told(event: Event, events: list[Event], rules: dict[int, LoopConfig]) -> bool:
     """Return whether a decision ended without a reward before its window closed."""
-    shown = [one.at for one in events if one.kind in (kinds.DECIDED, kinds.ACTIVATED)]
-    window = rules[event.revision].window * 1e6
-    return event.kind == kinds.CENSORED and bool(shown) and event.at < shown[-1] + window
+    made = [one for one in events if one.kind in (kinds.DECIDED, kinds.HELD, kinds.ACTIVATED)]
+    if event.kind != kinds.CENSORED or not made:
+        return False
+    return event.at < made[-1].at + rules[made[0].revision].window * 1e6
 
 
 def found_decisions(

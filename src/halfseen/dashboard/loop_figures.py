@@ -150,7 +150,8 @@ def pending_ages(live: LiveLoop, now: int) -> list[float]:
     """Return how long the pending decisions have waited, in seconds."""
     state = live.state
     open_ones: Any = list(state.agent._ledger.open.values())
-    shown = [entry.expires - state.window for entry in open_ones if entry.expires is not None]
+    waiting = [entry for entry in open_ones if entry.expires is not None]
+    shown = [entry.expires - state.window_of(entry) for entry in waiting]
     return [max(0.0, (now - at) / 1e6) for at in shown]
 
 

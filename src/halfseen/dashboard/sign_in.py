@@ -105,11 +105,19 @@ async def read_form(request: Request) -> dict[str, str]:
     return fields
 
 
-def keep(response: Response, request: Request, name: str, value: str, hours: int = HOURS) -> None:
+def keep(
+    response: Response,
+    request: Request,
+    name: str,
+    value: str,
+    seconds: int = HOURS * 3600,
+    *,
+    path: str = "/",
+) -> None:
     """Keep a value in a cookie that scripts and other sites cannot read."""
-    options: dict[str, Any] = {"httponly": True, "samesite": "strict", "path": "/"}
+    options: dict[str, Any] = {"httponly": True, "samesite": "strict", "path": path}
     secure = request.url.scheme == "https"
-    response.set_cookie(name, value, max_age=hours * 3600, secure=secure, **options)
+    response.set_cookie(name, value, max_age=seconds, secure=secure, **options)
 
 
 def need_key() -> NoValidKey:

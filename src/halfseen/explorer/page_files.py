@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import Response
 
 POLICY = (
@@ -22,21 +25,33 @@ SAFE = {
 }
 TYPES = {"js": "text/javascript", "css": "text/css"}
 EXPLORER = "halfseen.explorer"
+DRAWING = "vega.js"
+YEAR = 365 * 86_400  # seconds
 
 
-async def page_file(name: str, *packages: str) -> Response | None:
+@cache
+def file_address(name: str, *packages: str) -> str:
+    """Return the address of a file relative to the site: another one when the file has changed."""
+    if name == DRAWING:
+        code = files("halfseen.report.core").joinpath("drawing.py").read_bytes()
+        code += version("vl-convert-python").encode()
+    else:
+        code = _found(name, packages) or b""
+    return f"static/{name}?v={sha256(code).hexdigest()[:12]}"
+
+
+async def page_file(request: Request, *packages: str) -> Response | None:
     """Return a script or a style sheet of the explorer or other packages, or the code that draws.
 
-    None if there is none of the name.
+    None if there is none of the name. A browser keeps what it asked for by `file_address`.
     """
-    if name == "vega.js":
-        body = await run_in_threadpool(drawing_code)
-    else:
-        found = (_packed(package, name) for package in (*packages, EXPLORER))
-        body = next((one for one in found if one is not None), b"")
-        if not body:
-            return None
-    headers = SAFE | {"Cache-Control": "max-age=3600", "Content-Encoding": "gzip"}
+    name: str = request.path_params["name"]
+    body = await run_in_threadpool(drawing_code) if name == DRAWING else _found(name, packages)
+    if body is None:
+        return None
+    known = file_address(name, *packages).endswith(f"?{request.url.query}")
+    lasting = f"max-age={YEAR}, immutable" if known else "no-cache"
+    headers = SAFE | {"Cache-Control": lasting, "Content-Encoding": "gzip"}
     kind = TYPES[name.rpartition(".")[2]]
     return Response(body, media_type=f"{kind}; charset=utf-8", headers=headers)
 
@@ -58,9 +73,14 @@ def drawing_code() -> bytes:
     return gzip.compress(drawing_code().encode(), 6)
 
 
+def _found(name: str, packages: tuple[str, ...]) -> bytes | None:
+    found = (_packed(package, name) for package in (*packages, EXPLORER))
+    return next((one for one in found if one is not None), None)
+
+
 @cache
 def _packed(package: str, name: str) -> bytes | None:
     for file in files(package).joinpath("static").iterdir():
         if file.name == name:
-            return gzip.compress(file.read_bytes(), 6)
+            return gzip.compress(file.read_bytes(), 6, mtime=0)
     return None

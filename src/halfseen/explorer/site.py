@@ -20,7 +20,7 @@ from halfseen.explorer.arms_view import ArmsView
 from halfseen.explorer.delay_view import DelayView
 from halfseen.explorer.gamma_view import GammaView
 from halfseen.explorer.log_view import ENCODINGS, audit_of, columns_of, on_the_page
-from halfseen.explorer.page_files import SAFE, drawing_code, island, page_file
+from halfseen.explorer.page_files import SAFE, drawing_code, file_address, island, page_file
 from halfseen.explorer.plays import played_picture, updates
 from halfseen.explorer.threshold_view import ThresholdView
 from halfseen.explorer.tour import STEPS
@@ -65,6 +65,7 @@ class _Pages:
         self.templates = Environment(
             loader=PackageLoader("halfseen.explorer"), autoescape=True, undefined=StrictUndefined
         )
+        self.templates.globals["file"] = file_address
 
     def _html(self, template: str, status: int = 200, **content: Any) -> HTMLResponse:
         links = [(f"{self.prefix}/{name}", kind.title) for name, kind in VIEWS.items()]
@@ -85,8 +86,7 @@ class _Pages:
 
     async def static(self, request: Request) -> Response:
         """Serve the script, the style sheet and the code that draws."""
-        name = request.path_params["name"]
-        return await page_file(name) or self._missing(name)
+        return await page_file(request) or self._missing(request.path_params["name"])
 
     async def nothing(self, request: Request) -> Response:
         """Say that there is no such page."""

@@ -13,6 +13,7 @@ from halfseen.service.several_rewards import aggregate
 from halfseen.service.writer import LiveLoop
 
 MADE = (kinds.DECIDED, kinds.HELD)
+DATED = "(at < ? OR seq < ?)"  # before the clock was set back, events are older than they say
 
 
 def decision_rows(
@@ -47,12 +48,18 @@ def decisions_made(
     names = ", ".join(f'"{name}"' for name in COLUMNS)
     limit, values = "", [live.id, after]
     if before is not None:
-        limit = " AND at < ?"
-        values.append(before)
+        limit = f" AND {DATED}"
+        values += dated_before(live, before)
     query = f"SELECT {names} FROM events WHERE loop = ? AND seq > ?{limit} ORDER BY seq LIMIT ?"
     found = [Event(*row) for row in log.execute(query, [*values, most])]
     made = [event for event in found if event.kind in MADE]
     return made, (found[-1].seq if len(found) == most else 0)
+
+
+def dated_before(live: LiveLoop, edge: int) -> list[int]:
+    """Return the values of `DATED`: it holds for every event written before a time, and others."""
+    steps = live.state.steps_back
+    return [edge, steps[-1][0] if steps else 0]
 
 
 def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, Any]:
@@ -75,6 +82,10 @@ def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, 
     else:
         state = "held" if shown is None else "pending"
     ended = observed or censored
+
+    def dated(event: Event | None) -> int | None:
+        return None if event is None else live.state.dated(event.seq, event.at)
+
     row: dict[str, Any] = {
         "decision": made.decision,
         "arm": made.arm if served is None else served.arm,
@@ -82,12 +93,12 @@ def decision_row(made: Event, events: list[Event], live: LiveLoop) -> dict[str, 
         "reward": None if observed is None else observed.reward,
         "state": state,
         "chosen": made.arm,
-        "decided_at": made.at,
-        "shown_at": None if shown is None else shown.at,
-        "ended_at": None if ended is None else ended.at,
+        "decided_at": dated(made),
+        "shown_at": dated(shown),
+        "ended_at": dated(ended),
         "client_at": made.client_at,
         "late_reward": aggregate(live.state.configs[made.revision].rewards, came),
-        "late_at": None if late is None else late.at,
+        "late_at": dated(late),
         "version": made.version,
         "revision": made.revision,
     }

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from halfseen.errors import StorageError
 from halfseen.service import erasure, loop_table
 from halfseen.service.database import Database
 from halfseen.service.decision_rows import decision_rows
@@ -21,11 +19,13 @@ from halfseen.service.live_loops import LiveLoops
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
 from halfseen.service.loop_status import loop_counts, loop_status
+from halfseen.service.pending_windows import was_set_back
 from halfseen.service.refusals import Conflict, ReadOnly, StorageUnavailable
 from halfseen.service.state_snapshots import (
     EVERY,
+    Capture,
     check_snapshots,
-    read_back,
+    packed,
     read_configs,
     write_snapshot,
 )
@@ -354,12 +354,14 @@ class Service(LiveLoops):
         """Let the writer close the windows that have passed."""
         now = self.clock()
         for live in self._loops.values():
-            if next(live.state.expired(now), None) is not None:
+            state = live.state
+            set_back = state.tally.pending and was_set_back(state.tally.last_at, now)
+            if set_back or next(state.pending.expired(now), None) is not None:
                 self.writer.sweep(live)
             self._snapshot_if_due(live)
 
     def _snapshot_if_due(self, live: LiveLoop) -> None:
-        # A snapshot takes time by the decision that is pending: with many of them it comes rarely.
+        # A snapshot takes work by the decision that is pending: with many of them it comes rarely.
         due = live.snapshot + max(self.snapshot_every, live.state.tally.pending)
         if live.state.seq < due or live.id in self._snapshotting:
             return
@@ -376,11 +378,12 @@ class Service(LiveLoops):
             self._snapshotting.discard(live.id)
 
     async def _write_snapshot(self, live: LiveLoop) -> None:
-        content, configs = live.state.to_dict(), live.state.configs
-        place: Any = {"loop": live.id, "seq": content["seq"], "revision": max(configs)}
-        try:
-            stored = await asyncio.to_thread(read_back, content, configs)
-            await self.writer.do(partial(write_snapshot, stored=stored, **place))
-        except StorageError as error:
-            print(f"halfseen: {error}", file=sys.stderr)
-        live.snapshot = max(live.snapshot, content["seq"])
+        capture, revision = Capture(live.state), max(live.state.configs)
+        lines = []
+        for line in capture.lines():
+            lines.append(line)
+            await asyncio.sleep(0.0)  # others are answered
+        stored = await asyncio.to_thread(packed, lines)
+        live.snapshot = max(live.snapshot, capture.seq)  # if it fails the next one is far, too
+        place: Any = {"loop": live.id, "seq": capture.seq, "revision": revision}
+        await self.writer.do(partial(write_snapshot, stored=stored, **place))

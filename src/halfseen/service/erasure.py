@@ -13,7 +13,14 @@ import numpy as np
 
 from halfseen.errors import StorageError
 from halfseen.service import loop_events as kinds
-from halfseen.service.decision_rows import MADE, decision_row, decisions_made, row_types
+from halfseen.service.decision_rows import (
+    DATED,
+    MADE,
+    dated_before,
+    decision_row,
+    decisions_made,
+    row_types,
+)
 from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Outcome
 from halfseen.service.fold import LoopState
@@ -102,7 +109,7 @@ def _renew(log: EventLog, state: LoopState, *, keep_base: bool = False) -> None:
     is deleted, if it cannot be read back.
     """
     log.execute("DELETE FROM snapshots WHERE loop = ?", (state.loop,))
-    stored = read_back(state.to_dict(), state.configs)
+    stored = read_back(state)
     insert_snapshot(log, state.loop, state.seq, stored)
     if not keep_base:
         log.execute("UPDATE loops SET base = ? WHERE id = ?", (state.seq, state.loop))
@@ -167,7 +174,8 @@ def ended_before(
         for event in made:
             own = events[event.decision]
             heard = any(e.kind in (kinds.OBSERVED, kinds.LATE) for e in own)
-            if closed(own) and own[-1].at < edge and (heard or not learns):
+            old = live.state.dated(own[-1].seq, own[-1].at) < edge
+            if closed(own) and old and (heard or not learns):
                 found.append((event, own))
         if found:
             yield found
@@ -202,8 +210,11 @@ async def delete_older(service: Service, live: LiveLoop, days: float) -> int:
 def _alone(log: EventLog, live: LiveLoop, edge: int) -> list[int]:
     """Return the old outcomes without a decision, and the old events about none."""
     single = (kinds.ORPHAN, kinds.LATE, kinds.FORGOTTEN, kinds.DROPPED)
-    query = f"SELECT seq, decision FROM events WHERE loop = ? AND at < ? AND {kinds_in(single)}"
-    rows = log.execute(query, (live.id, edge))
+    query = (
+        f"SELECT seq, decision, at FROM events WHERE loop = ? AND {DATED} AND {kinds_in(single)}"
+    )
+    found = log.execute(query, (live.id, *dated_before(live, edge)))
+    rows = [(seq, name) for seq, name, at in found if live.state.dated(seq, at) < edge]
     made = log.events_of(live.id, sorted({name for _, name in rows}))
     known = {name for name, own in made.items() if any(e.kind in MADE for e in own)}
     return [seq for seq, name in rows if name not in known]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from halfseen.agents.ledger import CENSORED, HELD, PENDING, Entry, entry_fields
 from halfseen.agents.more_arms import with_arms
 from halfseen.errors import HalfseenError, StorageError
 from halfseen.service import loop_events as kinds
-from halfseen.service.known_decisions import Known, Orphan, told
+from halfseen.service.known_decisions import Known, Orphan, Tally, told
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
+from halfseen.service.pending_windows import PATIENCE, PendingWindows
 from halfseen.studies.storage import sealed
 
 FORMAT = 2
@@ -25,26 +26,6 @@ Configs = dict[int, LoopConfig]  # by revision
 
 class Refold(HalfseenError):
     """What is learned changed with a revision: the log must be folded again from its beginning."""
-
-
-@dataclass
-class Tally:
-    """How many events of each kind there were, besides what the agent counts."""
-
-    decided: int = 0
-    held: int = 0  # now
-    pending: int = 0  # now
-    observed: int = 0  # in time
-    censored: int = 0
-    late: int = 0  # rewards that came after the window
-    late_learned: int = 0
-    orphans: int = 0  # outcomes that came before their decision, or without one
-    matched: int = 0  # of the orphans: outcomes whose decision came after them
-    served: int = 0
-    forgotten: int = 0
-    last_at: int = 0
-    per_arm: dict[str, int] = field(default_factory=dict)  # decisions by the arm chosen
-    shown: dict[str, int] = field(default_factory=dict)  # decisions by the arm served
 
 
 class LoopState:
@@ -61,13 +42,15 @@ class LoopState:
 
     def __init__(self, loop: int, configs: Configs) -> None:
         self.loop = loop
-        self.configs = dict(configs)
-        self.rules = configs[max(configs)]
+        self._take(configs)
         self.revision, self.seq = 1, 0
         self.config = self._in_force(1)
         self.agent: LiveAgent = self.config.agent()
-        self.orphans: dict[str, Orphan] = {}
+        self.orphans: dict[str, Orphan] = {}  # the first that came is the first
+        self.pending = PendingWindows()
+        self.steps_back: list[tuple[int, int]] = []  # events at which the clock was set back, when
         self.tally = Tally()
+        self.watcher: Callable[[Event], None] | None = None  # told of an event before its fold
         self._name_arms()
 
     def empty(self) -> LoopState:
@@ -84,8 +67,8 @@ class LoopState:
 
     def _in_force(self, revision: int) -> LoopConfig:
         own = self.configs[revision]
-        arms = {"arms": own.arms, "retired": own.retired, "floor": own.floor}
-        return self.rules.model_copy(update=arms)
+        names = ("arms", "retired", "floor", "window")
+        return self.rules.model_copy(update={name: getattr(own, name) for name in names})
 
     def _name_arms(self) -> None:
         config = self.config
@@ -99,28 +82,30 @@ class LoopState:
         newest = configs[max(configs)]
         same = newest.same_but_arms(self.rules)
         if same:
-            self.configs, self.rules = dict(configs), newest
+            self._take(configs)
         return same
+
+    def _take(self, configs: Configs) -> None:
+        self.configs, self.rules = dict(configs), configs[max(configs)]
+        self._windows = {revision: config.window_us for revision, config in configs.items()}
 
     def rewards_rule(self, decision: Known | None = None) -> str:
         """Return the rule for several rewards: of a decision that in force when it was made."""
         revision = self.revision if decision is None else decision.revision
         return self.configs[revision].rewards
 
+    def window_of(self, decision: Known) -> int:
+        """Return the window in force when a decision was made, in microseconds."""
+        return self._windows[decision.revision]
+
+    def dated(self, seq: int, at: int) -> int:
+        """Return when an event was written: not after the clock was next set back."""
+        return min(at, next((then for step, then in self.steps_back if step > seq), at))
+
     def find(self, decision: str) -> Known | None:
         """Return a decision that is remembered."""
         ledger = self.agent._ledger
         return ledger.open.get(decision) or ledger.settled.get(decision)  # type: ignore[return-value]
-
-    def expired(self, now: int) -> Iterator[Known]:
-        """Go through the pending decisions whose window has closed."""
-        entries: Any = self.agent._ledger.open
-        for entry in entries.values():
-            if entry.expires is None:
-                continue
-            if entry.expires >= now:
-                return
-            yield entry
 
     @property
     def complete(self) -> bool:
@@ -136,6 +121,8 @@ class LoopState:
             raise StorageError(
                 f"Event {self.seq + 1} of loop {self.config.name} is missing from the log."
             )
+        if self.watcher is not None:
+            self.watcher(event)
         self._folds[event.kind](self, event)
         self.seq = event.seq
         self.tally.last_at = max(self.tally.last_at, event.at)
@@ -170,7 +157,6 @@ class LoopState:
             seq=event.seq,
             version=version,
             request=event.request,
-            expires=None if held else event.at + self.window,
             arm=arm,
             chance=chance,
             shown=arm,
@@ -183,6 +169,7 @@ class LoopState:
             tally.held += 1
         else:
             tally.pending += 1
+            self.pending.open(entry, event.at, self.window)
         tally.per_arm[arm] = tally.per_arm.get(arm, 0) + 1
         tally.shown[arm] = tally.shown.get(arm, 0) + 1
         if not held:
@@ -206,8 +193,8 @@ class LoopState:
         self.agent.activate(event.decision)
         entries = self.agent._ledger.open
         entry: Any = entries.pop(event.decision)
-        entries[event.decision] = entry  # the order is that in which windows close
-        entry.expires = event.at + self.window
+        entries[event.decision] = entry  # the first shown is the first
+        self.pending.open(entry, event.at, self.window_of(entry))
         self.tally.held -= 1
         self.tally.pending += 1
         self._match(event)
@@ -230,13 +217,19 @@ class LoopState:
         entry.rewards = [*(entry.rewards or []), told(event)]
 
     def _observed(self, event: Event) -> None:
+        self._end(event)
         self.agent.observe(event.decision, event.reward)
         self.tally.observed += 1
-        self.tally.pending -= 1
 
     def _censored(self, event: Event) -> None:
+        self._end(event)
         self.agent.miss(event.decision)
         self.tally.censored += 1
+
+    def _end(self, event: Event) -> None:
+        entry = self.find(event.decision)
+        if entry is not None:
+            self.pending.close(event.decision, self.window_of(entry))
         self.tally.pending -= 1
 
     def _late(self, event: Event) -> None:
@@ -263,10 +256,13 @@ class LoopState:
 
     def _orphan(self, event: Event) -> None:
         self.tally.orphans += 1
-        old = [name for name, orphan in self.orphans.items() if orphan.expires < event.at]
-        for name in old:
-            del self.orphans[name]
-        orphan = self.orphans.setdefault(event.decision, Orphan([], event.at + self.window))
+        orphans = self.orphans
+        while orphans and next(iter(orphans.values())).expires < event.at:
+            del orphans[next(iter(orphans))]
+        orphan = orphans.get(event.decision)
+        if orphan is None or orphan.expires < event.at:
+            orphans.pop(event.decision, None)
+            orphan = orphans[event.decision] = Orphan([], event.at + self.window)
         orphan.rewards.append(told(event))
         orphan.seq = event.seq
 
@@ -279,6 +275,15 @@ class LoopState:
             self.agent = with_arms(self.agent, arms, noise=config.noise, floor=config.floor)
         else:
             self.agent.floor = self.config.floor
+
+    def _clock(self, event: Event) -> None:
+        """Begin anew the windows that the clock dated later than now."""
+        self.pending.step_back(event.at)
+        for orphan in self.orphans.values():
+            orphan.expires = min(orphan.expires, event.at + self.window)
+        earlier = [step for step in self.steps_back if step[1] < event.at - PATIENCE]
+        self.steps_back = [*earlier, (event.seq, event.at)]
+        self.tally.last_at = event.at
 
     def _forgotten(self, event: Event) -> None:
         settled: Any = self.agent._ledger.settled
@@ -309,21 +314,30 @@ class LoopState:
     def to_dict(self) -> dict[str, Any]:
         """Return the state as numbers, texts, lists and dictionaries, checksum included."""
         ledger: Any = self.agent._ledger
-        content = {
+        return sealed(
+            self.without_decisions()
+            | {
+                "agent": self.agent.to_dict(),
+                "open": [entry.extra() for entry in ledger.open.values()],
+                "settled": [entry.extra() for entry in ledger.settled.values()],
+            }
+        )
+
+    def without_decisions(self) -> dict[str, Any]:
+        """Return what `to_dict` does, but for the decisions and the checksums."""
+        return {
             "format": FORMAT,
             "loop": self.loop,
             "seq": self.seq,
             "revision": self.revision,
             "rules": self.rules.to_dict(),
-            "agent": self.agent.to_dict(),
-            "open": [entry.extra() for entry in ledger.open.values()],
-            "settled": [entry.extra() for entry in ledger.settled.values()],
+            "agent": self.agent._without_decisions(),
             "orphans": [
                 [name, list(o.rewards), o.expires, o.seq] for name, o in self.orphans.items()
             ],
+            "steps_back": [list(step) for step in self.steps_back],
             "tally": asdict(self.tally),
         }
-        return sealed(content)
 
     @classmethod
     def from_dict(cls, content: Any, configs: Configs) -> LoopState:
@@ -344,6 +358,10 @@ class LoopState:
                 entries, extras = getattr(ledger, group), content[group]
                 for (name, entry), extra in zip(entries.items(), extras, strict=True):
                     entries[name] = _remembered(entry, extra)
+            for entry in ledger.open.values():
+                if entry.expires is not None:
+                    state.pending.restore(entry, state.window_of(entry))
+            state.steps_back = [(seq, at) for seq, at in content.get("steps_back", [])]
             state.orphans = {name: Orphan(*rest) for name, *rest in content["orphans"]}
             state.tally = Tally(**content["tally"])
         except (KeyError, TypeError, ValueError):
@@ -367,6 +385,7 @@ _FOLDS: dict[str, Fold] = {
     kinds.LATE: LoopState._late,
     kinds.ORPHAN: LoopState._orphan,
     kinds.REVISED: LoopState._revised,
+    kinds.CLOCK: LoopState._clock,
     kinds.FORGOTTEN: LoopState._forgotten,
     kinds.DROPPED: LoopState._dropped,
 }

@@ -1,8 +1,8 @@
-"""Decisions, and outcomes without one, as the service remembers them."""
+"""Decisions, and outcomes without one, as the service remembers and counts them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from halfseen.agents.ledger import Entry
@@ -36,6 +36,26 @@ class Orphan:
     rewards: list[list[Any]]  # see `told`
     expires: int
     seq: int = 0  # of the last of them
+
+
+@dataclass
+class Tally:
+    """How many events of each kind there were, besides what the agent counts."""
+
+    decided: int = 0
+    held: int = 0  # now
+    pending: int = 0  # now
+    observed: int = 0  # in time
+    censored: int = 0
+    late: int = 0  # rewards that came after the window
+    late_learned: int = 0
+    orphans: int = 0  # outcomes that came before their decision, or without one
+    matched: int = 0  # of the orphans: outcomes whose decision came after them
+    served: int = 0
+    forgotten: int = 0
+    last_at: int = 0
+    per_arm: dict[str, int] = field(default_factory=dict)  # decisions by the arm chosen
+    shown: dict[str, int] = field(default_factory=dict)  # decisions by the arm served
 
 
 def told(event: Event) -> list[Any]:

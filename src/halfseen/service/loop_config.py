@@ -129,8 +129,8 @@ class LoopConfig(BaseModel):
         return [arm for arm in self.arms or [] if arm not in gone]
 
     def same_but_arms(self, other: LoopConfig) -> bool:
-        """Tell whether what is learned differs in nothing but arms that were added or retired."""
-        free: Any = {"arms": None, "retired": [], "floor": 0.0, "retention": None}
+        """Tell whether both learn the same from a log, but for arms that were added or retired."""
+        free: Any = {"arms": None, "retired": [], "floor": 0.0, "retention": None, "window": 1.0}
         free["store_features"] = True
         return self.model_copy(update=free) == other.model_copy(update=free)
 

@@ -10,6 +10,7 @@ REPORTED = "reported"  # one of several rewards, which are learned when the wind
 OBSERVED, CENSORED, LATE = "observed", "censored", "late"
 ORPHAN = "orphan"  # an outcome whose decision is not known yet
 REVISED, FORGOTTEN = "revised", "forgotten"
+CLOCK = "clock"  # the server's clock was set back: what is dated later was written before this
 DROPPED = "dropped"  # decisions that leave the memory, since their events are deleted
 ONCE = (DECIDED, HELD, ACTIVATED, OBSERVED, CENSORED)  # at most once per decision
 ERASED = "forgotten-"  # how the name of a decision begins that was forgotten

@@ -209,7 +209,7 @@ def from_log(events: list[Event], state: LoopState) -> Known | None:
         seq=made.seq,
         version=made.version or 0,
         request=made.request,
-        expires=shown.at + state.window,
+        expires=shown.at + state.configs[made.revision].window_us,
         arm=made.arm or "",
         chance=made.probability,
         shown=served.arm or "",

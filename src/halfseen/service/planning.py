@@ -38,6 +38,7 @@ from halfseen.service.offers import (
     served_features,
     usable_chance,
 )
+from halfseen.service.pending_windows import was_set_back
 from halfseen.service.refusals import Conflict, InvalidField, Refusal, UnknownDecision
 from halfseen.service.several_rewards import (
     aggregate,
@@ -50,6 +51,7 @@ from halfseen.service.several_rewards import (
 )
 
 SWEPT = 5000  # decisions closed in one transaction
+Rewards = list[list[Any]]  # see `told`
 
 
 class Plan:
@@ -74,14 +76,16 @@ class Plan:
     def __init__(
         self, state: LoopState, now: int, stored: dict[str, list[Event]], *, archived: bool = False
     ) -> None:
-        self.state, self.archived = state, archived
-        self.now = max(now, state.tally.last_at)  # a clock that steps back reorders nothing
-        self.stored = stored
+        self.state, self.stored, self.archived = state, stored, archived
+        self.set_back = was_set_back(state.tally.last_at, now)
+        self.now = now if self.set_back else max(now, state.tally.last_at)
         self.events: list[Event] = []
         self._added: dict[str, list[Event]] = {}  # by decision
         self._draft: Draft | None = None
         self._ahead = 0
         self._key: str | None = None
+        if self.set_back:  # requests are planned on the state that this event leaves
+            self._add("", kinds.CLOCK)
 
     def answer(self, item: Item, key: str | None) -> Answer | Refusal:
         """Plan one request; return its answer or why it is refused."""
@@ -339,11 +343,9 @@ class Plan:
         """Refuse a key that another reward of the same decision came with."""
         mark = mark_of(item.key)
         if mark is not None and any(one[2] == mark and one[0] != reward for one in known):
-            raise key_was_used(str(item.id), item.key)
+            raise key_was_used(item.id, item.key)
 
-    def _again(
-        self, rule: str, rewards: list[list[Any]] | None, item: Outcome, reward: float | None
-    ) -> bool:
+    def _again(self, rule: str, rewards: Rewards | None, item: Outcome, reward: Any) -> bool:
         return is_repeated(rule, rewards, reward, item.client_at, mark_of(item.key))
 
     def _without_decision(
@@ -389,7 +391,7 @@ class Plan:
         """Close the windows that have passed; return how many."""
         self._key = None
         count = 0
-        for entry in self.state.expired(self.now):
+        for entry in self.state.pending.expired(self.now):
             if entry.id not in self._added:
                 self._close(entry)
                 count += 1

@@ -24,6 +24,7 @@ from halfseen.service.database import Database
 from halfseen.service.decision_service import Service
 from halfseen.service.event_log import EventLog
 from halfseen.service.foreign_requests import is_loopback
+from halfseen.service.header_limit import LimitedHeaders
 from halfseen.service.http_app import FastLane, build_app
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.refusals import StorageUnavailable
@@ -202,14 +203,13 @@ async def _keep(service: Service) -> None:
 async def _run(app: FastLane, listening: socket.socket) -> None:
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=LimitedHeaders,
         ws="none",
         lifespan="on",
         log_level="error",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE,
-        h11_max_incomplete_event_size=64 * 1024,
     )
     await DrainingServer(config, app.api).serve(sockets=[listening])
 

@@ -4,39 +4,103 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import Any
 
+from halfseen.agents.ledger import entry_row
 from halfseen.errors import StorageError
 from halfseen.service.event_log import EventLog
 from halfseen.service.fold import FORMAT, Configs, LoopState
+from halfseen.service.known_decisions import Known
 from halfseen.service.loop_config import LoopConfig
+from halfseen.service.loop_events import CLOCK, FORGOTTEN, Event
 from halfseen.service.refusals import StorageUnavailable
+from halfseen.studies.storage import sealed
 
 EVERY = 100_000  # events
 KEPT = 2
+ROWS = 250  # decisions written at once; the loop answers requests in between
 
 
-def packed(content: dict[str, Any]) -> bytes:
+class Capture:
+    """The state of a loop at one event, written a few decisions at a time while the loop goes on.
+
+    What a later event changes is written as it was before.
+    """
+
+    def __init__(self, state: LoopState) -> None:
+        ledger: Any = state.agent._ledger
+        self.seq = state.seq
+        self._state = state
+        self._open: list[Known] = list(ledger.open.values())
+        self._settled: list[Known] = list(ledger.settled.values())
+        self._before: dict[int, Any] = {}  # decisions that were changed since, by their event
+        head = state.without_decisions() | {"decisions": [len(self._open), len(self._settled)]}
+        self._head = json.dumps(head)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the parts of what is stored."""
+        self._state.watcher = self._keep
+        try:
+            yield self._head
+            for entries in (self._open, self._settled):
+                for start in range(0, len(entries), ROWS):
+                    some = entries[start : start + ROWS]
+                    yield json.dumps([self._before.get(one.seq) or _written(one) for one in some])
+        finally:
+            self._state.watcher = None
+
+    def _keep(self, event: Event) -> None:
+        changed: Iterable[Known | None] = (self._state.find(event.decision),)
+        if event.kind == CLOCK:
+            changed = self._open
+        elif event.kind == FORGOTTEN:
+            changed = [entry for entry in self._open if entry.seq == event.version]
+        for entry in changed:
+            if entry is not None and entry.seq <= self.seq and entry.seq not in self._before:
+                self._before[entry.seq] = _written(entry)
+
+
+def _written(entry: Known) -> list[Any]:
+    return [entry_row(entry), entry.extra()]
+
+
+def packed(lines: Iterable[str]) -> bytes:
     """Return a state as it is stored."""
-    return zlib.compress(json.dumps(content).encode(), 1)
+    text = "\n".join(lines).encode()
+    return zlib.compress(text + b"\n" + sha256(text).hexdigest().encode(), 1)
 
 
 def unpacked(stored: bytes) -> Any:
-    """Return what was packed."""
-    return json.loads(zlib.decompress(bytes(stored)))
+    """Return what was packed, as `LoopState.to_dict` gives it."""
+    text, end, checksum = zlib.decompress(bytes(stored)).rpartition(b"\n")
+    if not end:  # of an earlier version: all in one
+        return json.loads(checksum)
+    if sha256(text).hexdigest().encode() != checksum:
+        raise ValueError("checksum")
+    head, *lines = text.split(b"\n")
+    content = json.loads(head)
+    rows = [row for line in lines for row in json.loads(line)]
+    count = content.pop("decisions")[0]
+    for group, some in (("open", rows[:count]), ("settled", rows[count:])):
+        content["agent"]["ledger"][group] = [row for row, _ in some]
+        content[group] = [extra for _, extra in some]
+    content["agent"] = sealed(content["agent"])
+    return sealed(content)
 
 
-def read_back(content: dict[str, Any], configs: Configs) -> bytes:
+def read_back(state: LoopState) -> bytes:
     """Return a state as it is stored; StorageError if it cannot be read from that.
 
     Nothing may rest on a snapshot that cannot be read.
     """
-    stored = packed(content)
-    state = _state(stored, configs)
-    if state is None or state.to_dict() != content:
+    stored = packed(Capture(state).lines())
+    read = _state(stored, state.configs)
+    if read is None or read.to_dict() != state.to_dict():
         raise StorageError(
-            f"The snapshot of event {content['seq']} of loop {content['rules']['name']} was not"
-            " stored: it does not give the same state when it is read back. The log is kept."
+            f"The snapshot of event {state.seq} of loop {state.config.name} was not stored: it does"
+            " not give the same state when it is read back. The log is kept."
         )
     return stored
 

@@ -19,7 +19,6 @@ from halfseen.service.planning import Plan
 from halfseen.service.refusals import NotStored, QueueFull, Refusal, StorageUnavailable
 
 MOST_ITEMS = 2000  # in one transaction
-SLOW_COMMIT = 0.002  # seconds; a disk this slow makes it worth waiting for fuller transactions
 LONGEST_PAUSE = 0.005  # seconds
 FIRST_WAIT, LONGEST_WAIT = 0.05, 2.0  # seconds between tries while the database fails
 Answers = list[Answer | Refusal]
@@ -160,7 +159,7 @@ class Writer:
                 await self._run_job(*self._jobs.popleft())
             if not (self._calls or self._sweeps):
                 continue
-            if self._usual >= SLOW_COMMIT and len(self._calls) < self._expected:
+            if len(self._calls) < self._expected:
                 await self._gather()
             if await self._transaction():
                 wait, self.failing = FIRST_WAIT, False
@@ -233,6 +232,7 @@ class Writer:
             opened = self._open(wanted) if not server else await self._in_thread(self._open, wanted)
             lost = self._follow(opened)
             plans = {} if lost else self._plan(calls, opened)
+            again = any(plan.set_back for plan in plans.values())
             events = [event for plan in plans.values() for event in plan.events]
             if events:
                 began = time.perf_counter()
@@ -271,6 +271,9 @@ class Writer:
                     loop.state.fold_all(plan.events)
                 except Exception as error:
                     lost[number] = self._put_aside(loop, error)
+        if again:
+            self._calls.extendleft(reversed(self._refuse(calls, lost)))
+            return True
         self._answer(self._refuse(calls, lost))
         return True
 
@@ -326,6 +329,8 @@ class Writer:
         plans = {}
         for loop, _, _, stored in opened:
             plans[loop.id] = Plan(loop.state, now, stored, archived=loop.archived)
+        if any(plan.set_back for plan in plans.values()):
+            return {number: plan for number, plan in plans.items() if plan.set_back}
         for call in calls:
             plan = plans[call.loop.id]
             call.answers = [plan.answer(item, call.key) for item in call.items]
