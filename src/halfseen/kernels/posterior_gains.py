@@ -94,7 +94,7 @@ def estimate_gains(
         left = most if most < draws else draws
         add_by_best(left - start, group, compared, wins, sums)
     average, along = normals[kept * width :][:kept], compared[:ACROSS]
-    weigh(means, scales, leader, draws, average, wins, sums, out, along)
+    weigh(means, scales, leader, draws, average, wins, sums, (out[0], out[1], along))
 
 
 @inline
@@ -296,11 +296,13 @@ def weigh(
     average: Vector,
     wins: Vector,
     sums: Vector,
-    out: tuple[Vector, Vector],
-    along: Vector,
+    out: tuple[Vector, Vector, Vector],
 ) -> None:
-    """Write the expected gaps and the variances explained from the sums by best action."""
-    gaps, spreads = out
+    """Write the expected gaps and the variances explained from the sums by best action.
+
+    The third vector of `out` is scratch, as long as a group of actions.
+    """
+    gaps, spreads, along = out
     across, share = means.size, 1.0 / draws
     kept = scales.size // across
     rest = sums[leader * kept : (leader + 1) * kept]
