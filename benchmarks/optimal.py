@@ -132,31 +132,44 @@ def plain_choice(gaps, gains, rng):
     return int(second if rng.random() < chance else first)
 
 
-def against_numpy(repeats=5):
+def in_turns(play, others, turns):
+    """Return the median CPU time of `play`, and the mean of each of the others, one run a turn."""
+    own, theirs = [], np.zeros((turns, len(others)))
+    for turn in range(turns):
+        for k, other in enumerate(others):
+            started = time.process_time()
+            other(turn)
+            theirs[turn, k] = time.process_time() - started
+            for _ in range(10):
+                started = time.process_time()
+                play()
+                own.append(time.process_time() - started)
+    return [float(np.median(own)), *theirs.mean(axis=0)]
+
+
+def against_numpy(turns=10):
     """Return rounds a second of VIDS, p learned, over those of plain numpy.
 
-    Both play ten runs of their own draws, so that both observe about as often.
+    Both play ten runs of their own draws, so that both observe about as often. They take turns
+    within seconds, so that other programs slow both of them alike.
     """
     place = np.outer(np.arange(1, 13), np.arange(1, 6))
     rows = np.cos(place)
     rows /= np.linalg.norm(rows, axis=1)[:, None]
-    theta, horizon, runs = np.array([0.5, -0.3, 0.2, 0.4, -0.1]), 2000, 10
+    theta, horizon = np.array([0.5, -0.3, 0.2, 0.4, -0.1]), 2000
     problem = LinearBandit(theta, NOISE, FiniteActions(rows))
     some = 0.05 + 0.3 * (np.arange(12) % 4)
     worlds = {"everything seen": np.ones(12), "three in four seen": some}
 
-    def in_numpy(observe, choice):
-        for seed in range(runs):
-            numpy_vids(rows, theta, observe, horizon, seed, choice)
+    def in_numpy(observe, choice, seed):
+        numpy_vids(rows, theta, observe, horizon, seed, choice)
 
     found = []
     for name, observe in worlds.items():
-        plays = (
-            ready(problem, PerAction(observe), VIDS(), horizon, runs),
-            partial(in_numpy, observe, plain_choice),
-            partial(in_numpy, observe, numpy_choice),
-        )
-        ours, *others = (1e6 * t / horizon / runs for t in quickest(*plays, repeats=repeats))
+        play = ready(problem, PerAction(observe), VIDS(), horizon, turns)
+        plays = [partial(in_numpy, observe, choice) for choice in (plain_choice, numpy_choice)]
+        ours, *others = (1e6 * t / horizon for t in in_turns(play, plays, turns))
+        ours /= turns
         ways = (("plain numpy", ">= 200x"), ("numpy, all pairs at once", ""))
         found += [
             {

@@ -133,6 +133,13 @@ def test_only_playable_arms_are_compared():
     assert np.all(result.data.winner_right == 1)
 
 
+def test_a_single_playable_arm_is_never_declared():
+    problem = ArmedBandit([0.9, 0.1, 0.2], noise=0.3, actions=FixedArms([0]))
+    for engine in ("cpu", "reference"):
+        result = simulate(study(problems=problem), engine=engine)
+        assert np.all(result.tracks["winner"] == -1)
+
+
 def test_a_spec_and_a_folder_hold_it(tmp_path):
     stopping = study(problems=PROBLEMS["gaussian"], policies=IMED())
     assert parse_spec(to_toml(stopping)) == stopping

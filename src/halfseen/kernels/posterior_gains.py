@@ -1,106 +1,31 @@
-"""What plays of some actions would tell about which is best, from draws of the posterior.
-
-Loops over draws, or over actions, are innermost and of a whole number of vectors, so that several
-are computed at a time.
-"""
+"""What plays of some actions would tell about which is best, from draws of the posterior."""
 
 from __future__ import annotations
 
 from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import inline, shared
+from halfseen.kernels.draw_order import (
+    ACROSS,
+    BINS,
+    GROUP,
+    LANES,
+    TOGETHER,
+    action_places,
+    coordinates,
+    draw_places,
+    lanes,
+    place_action,
+)
 
-LANES = 8  # numbers computed at once by the widest vector instructions
-TOGETHER = 5  # coordinates whose products are added at once; of shorter vectors 5 are kept
-BINS = 32  # of lengths, by which draws are ordered
 ROUNDING = 1.0 + 1e-9  # no action is left out because of rounding
-
-
-def lanes(count: int) -> int:
-    """Return how many places some draws or actions take: a multiple of what is computed at once.
-
-    >>> lanes(60)
-    64
-    """
-    return (count + LANES - 1) // LANES * LANES
-
-
-def blocks(draws: int) -> int:
-    """Return how many times `LANES` draws are looked at: a multiple of 4."""
-    return (lanes(draws) // LANES + 3) // 4 * 4
-
-
-def coordinates(d: int) -> int:
-    """Return how many coordinates are kept of vectors of d numbers; those beyond d are 0.
-
-    >>> coordinates(2), coordinates(9)
-    (5, 9)
-    """
-    return d if d > TOGETHER else TOGETHER
-
-
-def normals_size(dimension: int, draws: int) -> int:
-    """Return how many numbers `order_draws` writes."""
-    kept, width = coordinates(dimension), lanes(draws)
-    return kept * width + kept + blocks(draws)
 
 
 def gains_workspace(actions: int, dimension: int, draws: int) -> int:
     """Return how many numbers `estimate_gains`, or drawing and `order_draws`, work in."""
-    kept, width, across = coordinates(dimension), lanes(draws), lanes(actions)
-    drawing = (kept + 4) * width + BINS + 1
-    estimating = (4 + 2 * kept) * across + kept + 3 * width
+    kept, across = coordinates(dimension), action_places(actions)
+    drawing = (kept + 4) * lanes(draws) + BINS + 1
+    estimating = (4 + 2 * kept) * across + kept * (kept + 1) + 3 * GROUP
     return drawing if drawing > estimating else estimating
-
-
-def order_draws(drawn: Vector, d: int, draws: int, normals: Vector, work: Vector) -> None:
-    """Write draws from the longest to the shortest, and what is asked of them most often.
-
-    Parameters
-    ----------
-    drawn
-        Numbers by coordinate and draw.
-    d, draws
-        How many of them.
-    normals
-        The ordered draws are written here, by coordinate; then their means by coordinate; then for
-        every `LANES` draws the largest square of a length among these and all that follow.
-    work
-        Two numbers a draw and `BINS` + 1 more.
-    """
-    width, end = lanes(draws), coordinates(d) * lanes(draws)
-    squares, bins, starts = work[:width], work[width : 2 * width], work[2 * width :]
-    for x in range(width):
-        squares[x] = 0.0
-    for i in range(d):
-        own = drawn[i * width : (i + 1) * width]
-        for x in range(width):
-            squares[x] += own[x] * own[x]
-    longest = 0.0
-    for x in range(draws):
-        longest = squares[x] if squares[x] > longest else longest
-    scale = (BINS - 1) / longest if longest > 0.0 else 0.0
-    for b in range(BINS + 1):
-        starts[b] = 0.0
-    for x in range(draws):
-        bins[x] = float(int((longest - squares[x]) * scale))
-        starts[int(bins[x]) + 1] += 1.0
-    for b in range(BINS):
-        starts[b + 1] += starts[b]
-    for x in range(normals.size):
-        normals[x] = 0.0
-    means, edges = normals[end:], normals[end + coordinates(d) :]
-    for x in range(draws):
-        place = int(starts[int(bins[x])])
-        starts[int(bins[x])] += 1.0
-        block = place // LANES
-        edges[block] = squares[x] if squares[x] > edges[block] else edges[block]
-        for i in range(d):
-            number = drawn[i * width + x]
-            normals[i * width + place] = number
-            means[i] += number / draws
-    for block in range(edges.size - 2, -1, -1):
-        later = edges[block + 1]
-        edges[block] = later if later > edges[block] else edges[block]
 
 
 @shared
@@ -126,7 +51,7 @@ def estimate_gains(
     Parameters
     ----------
     columns
-        The actions by coordinate, each in `lanes` places.
+        The actions by group and coordinate.
     count
         How many actions.
     posterior
@@ -138,52 +63,56 @@ def estimate_gains(
     normals
         What `order_draws` wrote.
     out
-        Where the gaps and the variances are written, `lanes` places each.
+        Where the gaps and the variances are written, `action_places` each.
     work
         `gains_workspace` numbers.
     """
-    kept, width, across = coordinates(posterior[0].size), lanes(draws), lanes(count)
+    kept, width, across = coordinates(posterior[0].size), draw_places(draws), action_places(count)
     means, reach, apart = work[:across], work[across : 2 * across], work[2 * across : 3 * across]
     wins, rest = work[3 * across : 4 * across], work[4 * across :]
     scales, sums = rest[: kept * across], rest[kept * across : 2 * kept * across]
-    weights, compared = rest[2 * kept * across :][:kept], rest[rest.size - 3 * width :]
+    rest = rest[2 * kept * across :]
+    edge = kept * (kept + 1)
+    weights, compared = rest[:edge], rest[edge : edge + 3 * GROUP]
     project(columns, posterior, noise, means, scales, weights)
     leader = 0
     for k in range(count):
         leader = k if means[k] > means[leader] else leader
-    limit_reach(means, scales, leader, normals[normals.size - blocks(draws) :], apart, reach)
+    limit_reach(means, scales, leader, normals[kept * width + kept :], apart, reach)
     reach[leader] = 0.0
     farthest = 0.0
     for k in range(count):
         farthest = reach[k] if reach[k] > farthest else farthest
+    for k in range(across):
+        wins[k] = 0.0
+    for x in range(sums.size):
+        sums[x] = 0.0
     most = int(farthest) * LANES
-    best = compared[2 * width : 2 * width + most]
-    find_best(means[:count], scales, reach, leader, normals, compared, best)
-    add_by_best(best[: most if most < draws else draws], normals, width, compared, wins, sums)
-    weigh(means, scales, leader, draws, normals, wins, sums, out)
+    for start in range(0, most, GROUP):
+        group = normals[start * kept : (start + GROUP) * kept]
+        find_best(means[:count], scales, reach, leader, group, start, compared)
+        left = most if most < draws else draws
+        add_by_best(left - start, group, compared, wins, sums)
+    average, along = normals[kept * width :][:kept], compared[:ACROSS]
+    weigh(means, scales, leader, draws, average, wins, sums, (out[0], out[1], along))
 
 
 @inline
-def combine(
-    base: float, weights: Vector, stride: int, source: Vector, width: int, out: Vector
-) -> None:
-    """Write the base plus a weighted sum of vectors, given one after the other.
+def combine(weights: Vector, source: Vector, out: Vector) -> None:
+    """Write the weighted sum of the coordinates of a group of actions.
 
-    The weights are `stride` apart. No product is added to its neighbours before those on its left,
-    so that other code can add them one by one.
+    No product is added to its neighbours before those on its left, so that other code can add them
+    one by one.
     """
-    one, two = source[:width], source[width : 2 * width]
-    three, four = source[2 * width : 3 * width], source[3 * width : 4 * width]
-    five = source[4 * width : 5 * width]
-    a, b, c = weights[0], weights[stride], weights[2 * stride]
-    e, f = weights[3 * stride], weights[4 * stride]
-    for x in range(out.size):
-        total = ((base + a * one[x]) + b * two[x]) + c * three[x]
-        out[x] = (total + e * four[x]) + f * five[x]
-    for i in range(TOGETHER, source.size // width):
-        a, one = weights[i * stride], source[i * width : (i + 1) * width]
-        for x in range(out.size):
-            out[x] += a * one[x]
+    n = out.size if out.size < ACROSS else ACROSS
+    a, b, c, e, f = weights[0], weights[1], weights[2], weights[3], weights[4]
+    for k in range(n):
+        total = (a * source[k] + b * source[ACROSS + k]) + c * source[2 * ACROSS + k]
+        out[k] = (total + e * source[3 * ACROSS + k]) + f * source[4 * ACROSS + k]
+    for i in range(TOGETHER, weights.size):
+        a, one = weights[i], source[i * ACROSS : (i + 1) * ACROSS]
+        for k in range(n):
+            out[k] += a * one[k]
 
 
 @inline
@@ -197,14 +126,44 @@ def project(
 ) -> None:
     """Write every action's posterior mean, and by coordinate what a normal number adds to it."""
     estimate, factor = posterior
-    across, d, kept = means.size, estimate.size, weights.size
-    for i in range(kept):
-        weights[i] = estimate[i] if i < d else 0.0
-    combine(0.0, weights, 1, columns, across, means)
-    for j in range(kept):
-        for i in range(kept):
-            weights[i] = noise * factor[i, j] if j <= i < d else 0.0
-        combine(0.0, weights, 1, columns, across, scales[j * across : (j + 1) * across])
+    d = estimate.size
+    kept = coordinates(d)
+    for x in range(weights.size):
+        weights[x] = 0.0
+    for i in range(d):
+        weights[i] = estimate[i]
+        for j in range(i + 1):
+            weights[(j + 1) * kept + i] = noise * factor[i, j]
+    for start in range(0, means.size, ACROSS):
+        source = columns[start * kept : (start + ACROSS) * kept]
+        out = scales[start * kept : (start + ACROSS) * kept]
+        own = means[start : start + ACROSS]
+        if kept == TOGETHER:
+            project_five(source, weights, own, out)
+        else:
+            combine(weights[:kept], source, own)
+            for j in range(kept):
+                row = weights[(j + 1) * kept : (j + 2) * kept]
+                combine(row, source, out[j * ACROSS : (j + 1) * ACROSS])
+
+
+@inline
+def project_five(source: Vector, weights: Vector, means: Vector, out: Vector) -> None:
+    """Write the same for a group of actions of five coordinates, all in one pass."""
+    a, b, c, e, f = weights[0], weights[1], weights[2], weights[3], weights[4]
+    a0, b0, c0, e0, f0 = weights[5], weights[6], weights[7], weights[8], weights[9]
+    b1, c1, e1, f1 = weights[11], weights[12], weights[13], weights[14]
+    c2, e2, f2 = weights[17], weights[18], weights[19]
+    e3, f3, f4 = weights[23], weights[24], weights[29]
+    for k in range(means.size if means.size < ACROSS else ACROSS):
+        v, w, x = source[k], source[ACROSS + k], source[2 * ACROSS + k]
+        y, z = source[3 * ACROSS + k], source[4 * ACROSS + k]
+        means[k] = (((a * v + b * w) + c * x) + e * y) + f * z
+        out[k] = (((a0 * v + b0 * w) + c0 * x) + e0 * y) + f0 * z
+        out[ACROSS + k] = ((b1 * w + c1 * x) + e1 * y) + f1 * z
+        out[2 * ACROSS + k] = (c2 * x + e2 * y) + f2 * z
+        out[3 * ACROSS + k] = e3 * y + f3 * z
+        out[4 * ACROSS + k] = f4 * z
 
 
 @inline
@@ -212,24 +171,38 @@ def limit_reach(
     means: Vector, scales: Vector, leader: int, edges: Vector, apart: Vector, reach: Vector
 ) -> None:
     """Write among how many times `LANES` draws, the longest first, an action may be the best."""
-    across = means.size
-    for k in range(across):
-        apart[k] = 0.0
-        reach[k] = 0.0
-    for i in range(scales.size // across):
-        own = scales[i * across : (i + 1) * across]
-        base = own[leader]
-        for k in range(across):
-            apart[k] += (own[k] - base) * (own[k] - base)
+    kept = scales.size // means.size
+    own = place_action(leader, kept)
+    for start in range(0, means.size, ACROSS):
+        source, far = scales[start * kept :], apart[start : start + ACROSS]
+        square_distances(source[: kept * ACROSS], scales[own:], far)
     first = means[leader]
+    for k in range(means.size):
+        reach[k] = 0.0
     for block in range(0, edges.size, 4):
         a, b = ROUNDING * edges[block], ROUNDING * edges[block + 1]
         c, e = ROUNDING * edges[block + 2], ROUNDING * edges[block + 3]
-        for k in range(across):
+        for k in range(means.size):
             behind, far = (first - means[k]) * (first - means[k]), apart[k]
             near = (1.0 if behind < a * far else 0.0) + (1.0 if behind < b * far else 0.0)
             near += (1.0 if behind < c * far else 0.0) + (1.0 if behind < e * far else 0.0)
             reach[k] += near
+
+
+@inline
+def square_distances(source: Vector, leader: Vector, out: Vector) -> None:
+    """Write how far a group of actions lies from the leader, squared."""
+    n = out.size if out.size < ACROSS else ACROSS
+    a, b, c = leader[0], leader[ACROSS], leader[2 * ACROSS]
+    e, f = leader[3 * ACROSS], leader[4 * ACROSS]
+    for k in range(n):
+        v, w, x = source[k] - a, source[ACROSS + k] - b, source[2 * ACROSS + k] - c
+        y, z = source[3 * ACROSS + k] - e, source[4 * ACROSS + k] - f
+        out[k] = (((v * v + w * w) + x * x) + y * y) + z * z
+    for i in range(TOGETHER, source.size // ACROSS):
+        a, one = leader[i * ACROSS], source[i * ACROSS : (i + 1) * ACROSS]
+        for k in range(n):
+            out[k] += (one[k] - a) * (one[k] - a)
 
 
 @inline
@@ -238,49 +211,80 @@ def find_best(
     scales: Vector,
     reach: Vector,
     leader: int,
-    normals: Vector,
+    group: Vector,
+    start: int,
     work: Vector,
-    best: Vector,
 ) -> None:
-    """Write the best action of the longest draws, -1 where it is the leader."""
-    width, across = work.size // 3, lanes(means.size)
-    source = normals[: scales.size // across * width]
-    top = work[width : width + best.size]
-    combine(means[leader], scales[leader:], across, source, width, top)
-    for x in range(best.size):
-        best[x] = -1.0
+    """Write the best action of a group of draws, -1 where it is the leader, after its value."""
+    kept = group.size // GROUP
+    value_of(means[leader], scales[place_action(leader, kept) :], group, GROUP, work)
+    for x in range(GROUP):
+        work[GROUP + x] = -1.0
     for k in range(means.size):
-        if reach[k] > 0.0:
-            value = work[: int(reach[k]) * LANES]
-            combine(means[k], scales[k:], across, source, width, value)
-            action = float(k)
-            for x in range(value.size):
-                new, old, known = value[x], top[x], best[x]
-                ahead = action if new > old else -1.0
-                best[x] = ahead if ahead > known else known
-                top[x] = new if new > old else old
+        n = int(reach[k]) * LANES - start
+        n = n if n < GROUP else GROUP
+        if n > 0 and kept == TOGETHER:
+            compare_five(means[k], scales[place_action(k, kept) :], group, n, float(k), work)
+        elif n > 0:
+            values = work[2 * GROUP :]
+            value_of(means[k], scales[place_action(k, kept) :], group, n, values)
+            for x in range(n):
+                new, old, known = values[x], work[x], work[GROUP + x]
+                ahead = float(k) if new > old else -1.0
+                work[GROUP + x] = ahead if ahead > known else known
+                work[x] = new if new > old else old
 
 
 @inline
-def add_by_best(
-    best: Vector, normals: Vector, width: int, listed: Vector, wins: Vector, sums: Vector
+def value_of(mean: float, scales: Vector, group: Vector, n: int, out: Vector) -> None:
+    """Write the value of an action in each draw of a group."""
+    a, b, c = scales[0], scales[ACROSS], scales[2 * ACROSS]
+    e, f = scales[3 * ACROSS], scales[4 * ACROSS]
+    for x in range(n if n < GROUP else GROUP):
+        total = ((mean + a * group[x]) + b * group[GROUP + x]) + c * group[2 * GROUP + x]
+        out[x] = (total + e * group[3 * GROUP + x]) + f * group[4 * GROUP + x]
+    for i in range(TOGETHER, group.size // GROUP):
+        a, one = scales[i * ACROSS], group[i * GROUP : (i + 1) * GROUP]
+        for x in range(n):
+            out[x] += a * one[x]
+
+
+@inline
+def compare_five(
+    mean: float, scales: Vector, group: Vector, n: int, action: float, work: Vector
 ) -> None:
-    """Write of how many draws each action but the leader is the best, and the sums of these."""
+    """Keep the better of the best so far and another action, of five coordinates, in one pass."""
+    a, b, c = scales[0], scales[ACROSS], scales[2 * ACROSS]
+    e, f = scales[3 * ACROSS], scales[4 * ACROSS]
+    for x in range(n if n < GROUP else GROUP):
+        total = ((mean + a * group[x]) + b * group[GROUP + x]) + c * group[2 * GROUP + x]
+        new = (total + e * group[3 * GROUP + x]) + f * group[4 * GROUP + x]
+        old, known = work[x], work[GROUP + x]
+        ahead = action if new > old else -1.0
+        work[GROUP + x] = ahead if ahead > known else known
+        work[x] = new if new > old else old
+
+
+@inline
+def add_by_best(left: int, group: Vector, work: Vector, wins: Vector, sums: Vector) -> None:
+    """Add how many draws each action but the leader is the best of, and the sums of these."""
     kept = sums.size // wins.size
-    for k in range(wins.size):
-        wins[k] = 0.0
-    for x in range(sums.size):
-        sums[x] = 0.0
     found = 0
-    for x in range(best.size):  # without a branch, which would be guessed wrong
-        listed[found] = x
-        found += 1 if best[x] >= 0.0 else 0
+    for x in range(left if left < GROUP else GROUP):  # a branch would be guessed wrong
+        work[2 * GROUP + found] = x
+        found += 1 if work[GROUP + x] >= 0.0 else 0
     for place in range(found):
-        x = int(listed[place])
-        b = int(best[x])
+        x = int(work[2 * GROUP + place])
+        b = int(work[GROUP + x])
         wins[b] += 1.0
-        for i in range(kept):
-            sums[b * kept + i] += normals[i * width + x]
+        own, point = sums[b * kept : (b + 1) * kept], group[x:]
+        own[0] += point[0]
+        own[1] += point[GROUP]
+        own[2] += point[2 * GROUP]
+        own[3] += point[3 * GROUP]
+        own[4] += point[4 * GROUP]
+        for i in range(TOGETHER, kept):
+            own[i] += point[i * GROUP]
 
 
 @inline
@@ -289,16 +293,19 @@ def weigh(
     scales: Vector,
     leader: int,
     draws: int,
-    normals: Vector,
+    average: Vector,
     wins: Vector,
     sums: Vector,
-    out: tuple[Vector, Vector],
+    out: tuple[Vector, Vector, Vector],
 ) -> None:
-    """Write the expected gaps and the variances explained from the sums by best action."""
-    gaps, spreads = out
+    """Write the expected gaps and the variances explained from the sums by best action.
+
+    The third vector of `out` is scratch, as long as a group of actions.
+    """
+    gaps, spreads, along = out
     across, share = means.size, 1.0 / draws
-    kept, end = scales.size // across, normals.size - blocks(draws)
-    average, rest = normals[end - kept : end], sums[leader * kept : (leader + 1) * kept]
+    kept = scales.size // across
+    rest = sums[leader * kept : (leader + 1) * kept]
     wins[leader] = draws
     for i in range(kept):
         rest[i] = average[i] * draws
@@ -307,42 +314,42 @@ def weigh(
             wins[leader] -= wins[b]
             for i in range(kept):
                 rest[i] -= sums[b * kept + i]
-    combine(0.0, average, 1, scales, across, gaps)
+    for start in range(0, across, ACROSS):
+        source = scales[start * kept : (start + ACROSS) * kept]
+        combine(average, source, gaps[start : start + ACROSS])
     for k in range(across):
         spreads[k] = 0.0
     top = 0.0
     for b in range(across):
         if wins[b] > 0.0:
             own, per_win = sums[b * kept : (b + 1) * kept], 1.0 / wins[b]
+            spot = place_action(b, kept)
             top += wins[b] * means[b]
             for i in range(kept):
-                top += scales[i * across + b] * own[i]
+                top += scales[spot + i * ACROSS] * own[i]
                 own[i] = own[i] * per_win - average[i]
-            add_squares(wins[b] * share, own, scales, spreads)
+            for start in range(0, across, ACROSS):
+                source = scales[start * kept : (start + ACROSS) * kept]
+                places = spreads[start : start + ACROSS]
+                add_squares(wins[b] * share, own, source, places, along)
     for k in range(across):
         gap = top * share - (gaps[k] + means[k])
         gaps[k] = gap if gap > 0.0 else 0.0
 
 
 @inline
-def add_squares(share: float, apart: Vector, scales: Vector, spreads: Vector) -> None:
-    """Add a share of the square of every action's product with a vector."""
-    across, kept = spreads.size, apart.size
-    if kept == TOGETHER:
-        a, b, c, e, f = apart[0], apart[1], apart[2], apart[3], apart[4]
-        one, two, three, four, five = (
-            scales[:across],
-            scales[across : 2 * across],
-            scales[2 * across : 3 * across],
-            scales[3 * across : 4 * across],
-            scales[4 * across : 5 * across],
-        )
-        for k in range(across):
-            along = (a * one[k] + b * two[k]) + (c * three[k] + e * four[k]) + f * five[k]
-            spreads[k] += share * (along * along)
+def add_squares(
+    share: float, apart: Vector, source: Vector, spreads: Vector, along: Vector
+) -> None:
+    """Add a share of the square of the product of a group of actions with a vector."""
+    n = spreads.size if spreads.size < ACROSS else ACROSS
+    a, b, c, e, f = apart[0], apart[1], apart[2], apart[3], apart[4]
+    if apart.size == TOGETHER:
+        for k in range(n):
+            first, second = a * source[k] + b * source[ACROSS + k], c * source[2 * ACROSS + k]
+            total = (first + (second + e * source[3 * ACROSS + k])) + f * source[4 * ACROSS + k]
+            spreads[k] += share * (total * total)
     else:
-        for k in range(across):
-            along = 0.0
-            for i in range(kept):
-                along += scales[i * across + k] * apart[i]
-            spreads[k] += share * (along * along)
+        combine(apart, source, along)
+        for k in range(n):
+            spreads[k] += share * (along[k] * along[k])

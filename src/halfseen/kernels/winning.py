@@ -66,6 +66,8 @@ def winning_arm(
         if kept[a, UPPER] != kept[a, UPPER]:
             kept[a, UPPER] = upper_limit(observed[a], totals[a], kept[a, MIXTURE], rule, scales[a])
         highest = max(highest, kept[a, UPPER])
+    if highest == -math.inf:  # a single arm has nothing to be compared with
+        return NONE
     if pairwise:
         return leader
     if top > highest:

@@ -225,7 +225,7 @@ def test_a_family_that_does_not_fit_the_rewards_is_refused_when_the_study_is_mad
     outside = ArmedBandit([2.0, 1.0])
     with pytest.raises(InvalidInput, match=r"family.*gaussian rewards.*bernoulli"):
         Study(outside, Uniform(0.5), kind("bernoulli"), horizon=100)
-    with pytest.raises(InvalidInput, match="family"):
+    with pytest.raises(InvalidInput, match="family` must be 'gaussian' or left out for gaussian"):
         Agent(kind("bernoulli"), arms=2)
     with pytest.raises(InvalidInput, match="family` must be 'poisson', 'gaussian' or left out for"):
         Agent(kind("exponential"), arms=2, reward="poisson")

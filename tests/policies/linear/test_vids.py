@@ -22,6 +22,7 @@ from halfseen import (
 )
 from halfseen.draws import normal, normal_from, words
 from halfseen.engine.cells.linear import LinearCell
+from halfseen.kernels.draw_order import action_places
 from halfseen.policies.linear.base import LinearKnowledge, LinearSetting
 from halfseen.policies.linear.vids import HEAD
 from halfseen.problems.action_sets import SECOND
@@ -55,18 +56,30 @@ def probes(policies, horizon, replications, observe=RARE):
     return Study(problem, PerAction(observe), policies, baseline=False, **options)
 
 
-@pytest.mark.parametrize(("d", "spread"), [(2, 4.0), (3, 1.0), (5, 1.5), (7, 1.0), (20, 0.4)])
-def test_gaps_and_gains_are_those_of_the_drawn_thetas(d, spread):
-    """With few and many coordinates, and where some actions are the best of no draw."""
-    sigma, draws = 0.5, 30
+@pytest.mark.parametrize(
+    ("d", "spread", "draws", "count"),
+    [
+        (2, 4.0, 30, 10),
+        (3, 1.0, 30, 10),
+        (5, 1.5, 30, 10),
+        (7, 1.0, 30, 10),
+        (20, 0.4, 30, 10),
+        (5, 1.5, 64, 16),
+        (4, 1.5, 150, 37),
+        (6, 0.5, 129, 17),
+    ],
+)
+def test_gaps_and_gains_are_those_of_the_drawn_thetas(d, spread, draws, count):
+    """With few and many coordinates, draws and actions, some of them the best of no draw."""
+    sigma, across = 0.5, action_places(count)
     generator = np.random.default_rng(4)
-    rows = PROBES / LENGTH if d == 3 else generator.uniform(-0.3, 0.3, size=(10, d))
+    rows = PROBES / LENGTH if d == 3 else generator.uniform(-0.3, 0.3, size=(count, d))
     factor = spread * np.tril(generator.normal(size=(d, d)))
     estimate = generator.normal(size=d)
     policy = VIDS(draws=draws, observe="known")
-    memory = np.zeros(policy.memory(10, d))
-    p = np.array(RARE)
-    known = LinearKnowledge(estimate, factor, 0.0, np.zeros(10), np.zeros(10), p, 1)
+    memory = np.zeros(policy.memory(count, d))
+    p = np.resize(RARE, count)
+    known = LinearKnowledge(estimate, factor, 0.0, np.zeros(count), np.zeros(count), p, 1)
     table = policy.table(LinearSetting(d, sigma, 1.0, 100))
     policy.choose(rows, known, memory, 7, STREAM, table)
 
@@ -79,13 +92,13 @@ def test_gaps_and_gains_are_those_of_the_drawn_thetas(d, spread):
     values = thetas @ rows.T
     best = values.argmax(axis=1)
     gaps = values.max(axis=1).mean() - values.mean(axis=0)
-    gains = np.zeros(10)
+    gains = np.zeros(count)
     for b in set(best):
         apart = values[best == b].mean(axis=0) - values.mean(axis=0)
         gains += np.mean(best == b) * apart**2
     assert len(set(best)) > 1
-    assert memory[HEAD : HEAD + 10] == pytest.approx(gaps, rel=1e-9)
-    assert memory[HEAD + 16 : HEAD + 26] == pytest.approx(p * gains, rel=1e-9)
+    assert memory[HEAD : HEAD + count] == pytest.approx(gaps, rel=1e-9)
+    assert memory[HEAD + across :][:count] == pytest.approx(p * gains, rel=1e-9)
 
 
 def _normals(places):

@@ -109,3 +109,8 @@ def test_a_design_without_its_ridge_or_asymmetric_is_refused(design):
 def test_a_design_of_many_observations_of_one_action_is_taken():
     design = np.eye(2) + 1e14 * np.outer(ROWS[1], ROWS[1])
     assert winning_action(ROWS, [0.6, 0.8], design).leader == 1
+
+
+@pytest.mark.parametrize("actions", [[[1.0, 0.0]], [[1.0, 0.0], [1.0, 0.0]]])
+def test_an_action_without_a_rival_is_not_declared_the_best(actions):
+    assert winning_action(actions, [0.5, 0.1], 1e6 * np.eye(2)).action is None

@@ -52,7 +52,8 @@ class FamilyPolicy(Policy):
                 "Use RobustUCB, or family='gaussian' to take them for normal rewards.",
             )
         if self.family not in (None, "gaussian", setting.reward):
-            own = f"{setting.reward!r}, " if setting.reward in FAMILIES else ""
+            known = setting.reward in FAMILIES and setting.reward != "gaussian"
+            own = f"{setting.reward!r}, " if known else ""
             raise InvalidInput(
                 f"{name}.family",
                 f"must be {own}'gaussian' or left out for {setting.reward} rewards",

@@ -12,15 +12,17 @@ from halfseen.checks import Vector
 from halfseen.draws import BOX_END, BOX_STEP, BOXES, Stream, mantissa, normal_from, uniform, words
 from halfseen.errors import InvalidInput
 from halfseen.kernels.compile_hints import inline, shared
-from halfseen.kernels.information_ratio import CHANCE, FIRST, SECOND, least_ratio
-from halfseen.kernels.posterior_gains import (
+from halfseen.kernels.draw_order import (
+    ACROSS,
+    action_places,
     coordinates,
-    estimate_gains,
-    gains_workspace,
     lanes,
     normals_size,
     order_draws,
+    place_action,
 )
+from halfseen.kernels.information_ratio import CHANCE, FIRST, SECOND, least_ratio
+from halfseen.kernels.posterior_gains import estimate_gains, gains_workspace
 from halfseen.policies.linear.base import LinearKnowledge, LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import SECOND as SECOND_OF_PAIR
 
@@ -42,7 +44,7 @@ def choose(
 ) -> int:
     """Return one of the two actions that together have the least information ratio."""
     count, d = rows.shape
-    across, draws = lanes(count), int(table[DRAWS])
+    across, draws = action_places(count), int(table[DRAWS])
     gaps, gains = memory[HEAD : HEAD + across], memory[HEAD + across : HEAD + 2 * across]
     spreads = memory[HEAD + 2 * across : HEAD + 3 * across]
     edge = HEAD + (3 + coordinates(d)) * across
@@ -53,9 +55,10 @@ def choose(
     if late:
         draw_normals(stream, clock, d, draws, normals, work)
         memory[DUE] = clock + table[REFRESH]
-        for i in range(d):
-            for k in range(count):
-                columns[i * across + k] = rows[k, i]
+        for k in range(count):
+            place = place_action(k, coordinates(d))
+            for i in range(d):
+                columns[place + i * ACROSS] = rows[k, i]
     if fresh:
         posterior, out = (known.estimate, known.factor), (gaps, spreads)
         estimate_gains(columns, count, posterior, table[NOISE], draws, normals, out, work)
@@ -173,7 +176,7 @@ class VIDS(LinearPolicy):
     def memory(self, actions: int, dimension: int) -> int:
         """Return how many numbers are kept for so many actions."""
         work = gains_workspace(actions, dimension, self.draws)
-        kept = (3 + coordinates(dimension)) * lanes(actions)
+        kept = (3 + coordinates(dimension)) * action_places(actions)
         return HEAD + kept + normals_size(dimension, self.draws) + work
 
     def check_live(self) -> None:

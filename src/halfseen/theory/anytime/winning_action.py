@@ -23,7 +23,8 @@ class WinningAction(Shown, ByValue):
     Attributes
     ----------
     action
-        Row of the action shown to be the best; None as long as none is.
+        Row of the action shown to be the best; None as long as none is, and where there is nothing
+        to compare it with.
     leader
         Row of the action with the largest estimated mean.
     level
@@ -128,7 +129,7 @@ def winning_action(
     widths = np.sqrt(np.maximum(np.sum(apart * np.linalg.solve(ridge, apart.T).T, axis=1), 0.0))
     margins = means[leader] - means - radius * widths
     margins[~apart.any(axis=1)] = math.inf
-    won = bool(np.all(margins > 0.0))
+    won = bool(np.all(margins > 0.0) and apart.any())
     return WinningAction(leader if won else None, leader, 1.0 - alpha, margins, radius)
 
 

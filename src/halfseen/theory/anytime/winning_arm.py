@@ -63,6 +63,8 @@ class Winner(Shown, ByValue):
         if self.leader is None:
             return "nothing was observed"
         leader = f"arm {self.leader}" if self.names is None else self.names[self.leader]
+        if len(self.evidence) == 1:
+            return "a single arm has nothing to be compared with"
         if self.arm is None:
             return f"no arm is shown to be the best at {self.level:.4g}; {leader} leads"
         return f"{leader} is shown to be the best at {self.level:.4g}"
@@ -131,7 +133,7 @@ def winner(
     An arm that is not the best can only be declared if its evidence against the best one reaches
     its threshold, which happens with probability at most :math:`\alpha/(K-1)` for each of the K - 1
     others, or if one of K one-sided limits is wrong. Arms that were never observed leave the
-    question open.
+    question open, and a single arm is never declared.
 
     References
     ----------
@@ -160,7 +162,7 @@ def declared(seen: Samples, alpha: float, rule: str) -> Winner:
     low = -math.inf
     leader = int(np.nanargmax(seen.means)) if np.any(seen.observed > 0.0) else None
     shown: tuple[str, ...] = ()
-    if leader is not None:
+    if leader is not None and arms > 1:
         rivals = np.delete(np.arange(arms), leader)
         against[rivals] = evidence_against(seen, leader, rivals)
         low = float(limits(seen.of([leader]), part / arms, "low").low[0])
