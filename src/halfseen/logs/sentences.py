@@ -164,6 +164,11 @@ def best_in_words(found: Audit) -> list[str]:
         for name in found.best.leaders
         if any(name in arms for arms in asked)
     ]
+    if any(warning.kind == "late-differ" for warning in found.warnings):
+        doubts.append(
+            "Late rewards differ from early ones, so another arm may be best once all have come;"
+            " here a reward that is still on its way counts as missing."
+        )
     return [str(found.best), *doubts, *missing_in_words(found)]
 
 
