@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 FOLLOWED = 12  # arms that are tested individually, the largest ones
+TOGETHER = 0.8  # part of the level that goes to the test of all arms together
+DETECTABLE = 3.35  # standard errors at which that test finds something, at level 0.001
 
 
 def two_sided(z: float) -> float:
@@ -31,19 +33,18 @@ def smallest(together: float, alone: Sequence[float]) -> tuple[float, int | None
     Returns
     -------
     p, arm
-        Bonferroni's p-value, half of the level for each kind; the arm's position in `alone`, or
-        None if it is that of all arms together.
+        Bonferroni's p-value, 4/5 of the level for all arms together; the arm's position in
+        `alone`, or None if it is that of all arms together.
 
     Examples
     --------
-    >>> smallest(0.01, [0.5, 0.001, 0.2])
-    (0.006, 1)
-    >>> smallest(0.002, [0.5, 0.001, 0.2])
-    (0.004, None)
+    >>> smallest(0.08, [0.5, 0.0, 0.2])
+    (0.0, 1)
+    >>> smallest(0.004, [0.5, 0.001, 0.2])
+    (0.005, None)
     """
     if len(alone) < 2:
         return together, None
     each, arm = min((p, i) for i, p in enumerate(alone))
-    if len(alone) * each < together:
-        return min(1.0, 2.0 * len(alone) * each), arm
-    return min(1.0, 2.0 * together), None
+    alone_p, together_p = len(alone) * each / (1.0 - TOGETHER), together / TOGETHER
+    return (min(1.0, alone_p), arm) if alone_p < together_p else (min(1.0, together_p), None)

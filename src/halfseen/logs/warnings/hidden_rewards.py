@@ -9,7 +9,7 @@ import numpy as np
 from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.mature_rows import cut_sql
-from halfseen.logs.warnings.arm_by_arm import FOLLOWED, smallest, two_sided
+from halfseen.logs.warnings.arm_by_arm import DETECTABLE, FOLLOWED, smallest, two_sided
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.tables import Z95, brief
 
@@ -68,7 +68,7 @@ def look_at_hidden(
         "Use the hidden rewards too, or collect a random sample of the missing ones.",
         {"difference": difference, "standard_error": error, "p": p},
     )
-    far = (3.29 if len(followed) < 2 else 3.48) * math.sqrt(whole[1]) / whole[2]
+    far = DETECTABLE * math.sqrt(whole[1]) / whole[2]
     same = ", the same in all arms," if len(counts) > 1 else ""
     said = f"a difference of {far:.2g}{same} would have been found"
     matters = abs(difference) >= MATTERS * spread

@@ -14,7 +14,7 @@ from halfseen.logs.maturity import Maturity
 from halfseen.logs.option_names import option
 from halfseen.logs.source import filled, text
 from halfseen.logs.time_bins import BINS, DAY, moment_in_words
-from halfseen.logs.warnings.arm_by_arm import FOLLOWED, smallest, two_sided
+from halfseen.logs.warnings.arm_by_arm import DETECTABLE, FOLLOWED, smallest, two_sided
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown
 from halfseen.tables import brief, listed, show
 
@@ -89,16 +89,15 @@ def look_at_delays(
         str(each.arm)
         for each in arms
         if each.sxy * told.sxy < 0.0
-        and 2.0 * len(arms) * two_sided(each.z(inflation)) < SURE
+        and len(arms) * two_sided(each.z(inflation)) < SURE
         and abs(each.correlation) >= MATTERS
     ]
     z = told.z(inflation)
     facts = {"z": z, "p": p, "rewards": int(told.rewards), "arm": told.arm, "opposite": opposite}
     by_day = maturity.dated and columns.context is None
     warning = _warning(maturity, told.correlation, (slow, fast), facts, by_day)
-    far = 3.29 if len(arms) < 2 else 3.48
     said = (
-        f"a correlation of {far / math.sqrt(whole.rewards):.2g} between reward and delay"
+        f"a correlation of {DETECTABLE / math.sqrt(whole.rewards):.2g} between reward and delay"
         f"{', the same in all arms,' if len(decisions.counts) > 1 else ''} would have been found"
     )
     matters = abs(told.correlation) >= MATTERS
