@@ -63,6 +63,11 @@ def test_flags_of_every_kind(flags):
     ("rows", "columns", "message"),
     [
         ({"a": [1], "r": ["abc"]}, {"reward": "r"}, "`reward` must hold numbers.*1 other cells"),
+        (
+            {"a": [1, 2], "r": [1, 1], "t": ["", "31.01.2026 13:00"]},
+            {"reward": "r", "time": "t"},
+            "Write times as 2026-01-31 13:00:00 instead of '31.01.2026 13:00'",
+        ),
         ({"a": [1, 1], "r": [math.inf, 0]}, {"reward": "r"}, "squared and added up"),
         ({"a": [1], "r": [math.inf]}, {"reward": "r"}, "squared and added up"),
         ({"a": [1, 1], "r": [-1e200, 0]}, {"reward": "r"}, "squared and added up"),

@@ -295,3 +295,11 @@ def test_no_arm_is_called_safest_by_luck(sizes, mean, rows):
         arms = [np.where(rng.random(len(r)) < 0.4, np.nan, r) for r in paid]
         wrong += mean_bounds(cells_of(arms), 2.0).safe_shown()
     assert wrong <= 500 * 0.05 + 3 * math.sqrt(500 * 0.05 * 0.95)
+
+
+def test_of_very_many_arms_of_0_and_1_those_seen_most_are_bounded(monkeypatch):
+    monkeypatch.setattr("halfseen.logs.reward_cells.ARMS", 3)
+    names = [name for name, rows in zip("abcde", (9, 4, 8, 3, 7), strict=True) for _ in range(rows)]
+    found = audit({"arm": names, "r": [1.0, 0.0, None] * 10 + [1.0]}, action="arm", reward="r")
+    assert (found.rewards.names, found.rewards.left_out) == (("a", "c", "e"), 2)
+    assert found.to_dict()["missing_differ"]["arms_left_out"] == 2

@@ -98,7 +98,8 @@ def test_a_condition_cannot_swallow_what_follows_it():
     [
         ({"since": "tomorrow"}, r"`since` must be a date such as 2026-03-31"),
         ({"since": "2024-03-05", "until": "2024-03-05"}, "`until` must be after since"),
-        ({"until": "2020-01-01"}, "must leave at least one row"),
+        ({"until": "2020-01-01"}, "`until` must leave at least one row"),
+        ({"where": "1 = 0", "until": "2020-01-01"}, "`where` together with until= must leave"),
         ({"drop_arms": ["A1"]}, r"`drop_arms` must be arms of the log \(a, b, c\)"),
         ({"drop_arms": ["offer a"]}, "`drop_arms` must be arms"),
         ({"time": None, "since": "2024-03-05"}, "need the column of times"),

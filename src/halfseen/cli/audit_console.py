@@ -21,6 +21,7 @@ def print_segments(
     folder: Path | None,
     as_json: bool,
     changes: SegmentComparison | None = None,
+    options: dict[str, Any] | None = None,
 ) -> None:
     """Print an audit by segments, and write its report if a folder is given."""
     from halfseen.logs.audit_export import MOST_ARMS
@@ -32,7 +33,7 @@ def print_segments(
             found.to_dict(MOST_ARMS) | more | {"report": None if page is None else str(page)}
         ),
         as_json,
-        lambda: None if folder is None else found.report(folder, changes),
+        lambda: None if folder is None else found.report(folder, changes, options),
     )
     if page is not None and not as_json:
         print(f"Report: {page}")

@@ -163,7 +163,7 @@ def audit(
         alone("by", traffic=traffic, imputations=imputations, study=study)
         segmented = audit_by(log, by, **options)
         changed = None if before is None else compare_segments(segmented, before)
-        print_segments(segmented, out, as_json, changed)
+        print_segments(segmented, out, as_json, changed, more)
         every = unused("all rows", segmented.segments)
         parts = None if changed is None else {every: changed.whole, **changed.parts}
         _fail(*crossed_by(limits, {every: segmented.whole, **segmented.segments}, parts))

@@ -20,6 +20,7 @@ from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, filter_rows
 from halfseen.logs.seen_moments import seen_moments
 from halfseen.logs.source import Log, filled, identifier, too_large
 from halfseen.logs.time_bins import Bins, find_bins
+from halfseen.tables import brief
 
 Whole = NDArray[np.int64]
 PEEK, ARMS = 100_000, 1000  # rows looked at, and arms among them, to count by time as well
@@ -229,7 +230,7 @@ def _counted(log: Log, columns: Columns) -> Decisions:
                 field,
                 f"must hold {wanted} or nothing",
                 f"{int(found[f'bad_{i}'].sum()):,} other cells in column {column}",
-                _hint(log, column),
+                _hint(log, column, times=wanted == "times"),
             )
     counts = _counts(log.name, _merged(found))
     if ends is not None:
@@ -274,9 +275,14 @@ def _zeros_matter(bins: Bins, ends: tuple[float, float] | None) -> bool:
     return enough and (ends is None or ends[0] <= 0.0 <= ends[1])
 
 
-def _hint(log: Log, column: str) -> str:
+def _hint(log: Log, column: str, *, times: bool) -> str:
     """Return what to do about cells that cannot be read."""
     cell = f"trim(CAST({identifier(column)} AS VARCHAR))"
+    if times:
+        unread = f"{cell} <> '' AND TRY_CAST({cell} AS TIMESTAMP) IS NULL"
+        head = log.query(f"SELECT {cell} AS cell FROM {log.relation} WHERE {unread} LIMIT 1")
+        first = f" instead of {brief(str(head['cell'][0]), 40)!r}" if len(head["cell"]) else ""
+        return f"Write times as 2026-01-31 13:00:00{first}, and leave unknown ones empty."
     comma = f"regexp_full_match({cell}, '[+-]?[0-9.]*,[0-9]+')"
     found = log.query(f"SELECT count(*) AS n FROM {log.relation} WHERE {comma}")["n"][0]
     if found and log.decimal == ".":

@@ -67,7 +67,8 @@ def examine(
     seen, rows = (counts.seen, counts.rows) if maturity is None else (maturity.seen, maturity.rows)
     findings = look(decisions, maturity, dated)
     rewards = read_rewards(decisions)
-    if rewards is not None and maturity is not None:
+    late = any(warning.kind == "late-differ" for warning in findings.warnings)
+    if rewards is not None and maturity is not None and not late:
         rewards = rewards.at_rates(counts.names, maturity.seen / maturity.rows)
     untimed = () if maturity is None else maturity.warnings
     warnings = sorted((*findings.warnings, *untimed), key=lambda warning: not warning.voids)

@@ -12,7 +12,7 @@ from halfseen.equality import ByValue
 from halfseen.logs.source import Log, filled
 
 EXACT = 1_000_000  # rewards up to which every distinct value is a cell of its own
-ARMS = 2000  # arms at most, those seen most, unless rewards are 0 or 1
+ARMS = 2000  # arms at most, those seen most
 LARGEST = 1e150  # its square is still a number
 BINS = 1000  # cells of each arm of a long log
 HEAD = 100_000  # rewards that decide where bins lie

@@ -12,6 +12,7 @@ from halfseen.display import Shown
 from halfseen.errors import InvalidInput, did_you_mean, one_line
 from halfseen.logs.columns import Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.log_options import moment
+from halfseen.logs.option_names import option
 from halfseen.logs.source import Log, identifier, text
 from halfseen.tables import brief, listed
 
@@ -103,11 +104,14 @@ def filter_rows(log: Log, columns: Columns, rows: RowFilter) -> tuple[Log, LeftO
     if rows.drop_arms:
         _check_arms(log, columns, rows.drop_arms)
     if total and sum(counts) == total:
+        given = [n for n in ("where", "since", "until", "drop_arms") if getattr(rows, n)]
+        others = ", ".join(map(option, given[1:]))
+        together = f"together with {others} " if others else ""
         raise InvalidInput(
-            "where, since, until and drop_arms",
-            "must leave at least one row",
+            given[0],
+            f"{together}must leave at least one row",
             f"none of {total:,}",
-            "Widen them.",
+            "Leave out fewer.",
         )
     reasons = tuple((why, n) for (_, why), n in zip(conditions, counts, strict=True) if n)
     return log.narrowed(kept), LeftOut(sum(counts), total, reasons)

@@ -114,12 +114,13 @@ def read_rewards(decisions: Decisions) -> SeenRewards | None:
     arms = counts.part(known)
     if max(-counts.least, counts.most) > reward_cells.LARGEST:
         raise too_large(decisions.log.name)
-    if counts.binary:
-        return _binary(arms, never)
     left_out = max(len(arms) - reward_cells.ARMS, 0)
-    only = ""
     if left_out:
         arms = arms.part(np.sort(np.argsort(-arms.seen, kind="stable")[: reward_cells.ARMS]))
+    if counts.binary:
+        return _binary(arms, never, left_out)
+    only = ""
+    if left_out:
         names = ", ".join(map(text, arms.names))
         only = f" AND CAST(action AS VARCHAR) IN (SELECT unnest([{names}]))"
     exact = bool(arms.seen.sum() <= reward_cells.EXACT)
@@ -142,13 +143,13 @@ def read_rewards(decisions: Decisions) -> SeenRewards | None:
     )
 
 
-def _binary(arms: Counts, never: tuple[str, ...]) -> SeenRewards:
+def _binary(arms: Counts, never: tuple[str, ...], left_out: int) -> SeenRewards:
     ones = np.rint(arms.mean * arms.seen)
     counts = np.stack([arms.seen - ones, ones], axis=1).ravel()
     return SeenRewards(
         names=arms.names,
         never_seen=never,
-        left_out=0,
+        left_out=left_out,
         rows=arms.rows.astype(float),
         seen=arms.seen,
         starts=2 * np.arange(len(arms)),

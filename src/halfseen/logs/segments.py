@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -110,7 +110,12 @@ class SegmentedAudit(Tabular):
 
         return chart_of(segments_chart(self))
 
-    def report(self, folder: Path | str, changes: SegmentComparison | None = None) -> Path:
+    def report(
+        self,
+        folder: Path | str,
+        changes: SegmentComparison | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Path:
         """Write a page with every segment, and the numbers as CSV and JSON.
 
         Parameters
@@ -120,10 +125,12 @@ class SegmentedAudit(Tabular):
             another audit's, which is replaced.
         changes
             What `halfseen.logs.segment_comparison.compare_segments` returned, to show it too.
+        options
+            Further options of the command, for the one that the page shows.
         """
         from halfseen.report.audit.segment_page import write_segments
 
-        return write_segments(self, Path(folder), changes)
+        return write_segments(self, Path(folder), changes, options)
 
 
 def audit_by(

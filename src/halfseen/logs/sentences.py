@@ -67,7 +67,8 @@ def _cost(found: Audit) -> list[str]:
         return [f"{_nothing_within(found)} Choose a longer window."]
     low, high = whole.factor_interval
     top = f"to {high:.3g}" if math.isfinite(high) else "and no upper end"
-    late = tuple(name for name in found.without_rate if name not in set(found.never_seen))
+    unseen = set(found.never_seen)
+    late = tuple(name for name in found.without_rate if name not in unseen)
     never = " ".join(
         ([f"Nothing was ever seen of {_few(found.never_seen)}."] if found.never_seen else [])
         + ([_nothing_within(found, f" of {_few(late)}")] if late else [])
@@ -164,6 +165,11 @@ def best_in_words(found: Audit) -> list[str]:
         for name in found.best.leaders
         if any(name in arms for arms in asked)
     ]
+    if any(warning.kind == "late-differ" for warning in found.warnings):
+        doubts.append(
+            "Late rewards differ from early ones, so another arm may be best once all have come;"
+            " here a reward that is still on its way counts as missing."
+        )
     return [str(found.best), *doubts, *missing_in_words(found)]
 
 

@@ -223,17 +223,19 @@ def user_tied(parts):
     parts.chance = 1 / (1 + np.exp(-odds))
 
 
-def reward_decides(parts, alike=1 / 3):
+def reward_decides(parts, alike=1 / 3, reversed_in=()):
     own = parts.rng.normal(size=USERS)[parts.user]
     parts.noise = np.sqrt(alike) * own + np.sqrt(1 - alike) * parts.noise
-    odds = np.log(RATES / (1 - RATES))[parts.arm] + 0.7 * parts.noise
+    sign = np.where(np.isin(parts.arm, reversed_in), -1.0, 1.0)
+    odds = np.log(RATES / (1 - RATES))[parts.arm] + 0.7 * sign * parts.noise
     parts.chance = 1 / (1 + np.exp(-odds))
 
 
-def slower_ones(times, now=False):
+def slower_ones(times, now=False, faster_in=()):
     def change(parts):
         parts.reward = (parts.rng.random(parts.rows) < 0.5) * 1.0
-        parts.delay = parts.delay * np.where(parts.reward == 1.0, times, 1.0)
+        slower = np.where(np.isin(parts.arm, faster_in), 1.0 / times, times)
+        parts.delay = parts.delay * np.where(parts.reward == 1.0, slower, 1.0)
         parts.ends_now = now
 
     return change
@@ -273,6 +275,16 @@ DEFECTS = {  # what makes it, the warning it must raise, and in how many of 100 
     "ones 1.5 times slower, ends now, 1,500 rows": (
         slower_ones(1.5, now=True),
         "late-differ",
+        60,
+    ),
+    "ones 1.5 times slower in one arm, faster in two": (
+        slower_ones(1.5, faster_in=[0, 1]),
+        "late-differ",
+        100,
+    ),
+    "reward decides, the other way round in one arm": (
+        lambda parts: reward_decides(parts, reversed_in=[1]),
+        "units-tied",
         60,
     ),
     "half of the contexts x 0.6": (contexts_differ, "depends-on-context", 100),

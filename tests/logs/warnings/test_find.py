@@ -110,6 +110,15 @@ def test_hidden_rewards_that_differ(clean):
     assert kinds(clean, reward="full", observed="picky", time="t") == ["hidden-differ"]
 
 
+def test_hidden_rewards_that_are_higher_in_one_arm_and_lower_in_another(clean):
+    rng = np.random.default_rng(1)
+    sign = np.array([1.0, -1.0, 0.0])[clean.a]
+    clean["picky"] = rng.random(N) < 1 / (1 + np.exp(-sign * clean.full))
+    found = audit(clean, action="a", reward="full", observed="picky", time="t")
+    assert [w.kind for w in found.warnings] == ["hidden-differ"]
+    assert "observed ones of arm “" in found.warnings[0].finding
+
+
 def test_a_trend_in_mean_and_rate_is_no_difference_of_hidden_rewards(clean):
     rng = np.random.default_rng(2)
     clean["full"] += 3 * clean.t / N

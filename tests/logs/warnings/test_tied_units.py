@@ -171,7 +171,7 @@ def test_a_row_is_judged_by_earlier_rows_of_its_unit_only(seed):
     pairs["centre"] = mean.loc[list(zip(pairs.cell, pairs.level, strict=True))].to_numpy()
     parts = (frame.seen.to_numpy() - rate)[pairs.i] * (pairs.reward - pairs.centre) / pairs.by
     q = parts.groupby(frame.unit.to_numpy()[pairs.i]).sum()
-    z, units = tie_to_earlier_rows(
+    [(z, units)] = tie_to_earlier_rows(
         frame.unit.to_numpy(), frame.time.to_numpy(), frame.cell.to_numpy(), reward
     )
     assert z == pytest.approx(q.sum() / np.sqrt((q**2).sum()), rel=1e-9)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli.test_cli_theory import run
 
-from halfseen import audit
+from halfseen import audit, audit_by
 from halfseen.logs.option_names import in_command, options_written
 from halfseen.report.audit.command_line import command_line
 
@@ -55,3 +55,11 @@ def test_the_command_of_a_log_from_standard_input_says_where_to_put_it(monkeypat
         *("--drop-arms", 'b,"x,y"', "--compare", "last.json"),
         *("--fail-if", "factor>2", "--fail-if", "seen<0.5", "--out", str(tmp_path), "<", "LOG"),
     ]
+
+
+def test_the_command_of_a_page_by_segments_names_the_comparison_and_the_limits(tmp_path):
+    log = {"offer": ["a", "b"] * 20, "sold": [1.0, None, 0.0, 1.0] * 10, "land": ["x", "y"] * 20}
+    found = audit_by(log, "land", action="offer", reward="sold")
+    more = {"compare": Path("last.json"), "fail_if": ["factor>2"], "study": None}
+    page = found.report(tmp_path / "out", options=more).read_text()
+    assert "--by land --compare last.json --fail-if &#x27;factor&gt;2&#x27; --out" in page

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,28 @@ from halfseen.logs.group_sums import sum_by
 PRIOR = 6.0  # rows added to those before, so that long histories do not decide alone
 
 
+class Tie(NamedTuple):
+    """The statistic, and the effective number of units behind it."""
+
+    z: float
+    units: float
+
+    @classmethod
+    def of(cls, parts: Vector) -> Tie:
+        """Return the sum of independent parts in standard errors."""
+        squares = float((parts**2).sum())
+        if not squares > 0.0:
+            return cls(0.0, 0.0)
+        return cls(float(parts.sum()) / math.sqrt(squares), squares**2 / float((parts**4).sum()))
+
+
 def tie_to_earlier_rows(
-    unit: NDArray[Any], time: Vector, cell: NDArray[Any], reward: Vector
-) -> tuple[float, float]:
+    unit: NDArray[Any],
+    time: Vector,
+    cell: NDArray[Any],
+    reward: Vector,
+    groups: Sequence[NDArray[np.bool_]] = (),
+) -> list[Tie]:
     r"""Test whether being seen goes with the rewards that a unit showed before.
 
     .. math:: q_u = \sum_{i \in u} \frac{k_i - p_{g_i}}{b_i + 6} \sum_{j \in u,\ t_j < t_i}
@@ -34,11 +54,13 @@ def tie_to_earlier_rows(
         Within which rates and rewards are compared, numbers from 0.
     reward
         NaN where it was not seen.
+    groups
+        Rows to judge apart, such as those of an arm, against all earlier rows of their units.
 
     Returns
     -------
-    z, units
-        The statistic, and how many units carry it.
+    list of Tie
+        The statistic of all rows, and how many units carry it; then those of each group.
 
     Notes
     -----
@@ -49,8 +71,9 @@ def tie_to_earlier_rows(
     Examples
     --------
     >>> reward = np.array([2.0, 1.0, 0.0, np.nan])
-    >>> z, _ = tie_to_earlier_rows(np.array([0, 0, 1, 1]), np.arange(4.0), np.zeros(4, int), reward)
-    >>> round(z, 4)  # (1/4)(2 - 1)/7 and (-3/4)(0 - 1)/7
+    >>> cell = np.zeros(4, int)
+    >>> [found] = tie_to_earlier_rows(np.array([0, 0, 1, 1]), np.arange(4.0), cell, reward)
+    >>> round(found.z, 4)  # (1/4)(2 - 1)/7 and (-3/4)(0 - 1)/7
     1.2649
     """
     rows = len(unit)
@@ -74,11 +97,9 @@ def tie_to_earlier_rows(
         mean = sum_by(cell, pairs * shown) / np.where(total > 0.0, total, 1.0)
         earlier = _running(seen * (shown - mean[cell]))
         history[now] = (earlier[here] - earlier[first])[now]
-    q = sum_by(number, (seen - rate[cell]) * weight * history)
-    squares = float((q**2).sum())
-    if not squares > 0.0:
-        return 0.0, 0.0
-    return float(q.sum()) / math.sqrt(squares), squares**2 / float((q**4).sum())
+    parts = (seen - rate[cell]) * weight * history
+    chosen = [parts, *(np.where(group, parts, 0.0) for group in groups)]
+    return [Tie.of(sum_by(number, each)) for each in chosen]
 
 
 def _ends(new: NDArray[Any], rows: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -15,12 +15,14 @@ from halfseen.logs.mature_rows import mature_sql
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.option_names import option
 from halfseen.logs.source import filled
-from halfseen.logs.warnings.earlier_rows import tie_to_earlier_rows
+from halfseen.logs.warnings.arm_by_arm import FOLLOWED, smallest, two_sided
+from halfseen.logs.warnings.earlier_rows import Tie, tie_to_earlier_rows
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown
 from halfseen.tables import brief, show
 
 ROWS = 2_000_000  # rows that enter the test at most; of each unit all or none
 LEAST_UNITS = 8.0  # effective number of units that the test needs
+LEAST_UNITS_OF_ARM = 30.0  # and that of one arm
 CELL, PERIODS = 50.0, 8  # rows that a cell of arm, context and period should have; periods at most
 ALIKE = 0.05  # with a smaller correlation, a unit's rewards say nothing of each other
 MATTERS = 0.02  # change of a mean, in standard deviations, from which it matters
@@ -44,13 +46,6 @@ class Entries(NamedTuple):
     rows: Vector
     seen: Vector
     total: Vector
-
-
-class Tie(NamedTuple):
-    """The statistic, and the effective number of units behind it."""
-
-    z: float
-    units: float
 
 
 def tie(entries: Entries, by_size: bool = True) -> Tie:
@@ -82,11 +77,7 @@ def tie(entries: Entries, by_size: bool = True) -> Tie:
     mean, key = centres(entries, by_size)
     excess = sum_by(unit, k - n * rate[cell])
     parts = (s - k * mean[key]) * (excess[unit] - 1.0 + rate[cell])
-    q = sum_by(unit, parts) / (size + PRIOR)
-    squares = float((q**2).sum())
-    if not squares > 0.0:
-        return Tie(0.0, 0.0)
-    return Tie(float(q.sum()) / math.sqrt(squares), squares**2 / float((q**4).sum()))
+    return Tie.of(sum_by(unit, parts) / (size + PRIOR))
 
 
 def centres(entries: Entries, by_size: bool) -> tuple[Vector, NDArray[Any]]:
@@ -116,26 +107,34 @@ def look_at_units(
     entries, arm, squares = found
     name = brief(columns.unit, 40)
     several = sum_by(entries.unit, entries.rows)[entries.unit] > 1.0
-    repeated = Entries(*(part[several] for part in entries))
-    repeated = repeated._replace(unit=np.unique(repeated.unit, return_inverse=True)[1])
+    repeated = _of_units(entries, several)
     timed = decisions.bins is not None and decisions.bins.last > decisions.bins.first
-    z, units = _tie_in_time(decisions, maturity, cut) if timed else tie(repeated)
+    followed = _largest(arm, entries.seen)
+    if timed:
+        ties = _tie_in_time(decisions, maturity, cut, followed)
+    else:
+        ties = [tie(repeated), *(_tie_in_arm(entries, arm == each) for each in followed)]
     alike = alikeness(repeated, squares[several])
-    if units < LEAST_UNITS:
+    if ties[0].units < LEAST_UNITS:
         return unknown("units-tied", LOOKED_FOR, "too few units have several rows")
-    p = two_sided(z / math.sqrt(inflation))
+    kept = [i for i, each in enumerate(ties) if i and each.units >= LEAST_UNITS_OF_ARM]
+    ps = [two_sided(each.z / math.sqrt(inflation)) for each in ties]
+    p, which = smallest(ps[0], [ps[i] for i in kept])
     if p >= SURE and alike < ALIKE:
         said = f"the rewards of one {name} are unrelated to each other"
         return unknown("units-tied", LOOKED_FOR, said)
-    place, change, moved = _size(entries, arm, squares)
+    z = ties[0 if which is None else kept[which]].z
+    only = None if which is None else followed[kept[which] - 1]
+    place, change, moved = _size(entries, arm, squares, only)
     arm_name, mean = _arm(decisions, place)
-    which = "lower" if z > 0.0 else "higher"
+    direction = "lower" if z > 0.0 else "higher"
+    where = "Where" if only is None else f"In {arm_name}, where"
     stops = f" A {name} whose rows stop after an answer looks the same, and then the mean is right."
     timing = f"Name {option('time')} if there is one. "
     warning = LogWarning(
         "units-tied",
-        f"Where a {name} is seen less often, its rewards are {which}. Counting every decision at"
-        f" the average of its {name}, the mean of {arm_name} is"
+        f"{where} a {name} is seen less often, its rewards are {direction}. Counting every"
+        f" decision at the average of its {name}, the mean of {arm_name} is"
         f" {show(mean + change)} instead of {show(mean)}.",
         f"That is the whole correction if the unseen rewards of a {name} are like its seen ones;"
         f" if not, the truth can be further away.{'' if timed else stops}",
@@ -188,19 +187,50 @@ def _centre(decisions: Decisions) -> str:
     return f"'{mean!r}'::DOUBLE"
 
 
+def _of_units(entries: Entries, chosen: NDArray[np.bool_]) -> Entries:
+    """Return some of the entries, their units numbered anew."""
+    some = Entries(*(part[chosen] for part in entries))
+    return some._replace(unit=np.unique(some.unit, return_inverse=True)[1])
+
+
+def _largest(arm: NDArray[Any], seen: Vector) -> list[Any]:
+    """Return the arms with the most rewards seen, as they are hashed."""
+    kinds, place = np.unique(arm, return_inverse=True)
+    order = np.argsort(-sum_by(place, seen, len(kinds)), kind="stable")
+    return list(kinds[order[:FOLLOWED]])
+
+
+def _tie_in_arm(entries: Entries, chosen: NDArray[np.bool_]) -> Tie:
+    """Test the rows of one arm against the other rows that their units have of it."""
+    own = _of_units(entries, chosen)
+    several = sum_by(own.unit, own.rows)[own.unit] > 1.0
+    return tie(_of_units(own, several)) if several.any() else Tie(0.0, 0.0)
+
+
 def _tie_in_time(
-    decisions: Decisions, maturity: Maturity | None, cut: tuple[float, float] | None
-) -> Tie:
-    """Test every row against the earlier rows of its unit."""
+    decisions: Decisions,
+    maturity: Maturity | None,
+    cut: tuple[float, float] | None,
+    followed: list[Any],
+) -> list[Tie]:
+    """Test every row against the earlier rows of its unit: all of them, then those of some arms."""
     context, period = _cells(decisions, maturity)
     found = decisions.log.query(
         f"SELECT hash(unit) AS unit, time, hash(hash(action), {context}, {period}) AS cell,"
+        " hash(action) AS arm,"
         f" reward - {_centre(decisions)} AS reward FROM"
         f" {_some_units(decisions, maturity, cut)} AND time IS NOT NULL ORDER BY unit, time"
     )
     _, cell = np.unique(np.asarray(found["cell"]), return_inverse=True)
     time = np.asarray(found["time"], dtype=float)
-    return Tie(*tie_to_earlier_rows(np.asarray(found["unit"]), time, cell, filled(found["reward"])))
+    arm = np.asarray(found["arm"])
+    return tie_to_earlier_rows(
+        np.asarray(found["unit"]),
+        time,
+        cell,
+        filled(found["reward"]),
+        [arm == each for each in followed],
+    )
 
 
 def _count_units(
@@ -244,9 +274,12 @@ def alikeness(entries: Entries, squares: Vector) -> float:
     return float((total**2 - sum_by(unit, own)).sum()) / pairs / variance
 
 
-def _size(entries: Entries, arm: NDArray[Any], squares: Vector) -> tuple[Any, float, float]:
+def _size(
+    entries: Entries, arm: NDArray[Any], squares: Vector, only: Any = None
+) -> tuple[Any, float, float]:
     """Return the arm whose mean moves most, by how much, and that in standard deviations.
 
+    Of all arms, or of `only` one.
     The mean with every decision at its unit's average is compared with the mean of what was seen.
     """
     kinds, place = np.unique(arm, return_inverse=True)
@@ -264,7 +297,7 @@ def _size(entries: Entries, arm: NDArray[Any], squares: Vector) -> tuple[Any, fl
     within = squares.sum() - float(np.nansum(seen**2 * sum_by(of, k, len(kinds))))
     spread = math.sqrt(max(within / float(entries.seen.sum()), 1e-300))
     moved = np.nan_to_num((own - seen) / spread)
-    best = int(np.argmax(np.abs(moved)))
+    best = int(np.argmax(np.abs(moved) if only is None else kinds == only))
     return kinds[best], float(own[best] - seen[best]), float(moved[best])
 
 
@@ -276,10 +309,3 @@ def _arm(decisions: Decisions, number: Any) -> tuple[str, float]:
     )
     name, counts = str(found["name"][0]), decisions.counts
     return f"arm “{brief(name, 40)}”", float(counts.mean[list(counts.names).index(name)])
-
-
-def two_sided(z: float) -> float:
-    """Return the two-sided p-value of a standard normal z."""
-    from scipy.special import ndtr
-
-    return 2.0 * float(ndtr(-abs(z)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,10 @@ LINKS = 12  # segments in the navigation
 
 
 def write_segments(
-    found: SegmentedAudit, folder: Path, changes: SegmentComparison | None = None
+    found: SegmentedAudit,
+    folder: Path,
+    changes: SegmentComparison | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write the page of an audit by segments, and its numbers as CSV and JSON."""
     is_marked(folder, AUDIT_FILE)
@@ -38,7 +42,7 @@ def write_segments(
     rows = tuple((name, *row) for name, part in parts for row in part.rates.rows)
     write_text(folder / "rates.csv", Table(columns, rows).to_csv())
     path = folder / "report.html"
-    body = _body(found, command_line(found.whole, folder, {}), changes)
+    body = _body(found, command_line(found.whole, folder, dict(options or {})), changes)
     write_text(path, document(_title(found), body, charts_of([])))
     return path
 
