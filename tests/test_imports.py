@@ -89,6 +89,7 @@ CIRCLES = {
     "engine.code_cache": {"engine.one_module"},  # what a library needs is known where it is built
     "engine.specialise": {"engine.one_module"},  # the compiler's hooks are loaded to compile
     "logs.source": {"logs.databases", "logs.log_files"},  # readers return what `source` quotes
+    "studies.study": {"studies.sweep"},  # Study.over plays the study
     "studies.spec": {"studies.study"},  # a spec makes a study, which says its spec
     "studies.result": {"report.study.page", "report.study.plots"},  # these draw themselves
     "theory.linear.path": {"report.theory.path_charts"},

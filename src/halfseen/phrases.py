@@ -56,6 +56,17 @@ def vector_in_words(values: Sequence[float]) -> str:
     return f"({', '.join(shown + (['…'] if len(values) > COORDINATES else []))})"
 
 
+def joined(names: Sequence[str], word: str, most: int = 3) -> str:
+    """Join names into a phrase; of more than `most` only the first is named.
+
+    >>> joined(["a"], "or"), joined(["a", "b", "c"], "or"), joined("abcde", "and")
+    ('a', 'a, b or c', 'a and 4 others')
+    """
+    if len(names) > most:
+        return f"{names[0]} {word} {len(names) - 1:,} others"
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def counted(noun: str, count: int) -> str:
     """Write a count with its noun, in the plural if needed.
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Imports, Json, app
+from halfseen.cli import Imports, Json, app, completing
 from halfseen.errors import HalfseenError, InvalidInput
 
 serve_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
@@ -135,7 +135,11 @@ def issue(
     name: Annotated[str, typer.Argument(help="What the key is for.")],
     *,
     role: Annotated[
-        str, typer.Option(help="decide, report or admin: each may do what those before may.")
+        str,
+        typer.Option(
+            help="decide, report or admin: each may do what those before may.",
+            autocompletion=completing.roles,
+        ),
     ] = "decide",
     database: Store = DATABASE,
     as_json: Json = False,

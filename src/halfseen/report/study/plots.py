@@ -9,7 +9,8 @@ from halfseen.errors import InvalidInput
 from halfseen.report.core.scales import axis, decades
 from halfseen.report.core.style import chart_of, styled
 from halfseen.report.study.corridor import corridor_figures
-from halfseen.report.study.measures import drawn_checkpoints, mean_and_half
+from halfseen.report.study.measures import drawn_checkpoints
+from halfseen.studies.student_intervals import mean_and_half
 from halfseen.tables import listed
 
 if TYPE_CHECKING:
