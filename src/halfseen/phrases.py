@@ -61,10 +61,14 @@ def joined(names: Sequence[str], word: str, most: int = 3) -> str:
 
     >>> joined(["a"], "or"), joined(["a", "b", "c"], "or"), joined("abcde", "and")
     ('a', 'a, b or c', 'a and 4 others')
+    >>> joined(["a", "a, late", "b"], "or")  # a comma would not tell where a name ends
+    'a or a, late or b'
     """
     if len(names) > most:
         return f"{names[0]} {word} {len(names) - 1:,} others"
-    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    if len(names) == 1 or any("," in name for name in names):
+        return f" {word} ".join(names)
+    return f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def counted(noun: str, count: int) -> str:

@@ -161,5 +161,8 @@ def test_results_are_short_in_a_notebook_and_show_their_summary(result):
     text = result._repr_html_()
     assert "30 replications of 200 rounds" in text
     assert text.count("<tr>") == 1 + 18
-    rows = result.plot().to_dict()["data"]["values"]
+    drawn = result.plot().to_dict()
+    rows = drawn["data"]["values"]
     assert len({row["world"] for row in rows}) == 6
+    across = drawn["spec"]["layer"][0]["encoding"]["x"]  # as in reports: learning flattens curves
+    assert (across["field"], across["scale"].get("type")) == ("round", None)
