@@ -300,7 +300,7 @@ def test_help_loads_nothing_heavy(arguments):
         "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
     )
     assert "halfseen.cli" in modules
-    assert not modules & {"numpy", "numba", "scipy", "xarray", "altair", "pandas"}
+    assert not modules & {"numpy", "numba", "scipy", "xarray", "altair", "asyncio", "pandas"}
 
 
 def test_importing_the_package_loads_nothing_heavy():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -126,6 +125,8 @@ def _with_service(database: str, run: Any, *, read_only: bool = False) -> Any:
             raise error.in_full() from None
         finally:
             await service.close()
+
+    import asyncio
 
     return asyncio.run(main())
 
