@@ -16,7 +16,9 @@ SECTIONS = {
     "API": ("api/",),
     "Theory": ("theory/", "errata", "claims"),
     "Gallery": ("gallery/",),
+    "More": ("",),  # every page not named before
 }
+NAMED = ("class", "data", "exception", "function")  # not their methods and attributes
 SUMMARY = "Bandits when feedback goes missing: simulate them, bound them, audit logs, decide live."
 
 
@@ -36,19 +38,33 @@ def plain(node: nodes.Node) -> str:
 
 
 def index(app: Sphinx) -> str:
-    """Return the list of pages for programs that read documentation, in llms.txt's format."""
+    """Return every page and every public name for programs that read documentation."""
     env = app.env
     lines = [f"# halfseen {app.config.release}", "", f"> {SUMMARY}"]
+    left = sorted(env.found_docs)
     for section, starts in SECTIONS.items():
         lines += ["", f"## {section}", ""]
-        for name in sorted(env.found_docs):
-            if any(
-                name == start or (start[-1] == "/" and name.startswith(start)) for start in starts
-            ):
-                title = env.titles[name].astext()
-                about = first_sentence(env.get_doctree(name))
-                lines.append(f"- [{title}]({name}.html)" + (f": {about}" if about else ""))
-    return "\n".join(lines) + "\n"
+        chosen = [name for name in left if any(_within(name, start) for start in starts)]
+        left = [name for name in left if name not in chosen]
+        for name in chosen:
+            title = env.titles[name].astext()
+            about = first_sentence(env.get_doctree(name))
+            lines.append(f"- [{title}]({name}.html)" + (f": {about}" if about else ""))
+    return "\n".join([*lines, "", "## Names", "", *names(app)]) + "\n"
+
+
+def _within(name: str, start: str) -> bool:
+    return name == start or (start[-1:] in ("", "/") and name.startswith(start))
+
+
+def names(app: Sphinx) -> list[str]:
+    """Return a line for every class, function and constant of the API with its home."""
+    objects = app.env.get_domain("py").get_objects()
+    return [
+        f"- [{name}]({page}.html#{anchor}): {kind}"
+        for name, _, kind, page, anchor, priority in sorted(objects)
+        if kind in NAMED and priority >= 0
+    ]
 
 
 def write(app: Sphinx, error: Exception | None) -> None:

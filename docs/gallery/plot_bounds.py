@@ -18,7 +18,11 @@ study = Study(
 measured = float(simulate(study).data["regret"].mean())
 
 rows = [
-    {"name": bound.name, "value": bound.value, "whose": "the paper's" if bound.paper else "sharper"}
+    {
+        "name": bound.name,
+        "value": bound.value,
+        "whose": "the paper" if bound.paper else "proved here",
+    }
     for bound in theory.regret_bounds(problem, censorship, UCB(), horizon)
     if bound.name != "trivial"
 ]
@@ -31,7 +35,7 @@ bars = (
         .axis(values=[10, 100, 1000, 10_000]),
         x2=alt.datum(10),
         y=alt.Y("name:N", title=None, sort="x"),
-        color=alt.Color("whose:N", sort=["sharper", "the paper's"]).legend(offset=26),
+        color=alt.Color("whose:N", sort=["proved here", "the paper"]).legend(offset=26),
     )
 )
 rule = alt.Chart(alt.Data(values=[{"value": measured, "name": "measured"}])).encode(x="value:Q")

@@ -4,10 +4,11 @@ Five offers, 20,000 rounds, the same UCB. It learns from what it sees and nothin
 sees, the longer it plays offers that it would have given up. At one outcome in five, regret is
 about 2.7 times larger after 20,000 rounds; in the very long run it would be five times.
 
-The band is the 95% interval of the mean over 100 replications.
+The band is Student's 95% interval of the mean over 100 replications.
 """
 
 import altair as alt
+from scipy import stats
 
 from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
 from halfseen.report import styled
@@ -25,8 +26,9 @@ study = Study(
 )
 regret = simulate(study).data["regret"].squeeze(["problem", "policy"], drop=True)
 table = regret.mean("replication").to_dataframe().reset_index()
-error = 1.96 * regret.std("replication", ddof=1) / regret.sizes["replication"] ** 0.5
-table["half"] = error.to_dataframe()["regret"].to_numpy()
+error = regret.std("replication", ddof=1) / study.replications**0.5
+half = error * stats.t.ppf(0.975, study.replications - 1)
+table["half"] = half.to_dataframe()["regret"].to_numpy()
 
 base = alt.Chart(table).encode(
     x=alt.X("checkpoint:Q", title="round"),

@@ -56,6 +56,21 @@ def vector_in_words(values: Sequence[float]) -> str:
     return f"({', '.join(shown + (['…'] if len(values) > COORDINATES else []))})"
 
 
+def joined(names: Sequence[str], word: str, most: int = 3) -> str:
+    """Join names into a phrase; of more than `most` only the first is named.
+
+    >>> joined(["a"], "or"), joined(["a", "b", "c"], "or"), joined("abcde", "and")
+    ('a', 'a, b or c', 'a and 4 others')
+    >>> joined(["a", "a, late", "b"], "or")  # a comma would not tell where a name ends
+    'a or a, late or b'
+    """
+    if len(names) > most:
+        return f"{names[0]} {word} {len(names) - 1:,} others"
+    if len(names) == 1 or any("," in name for name in names):
+        return f" {word} ".join(names)
+    return f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
 def counted(noun: str, count: int) -> str:
     """Write a count with its noun, in the plural if needed.
 

@@ -159,3 +159,32 @@ def test_bounds_of_a_missing_spec(monkeypatch, capsys, tmp_path):
     code, _, err = run(monkeypatch, capsys, "bounds", tmp_path / "nothing.toml")
     assert code == 2
     assert "nothing.toml" in err
+
+
+def test_bounds_find_a_run_with_other_numbers_than_the_spec(monkeypatch, capsys, tmp_path):
+    spec, out = tmp_path / "spec.toml", tmp_path / "out"
+    spec.write_text(SPEC)
+    given = ["--horizon", "90", "--replications", "3", "--seed", "5"]
+    code, _, _ = run(
+        *(monkeypatch, capsys, "study", spec, "--out", out, "--engine", "reference"),
+        *(*given, "--no-report"),
+    )
+    assert code == 0
+    code, text, told = run(monkeypatch, capsys, "bounds", spec, "--out", out)
+    assert (code, told) == (0, f"As in {out}: horizon 90, replications 3, seed 5.\n")
+    assert text.count("measured regret after 90 rounds") == 2
+    code, text, told = run(monkeypatch, capsys, "bounds", spec, "--out", out, "--horizon", "400")
+    assert (code, told) == (0, "")
+    assert text.count("regret after 400 rounds: not measured yet") == 2
+    code, _, told = run(monkeypatch, capsys, "study", spec, "--out", out)
+    assert code == 2
+    assert "It was run with horizon 90, replications 3, seed 5: give the same to go on" in told
+
+
+def test_bounds_of_another_study_are_not_measured(monkeypatch, capsys, tmp_path):
+    spec, out = tmp_path / "spec.toml", tmp_path / "out"
+    spec.write_text(SPEC)
+    simulate(parse_spec(SPEC.replace("0.9", "0.8")), engine="reference", out=out)
+    code, text, told = run(monkeypatch, capsys, "bounds", spec, "--out", out)
+    assert (code, told) == (0, "")
+    assert text.count("not measured yet") == 2

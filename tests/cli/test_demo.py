@@ -1,9 +1,6 @@
 """The sample log, the help and completion: what one tries first."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -61,18 +58,6 @@ def test_completion_is_printed_for_three_shells(shell):
     assert f"_HALFSEEN_COMPLETE=complete_{shell}" in ended.output
     loads = "|| { autoload -Uz compinit && compinit }"  # a new .zshrc has not
     assert (loads in ended.output) == (shell == "zsh")
-
-
-def test_a_shell_completes_commands():
-    asked = {"_HALFSEEN_COMPLETE": "complete_bash", "COMP_WORDS": "halfseen stu", "COMP_CWORD": "1"}
-    ended = subprocess.run(
-        [sys.executable, "-m", "halfseen"],
-        env=os.environ | asked,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (ended.returncode, ended.stdout.split()) == (0, ["study"])
 
 
 @pytest.mark.parametrize(

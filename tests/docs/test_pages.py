@@ -125,6 +125,12 @@ def test_code_in_documents_runs(page, tmp_path, monkeypatch, own_kinds):
                     assert not result.strip() or said_so == tidy(result)
 
 
+def test_the_audit_is_the_first_of_the_how_tos():
+    listed = (ROOT / "docs/how-to/index.md").read_text(encoding="utf-8").splitlines()
+    pages = (line for line in listed if (ROOT / f"docs/how-to/{line}.md").exists())
+    assert next(pages) == "audit-a-log"
+
+
 def test_links_between_documents_lead_somewhere():
     for path in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):

@@ -1,5 +1,6 @@
 """The documentation site builds without a warning, needs no network and shows its formulas."""
 
+import inspect
 import json
 import re
 import subprocess
@@ -67,13 +68,21 @@ def test_pages_tell_the_version_and_lead_to_the_source(site):
     assert 'href="../_modules/halfseen/studies/study.html#' in text
 
 
-def test_the_index_for_programs_names_every_how_to(site):
+def test_the_index_for_programs_names_every_page_and_every_public_name(site):
     text = (site / "llms.txt").read_text(encoding="utf-8")
     assert text.startswith(f"# halfseen {halfseen.__version__}\n\n> ")
-    for target in re.findall(r"\]\(([^)]+)\)", text):
-        assert (site / target).exists(), target
-    for path in DOCS.glob("how-to/*.md"):
-        assert f"(how-to/{path.stem}.html)" in text
+    targets = re.findall(r"\]\(([^)]+)\)", text)
+    for target in targets:
+        file, _, anchor = target.partition("#")
+        assert (site / file).exists(), target
+        assert not anchor or f'id="{anchor}"' in (site / file).read_text(encoding="utf-8"), target
+    pages = {target for target in targets if "#" not in target}
+    made = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    beside = {"genindex.html", "search.html", "py-modindex.html"}
+    assert made - pages - beside == {m for m in made if m.startswith(("_modules/", "_static/"))}
+    named = set(re.findall(r"^- \[(halfseen[\w.]*)\]", text, re.M))
+    lacking = [name for name in halfseen.__all__ if not any(n.endswith(f".{name}") for n in named)]
+    assert [n for n in lacking if not inspect.ismodule(getattr(halfseen, n))] == []
 
 
 def test_search_shows_snippets_without_a_server(site, browser):

@@ -6,7 +6,7 @@ from example_studies import small_study
 from scipy import stats
 
 from halfseen import UCB, UCB1, ArmedBandit, InvalidInput, Result, Study, Uniform, simulate
-from halfseen.studies.policy_comparison import mean_interval
+from halfseen.studies.student_intervals import mean_interval
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,25 @@ def test_one_replication_has_no_interval():
     row = found.compare("p0", "p1").records()[0]
     assert (row["difference"], row["± 95%"], row["low"]) == (-1.0, None, None)
     assert found.best().records()[0]["clear"] is False
+
+
+def test_a_comparison_names_what_it_compares(result):
+    row = result.compare("UCB", "UCB1").records()[0]
+    assert (row["policy"], row["against"]) == ("UCB", "UCB1")
+    row = result.compare("half", "tenth", axis="censorship").records()[0]
+    assert (row["policy"], row["censorship"], row["against"]) == ("UCB", "half", "tenth")
+
+
+def test_a_tie_and_what_cannot_be_told_apart_are_not_called_the_best():
+    noise = np.random.default_rng(1).normal(size=40)
+    tie = filled(np.stack([20 + noise, 10 + noise, 10 + noise], axis=1)).best().records()[0]
+    assert (tie["best"], tie["clear"], tie["behind by"]) == ("p1 and p2 tie", False, 0.0)
+    close = filled(np.stack([10 + noise, 10.01 + noise[::-1], 20 + noise], axis=1))
+    assert close.best().records()[0]["best"] == "p0 or p1"
+    alone = filled(10 + noise[:, None]).best().records()[0]
+    assert (alone["best"], alone["clear"]) == ("p0", None)
+    once = filled(np.array([[1.0, 2.0]])).best().records()[0]
+    assert once["best"] == "p0 or p1"
 
 
 @pytest.mark.parametrize(
@@ -142,5 +161,8 @@ def test_results_are_short_in_a_notebook_and_show_their_summary(result):
     text = result._repr_html_()
     assert "30 replications of 200 rounds" in text
     assert text.count("<tr>") == 1 + 18
-    rows = result.plot().to_dict()["data"]["values"]
+    drawn = result.plot().to_dict()
+    rows = drawn["data"]["values"]
     assert len({row["world"] for row in rows}) == 6
+    across = drawn["spec"]["layer"][0]["encoding"]["x"]  # as in reports: learning flattens curves
+    assert (across["field"], across["scale"].get("type")) == ("round", None)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from example_studies import MEANS, broad_study, small_study
+from scipy import stats
 
 from halfseen import (
     UCB,
@@ -65,7 +66,7 @@ def test_summary_agrees_with_numpy(result):
         whole.setdefault(policy, final.mean())
         assert record["regret"] == pytest.approx(np.mean(final))
         error = math.sqrt(np.sum((final - final.mean()) ** 2) / 5) / math.sqrt(6)
-        assert record["± 95%"] == pytest.approx(1.96 * error)
+        assert record["± 95%"] == pytest.approx(stats.t.ppf(0.975, final.size - 1) * error)
         assert record["factor"] == pytest.approx(np.mean(final) / whole[policy])
         seen = result.data.observations.sel(censorship=censorship, policy=policy)[0, :, -1]
         assert record["share seen"] == pytest.approx(seen.sum("arm").mean().item() / 60)

@@ -9,8 +9,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from halfseen.cli import completing
 from halfseen.cli.ending import Commands, ended
-from halfseen.cli.study_files import check_folder, study_named, sweep_named
+from halfseen.cli.study_files import as_run, check_folder, study_named, sweep_named
 from halfseen.errors import InvalidInput
 from halfseen.interrupts import STOPPED, heard_once, leave_at_once
 
@@ -23,7 +24,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 Spec = Annotated[
-    str, typer.Argument(help="A TOML file, or the name of a built-in study: arms or linear.")
+    str,
+    typer.Argument(
+        help="A TOML file, or the name of a built-in study: arms or linear.",
+        autocompletion=completing.studies,
+    ),
 ]
 Imports = Annotated[
     list[str] | None,
@@ -39,12 +44,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON 
 @app.callback(invoke_without_command=True)
 def top(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    install_completion: Annotated[
+        bool,
+        typer.Option("--install-completion", help="Let the Tab key complete in this shell."),
+    ] = False,
 ) -> None:
-    """Print the version if asked."""
+    """Print the version, or install completion, if asked."""
     if version:
         from halfseen import __version__
 
         print(__version__)
+        raise typer.Exit
+    if install_completion:
+        completing.install()
         raise typer.Exit
 
 
@@ -53,9 +65,16 @@ def study(
     spec: Spec = "arms",
     *,
     out: Annotated[Path, typer.Option(help="Folder for results and report.")] = Path("study"),
-    engine: Annotated[str, typer.Option(help="cpu, cuda, dask, reference or auto.")] = "cpu",
+    engine: Annotated[
+        str,
+        typer.Option(help="cpu, cuda, dask, reference or auto.", autocompletion=completing.engines),
+    ] = "cpu",
     precision: Annotated[
-        str, typer.Option(help="double, or single on a GPU (faster; the draws differ).")
+        str,
+        typer.Option(
+            help="double, or single on a GPU (faster; the draws differ).",
+            autocompletion=completing.precisions,
+        ),
     ] = "double",
     workers: Annotated[
         int | None, typer.Option(help="Threads, or Dask workers; all cores if left out.")
@@ -199,7 +218,8 @@ def bounds(
     """Print what is proved of the regret, next to what was measured."""
     from halfseen.cli.console import print_bounds
 
-    print_bounds(study_named(spec, imports, horizon=horizon), out, as_json)
+    design = study_named(spec, imports, horizon=horizon)
+    print_bounds(as_run(design, out, horizon), out, as_json)
 
 
 @app.command()
@@ -207,7 +227,8 @@ def path(
     spec: Annotated[
         str | None,
         typer.Argument(
-            help="A study whose censorship acts along a direction: a TOML file or linear."
+            help="A study whose censorship acts along a direction: a TOML file or linear.",
+            autocompletion=completing.offering(["linear"]),
         ),
     ] = None,
     *,
@@ -271,7 +292,11 @@ def verify(
     ] = False,
     claim: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="The name of a claim; repeat for several."),
+        typer.Option(
+            metavar="NAME",
+            help="The name of a claim; repeat for several.",
+            autocompletion=completing.claims,
+        ),
     ] = None,
     listed: Annotated[
         bool, typer.Option("--list", help="Print the names of the claims and stop.")
@@ -304,19 +329,21 @@ def verify(
 
 @app.command()
 def completion(
-    shell: Annotated[str, typer.Argument(help="bash, zsh or fish.")],
+    shell: Annotated[
+        str, typer.Argument(help="bash, zsh or fish.", autocompletion=completing.shells)
+    ],
 ) -> None:
     """Print what makes a shell complete this command with the Tab key.
 
-    Once and for all: halfseen completion bash >> ~/.bashrc (zsh: ~/.zshrc), or
-    halfseen completion fish > ~/.config/fish/completions/halfseen.fish.
+    Once and for all: halfseen --install-completion, or halfseen completion bash >> ~/.bashrc (zsh:
+    ~/.zshrc), or halfseen completion fish > ~/.config/fish/completions/halfseen.fish.
     """
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     from halfseen import checks
     from halfseen.cli.ending import COMPLETE
 
-    known = checks.one_of("SHELL", shell, ("bash", "zsh", "fish"))
+    known = checks.one_of("SHELL", shell, completing.SHELLS)
     if known == "zsh":  # a new .zshrc has not loaded what defines compdef
         print("(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }")
     print(get_completion_script(prog_name="halfseen", complete_var=COMPLETE, shell=known))

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import csv
-from typing import Any
+from typing import Annotated, Any
 
-from halfseen.cli import numbers
+import typer
+
+from halfseen.cli import completing, numbers
 from halfseen.errors import InvalidInput
+
+Learns = Annotated[
+    str,
+    typer.Option(
+        help="When is a reward used: on-arrival or when-settled?", autocompletion=completing.learns
+    ),
+]
 
 
 def row_options(

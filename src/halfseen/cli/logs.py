@@ -11,6 +11,7 @@ import typer
 from halfseen.cli import Json, app, numbers
 from halfseen.cli.demo import is_demo, run_demo
 from halfseen.cli.log_arguments import (
+    Learns,
     alone,
     by_name,
     given,
@@ -364,7 +365,7 @@ def window(
     time: Annotated[str, typer.Option(help="Column: when was it decided?")],
     feedback_time: Annotated[str, typer.Option(help="Column: when did the reward come back?")],
     reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
-    learns: Annotated[str, typer.Option(help="When is a reward used: on-arrival or when-settled?")],
+    learns: Learns,
     observed: Observed = None,
     now: Now = None,
     futures: Annotated[int, typer.Option(help="How many futures to simulate.")] = 60,

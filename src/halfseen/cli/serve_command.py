@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Imports, Json, app
+from halfseen.cli import Imports, Json, app, completing
 from halfseen.errors import HalfseenError, InvalidInput
 
 serve_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
@@ -127,6 +126,8 @@ def _with_service(database: str, run: Any, *, read_only: bool = False) -> Any:
         finally:
             await service.close()
 
+    import asyncio
+
     return asyncio.run(main())
 
 
@@ -135,7 +136,11 @@ def issue(
     name: Annotated[str, typer.Argument(help="What the key is for.")],
     *,
     role: Annotated[
-        str, typer.Option(help="decide, report or admin: each may do what those before may.")
+        str,
+        typer.Option(
+            help="decide, report or admin: each may do what those before may.",
+            autocompletion=completing.roles,
+        ),
     ] = "decide",
     database: Store = DATABASE,
     as_json: Json = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,23 @@ def text_of(spec: str) -> str:
     if meant and not Path(spec).exists():
         raise InvalidInput("SPEC", "must be a file or a built-in study", spec, meant)
     return spec_text(spec)
+
+
+def as_run(study: Study, folder: Path, horizon: int | None) -> Study:
+    """Return the study with the numbers its results in a folder were played with.
+
+    Those are the horizon, unless it is given, the replications and the seed.
+    """
+    from halfseen.studies.folder import numbers_run
+    from halfseen.studies.sweep import with_numbers
+
+    other = numbers_run(folder, study)
+    if horizon is not None and "horizon" in other:
+        return study
+    if other:
+        told = ", ".join(f"{name} {value:,}" for name, value in other.items())
+        print(f"As in {folder}: {told}.", file=sys.stderr)
+    return with_numbers(study, **other)
 
 
 def sweep_named(spec: str, **numbers: int | None) -> tuple[str, list[float]] | None:

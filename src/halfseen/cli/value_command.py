@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from halfseen.cli import Json, app
+from halfseen.cli import Json, app, completing
 from halfseen.cli.log_arguments import row_options
 from halfseen.cli.logs import (
     Action,
@@ -56,6 +56,27 @@ AgainstColumn = Annotated[
 AgainstFile = Annotated[
     Path | None, typer.Option(help="CSV of context, arm, probability: the other policy.")
 ]
+ObserveModel = Annotated[
+    str | None,
+    typer.Option(
+        help="Probability of being seen by: cells, arms, logistic, trees; or known: a=.2,b=.9.",
+        autocompletion=completing.observe_models,
+    ),
+]
+OutcomeModel = Annotated[
+    str | None,
+    typer.Option(
+        help="Expected reward by: cells, arms, linear or trees.",
+        autocompletion=completing.outcome_models,
+    ),
+]
+Estimator = Annotated[
+    str | None,
+    typer.Option(
+        help="DR, SNDR, IPW, SNIPW, DM, switch-DR, DRos, clipped IPW/DR.",
+        autocompletion=completing.estimators,
+    ),
+]
 
 
 @app.command()
@@ -80,25 +101,18 @@ def value(
     features: Annotated[
         str | None, typer.Option(help="Columns of numbers decisions looked at, as x,y,z.")
     ] = None,
-    observe: Annotated[
-        str | None,
-        typer.Option(
-            help="Probability of being seen by: cells, arms, logistic, trees; or known: a=.2,b=.9."
-        ),
-    ] = None,
+    observe: ObserveModel = None,
     observe_column: Annotated[
         str | None, typer.Option(help="Column: the known probability of being seen.")
     ] = None,
-    outcome: Annotated[
-        str | None, typer.Option(help="Expected reward by: cells, arms, linear or trees.")
-    ] = None,
-    estimator: Annotated[
-        str | None, typer.Option(help="DR, SNDR, IPW, SNIPW, DM, switch-DR, DRos, clipped IPW/DR.")
-    ] = None,
+    outcome: OutcomeModel = None,
+    estimator: Estimator = None,
     threshold: Annotated[
         float, typer.Option(help="Largest weight of the clipped estimators.")
     ] = 10.0,
-    interval: Annotated[str, typer.Option(help="normal or bootstrap.")] = "normal",
+    interval: Annotated[
+        str, typer.Option(help="normal or bootstrap.", autocompletion=completing.intervals)
+    ] = "normal",
     level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
     time: Time = None,
     feedback_time: FeedbackTime = None,

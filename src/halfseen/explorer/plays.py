@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.explorer import chart_parts as parts
 from halfseen.explorer.view import Picture, View
 from halfseen.studies.in_batches import regret_in_batches
-from halfseen.tables import Z95
+from halfseen.studies.student_intervals import half_widths
 
 BATCH_SECONDS = 0.15  # after so long another reader has a turn
 
@@ -62,7 +62,7 @@ def updates(view: View) -> Iterator[dict[str, Any]]:
     for regret in regret_in_batches(study, BATCH_SECONDS):
         count = regret.shape[1]
         mean = regret.mean(axis=1)
-        half = Z95 * regret.std(axis=1, ddof=1) / np.sqrt(count)
+        half = half_widths(regret.std(axis=1, ddof=1) / np.sqrt(count), count)
         rows = [
             {
                 "policy": name,

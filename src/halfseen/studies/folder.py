@@ -26,6 +26,7 @@ from halfseen.studies.storage import (
 from halfseen.studies.study import TRAJECTORIES, Fingerprints, Study
 from halfseen.tables import brief, listed
 
+NUMBERS = ("horizon", "replications", "seed")  # what a command may set in place of the spec's
 PRECISIONS = ("double", "single")
 _HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
@@ -69,13 +70,36 @@ def check_same_study(folder: Path, study: Study) -> None:
 
 
 def _check_same(present: dict[str, Any], folder: Path, study: Study) -> None:
-    if _text(present["study"]) != _text(study.to_dict()):
-        raise InvalidInput(
-            "out",
-            "must be a new folder, not one that holds another study's results",
-            str(folder),
-            "Choose another folder.",
-        )
+    if _text(present["study"]) == _text(study.to_dict()):
+        return
+    other = _other_numbers(present["study"], study)
+    fix = "Choose another folder."
+    if other:
+        told = ", ".join(f"{name} {value:,}" for name, value in other.items())
+        fix += f" It was run with {told}: give the same to go on with it."
+    raise InvalidInput(
+        "out",
+        "must be a new folder, not one that holds another study's results",
+        str(folder),
+        fix,
+    )
+
+
+def numbers_run(folder: Path, study: Study) -> dict[str, int]:
+    """Return the horizon, replications and seed with which a folder's run differs from a study.
+
+    Nothing where the folder holds no study, or one that differs in anything else.
+    """
+    with readable(folder):
+        if not (folder / STUDY_FILE).exists():
+            return {}
+    return _other_numbers(_read(folder)["study"], study)
+
+
+def _other_numbers(stored: dict[str, Any], study: Study) -> dict[str, int]:
+    given = study.to_dict()
+    other = {name: stored[name] for name in NUMBERS if stored.get(name) != given[name]}
+    return other if _text(stored) == _text(given | other) else {}
 
 
 def stored_study(folder: Path, study: Study | None = None) -> Study | None:

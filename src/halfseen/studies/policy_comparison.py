@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.display import Shown
 from halfseen.errors import InvalidInput, did_you_mean
+from halfseen.phrases import joined
+from halfseen.studies.student_intervals import MeanInterval, mean_interval
 from halfseen.tables import Table, level_name, table
 
 if TYPE_CHECKING:
@@ -19,45 +20,6 @@ if TYPE_CHECKING:
 
 AXES = ("problem", "censorship", "policy")
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, repr=False)
-class MeanInterval(Shown):
-    """A mean over replications and half the width of its interval; None for one replication."""
-
-    mean: float
-    half_width: float | None
-
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the interval lies on one side of 0."""
-        return self.half_width is not None and abs(self.mean) > self.half_width
-
-
-def mean_interval(values: Floats, level: float = 0.95, tests: int = 1) -> MeanInterval:
-    """Return the mean of independent values with its Student interval.
-
-    Parameters
-    ----------
-    values
-        One value per replication.
-    level
-        Confidence of all `tests` intervals together (Bonferroni).
-
-    Examples
-    --------
-    >>> found = mean_interval(np.array([1.0, 2.0, 3.0]))
-    >>> found.mean, round(found.half_width, 4)
-    (2.0, 2.4841)
-    """
-    from scipy.special import stdtrit
-
-    count = values.size
-    mean = float(values.mean())
-    if count < 2:
-        return MeanInterval(mean, None)
-    quantile = float(stdtrit(count - 1, 1.0 - (1.0 - level) / (2.0 * tests)))
-    return MeanInterval(mean, quantile * float(values.std(ddof=1)) / math.sqrt(count))
 
 
 def compare(result: Result, first: str, second: str, axis: str, level: float) -> Table:
@@ -80,6 +42,8 @@ def compare(result: Result, first: str, second: str, axis: str, level: float) ->
         records.append(
             where
             | {
+                axis: first,
+                "against": second,
                 "difference": interval.mean,
                 f"± {level_name(level)}": interval.half_width,
                 "low": low,
@@ -90,32 +54,90 @@ def compare(result: Result, first: str, second: str, axis: str, level: float) ->
     return table(records)
 
 
-def best(result: Result, level: float) -> Table:
-    """Return the policy with the lowest mean regret in every world; see `Result.best`."""
+@dataclass(frozen=True)
+class Leaders:
+    """The policies of one world that may be the best, as far as the replications can tell.
+
+    Attributes
+    ----------
+    problem, censorship
+        The world.
+    names
+        The policy with the lowest mean regret, then those whose paired intervals, at the level
+        together, do not exclude that they are as good.
+    tie
+        True if they all had the same regret in every replication.
+    regret
+        The lowest mean regret.
+    runner_up
+        The policy with the second lowest mean regret; None if there is only one policy.
+    behind
+        How much more it lost than the lowest, paired on the same draws.
+    """
+
+    problem: str
+    censorship: str
+    names: tuple[str, ...]
+    tie: bool
+    regret: float
+    runner_up: str | None
+    behind: MeanInterval | None
+
+    @property
+    def clear(self) -> bool:
+        """Whether all other policies surely lost more."""
+        return len(self.names) == 1
+
+    def __str__(self) -> str:
+        if self.tie:
+            return f"{joined(self.names, 'and')} tie"
+        return joined(self.names, "or")
+
+
+def leaders(result: Result, level: float = 0.95) -> list[Leaders]:
+    """Return who may be the best in every world."""
     level = checks.number("level", level, above=0.0, below=1.0)
     problems, censorships, policies = names_of(result)
-    records = []
-    for i, problem in enumerate(problems):
-        for j, censorship in enumerate(censorships):
-            final = np.stack([_final(result, (i, j, k)) for k in range(len(policies))])
-            order = np.argsort(final.mean(axis=1), kind="stable")
-            record: dict[str, Any] = {
-                "problem": problem,
-                "censorship": censorship,
-                "best": policies[order[0]],
-                "regret": float(final[order[0]].mean()),
+    found = []
+    for i, j in np.ndindex(len(problems), len(censorships)):
+        final = np.stack([_final(result, (i, j, k)) for k in range(len(policies))])
+        lowest, *others = np.argsort(final.mean(axis=1), kind="stable")
+        behind = {
+            k: mean_interval(final[k] - final[lowest], level, len(policies) - 1) for k in others
+        }
+        rivals = [k for k in others if not behind[k].excludes_zero]
+        found.append(
+            Leaders(
+                problems[i],
+                censorships[j],
+                tuple(policies[k] for k in (lowest, *rivals)),
+                bool(rivals) and all(np.array_equal(final[k], final[lowest]) for k in rivals),
+                float(final[lowest].mean()),
+                policies[others[0]] if others else None,
+                behind[others[0]] if others else None,
+            )
+        )
+    return found
+
+
+def best(result: Result, level: float) -> Table:
+    """Return who may be the best in every world as a table; see `Result.best`."""
+    together = f"± {level_name(level)}, together"
+    return table(
+        [
+            {
+                "problem": world.problem,
+                "censorship": world.censorship,
+                "best": str(world),
+                "regret": world.regret,
+                "next": world.runner_up,
+                "behind by": None if world.behind is None else world.behind.mean,
+                together: None if world.behind is None else world.behind.half_width,
+                "clear": None if world.behind is None else world.clear,
             }
-            rivals = [
-                mean_interval(final[k] - final[order[0]], level, len(policies) - 1)
-                for k in order[1:]
-            ]
-            record["next"] = policies[order[1]] if rivals else None
-            record["behind by"] = rivals[0].mean if rivals else None
-            together = f"± {level_name(level)}, together"
-            record[together] = rivals[0].half_width if rivals else None
-            record["clear"] = all(rival.excludes_zero for rival in rivals) if rivals else None
-            records.append(record)
-    return table(records)
+            for world in leaders(result, level)
+        ]
+    )
 
 
 def slope(result: Result, since: float, level: float) -> Table:

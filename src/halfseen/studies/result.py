@@ -20,8 +20,9 @@ from halfseen.errors import InvalidInput, StorageError
 from halfseen.memory import memory_bytes
 from halfseen.studies.folder import not_all_there, reserve_folder, stored_study
 from halfseen.studies.storage import SUMMARIES, read_cell, readable, write_cell
+from halfseen.studies.student_intervals import mean_interval
 from halfseen.studies.study import AnyCell, Fingerprints, Position, Study
-from halfseen.tables import Z95, Table, table
+from halfseen.tables import Table, table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -175,7 +176,7 @@ class Result(Tabular, ByValue):
         return {"lost": found["pulls"] - found["observations"] - found["pending"]}
 
     def summary(self) -> Table:
-        """Return regret, its 95% interval and what was seen, one row per cell.
+        """Return regret, its 95% interval (Student's) and what was seen, one row per cell.
 
         ``factor`` is the mean regret divided by that of the same policy where everything is seen.
         With ``stop="winner"``: the share of replications in which a winner was declared, the median
@@ -189,21 +190,19 @@ class Result(Tabular, ByValue):
         names = [list(study.problems), list(study.censorships), list(study.policies)]
         records = []
         for position, cell in study.cells():
-            final = self.tracks["regret"][position][:, -1]
-            mean = float(final.mean())
-            error = float(final.std(ddof=1)) / math.sqrt(final.size) if final.size > 1 else None
+            regret = mean_interval(self.tracks["regret"][position][:, -1])
             factor = None
             if baseline is not None:
                 whole = self.tracks["regret"][position[0], baseline, position[2]][:, -1].mean()
-                factor = float(mean / whole) if whole > 0 else None
+                factor = float(regret.mean / whole) if whole > 0 else None
             seen = self.tracks["observations"][position][:, -1].sum(axis=1, dtype=float)
             records.append(
                 {
                     "problem": names[0][position[0]],
                     "censorship": names[1][position[1]],
                     "policy": names[2][position[2]],
-                    "regret": mean,
-                    "± 95%": None if error is None else Z95 * error,
+                    "regret": regret.mean,
+                    "± 95%": regret.half_width,
                     "factor": factor,
                     "share seen": float(seen.mean() / study.horizon),
                 }
@@ -245,7 +244,7 @@ class Result(Tabular, ByValue):
         The n-th reward of an arm is the same under every policy and censorship, so differences
         vary less than regrets do. One row for each of the other two axes' combinations, with the
         Student interval and the share of replications in which `first` had the lower regret
-        (ties count half).
+        (ties count half). `first` is in the column named by `axis`, `second` in ``against``.
 
         Parameters
         ----------
@@ -261,12 +260,13 @@ class Result(Tabular, ByValue):
         return compare(self, first, second, axis, level)
 
     def best(self, *, level: float = 0.95) -> Table:
-        """Return the policy with the lowest mean regret under every problem and censorship.
+        """Return the policy with the lowest regret under every problem and censorship.
 
-        ``± 95%, together`` is the half-width of the paired interval of its lead over the next;
-        those over all other policies hold at `level` together (Bonferroni), and ``clear`` is True
-        where they all exclude 0. Choosing the lowest of several means flatters it:
-        trust a lead that is clear.
+        Where the replications cannot tell it apart from others, ``best`` names those too: "UCB or
+        IMED", and "UCB and IMED tie" if they had the same regret in every replication; ``clear`` is
+        True if it names one. ``regret`` is the lowest mean, ``behind by`` how much more the next
+        lost, paired on the same draws, and ``± 95%, together`` half the width of its interval;
+        those of all other policies hold at `level` together (Bonferroni).
         """
         from halfseen.studies.policy_comparison import best
 

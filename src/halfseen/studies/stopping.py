@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from halfseen import checks
 from halfseen.censorship import Delayed
 from halfseen.errors import InvalidInput
 
 if TYPE_CHECKING:
     from halfseen.studies.study import Study
+
+
+def stopping_level(stop: str | None, level: float | None) -> float | None:
+    """Return the level of a stopping rule, 0.95 if left out; None without a rule."""
+    if stop is None and level is not None:
+        raise InvalidInput(
+            "Study.level", "must be left out without a stopping rule", level, 'Add stop="winner".'
+        )
+    if stop is None:
+        return None
+    given = 0.95 if level is None else level
+    return checks.number("Study.level", given, above=0.0, below=1.0, fix="Use 0.95.")
 
 
 def check_stop(study: Study) -> None:

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,11 @@ from halfseen.policies import GLMPolicy, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit, Problem
 from halfseen.studies.named_kinds import named
 from halfseen.studies.spec import describe, functions_in
-from halfseen.studies.stopping import check_stop
+from halfseen.studies.stopping import check_stop, stopping_level
 from halfseen.tables import Table
+
+if TYPE_CHECKING:
+    from halfseen.studies.sweep import Sweep
 
 AnyPolicy = Policy | LinearPolicy
 AnyCell = Cell | LinearCell
@@ -149,7 +153,7 @@ class Study(Shown):
             ),
             "baseline": baseline,
             "stop": None if stop is None else checks.one_of("Study.stop", stop, STOPS),
-            "level": _level(stop, level),
+            "level": stopping_level(stop, level),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -247,6 +251,37 @@ class Study(Shown):
         rows = tuple((GROUPS[group], name, repr(noun)) for group, name, noun in places)
         return [Table(("", "name", "is"), rows)]
 
+    def over(
+        self,
+        *,
+        out: Path | str | None = None,
+        engine: str = "cpu",
+        workers: int | None = None,
+        **number: Sequence[float],
+    ) -> Sweep:
+        """Play the study at several values of one number; see `sweep`, which does the same.
+
+        Parameters
+        ----------
+        out, engine, workers
+            As in `simulate`; ``out`` gets a folder for each value.
+        **number
+            One name with its values: ``p``, the probability with which every reward is seen, in
+            place of the study's censorships; ``horizon``, ``replications`` or ``seed``; or a field
+            that problems, censorships or policies have, such as ``observe`` or
+            ``regularization``.
+
+        Examples
+        --------
+        >>> from halfseen import UCB, ArmedBandit, Uniform
+        >>> study = Study(ArmedBandit([0.6, 0.5]), Uniform(1.0), UCB(), horizon=500)
+        >>> study.over(p=[0.25, 1.0]).slope().columns
+        ('problem', 'censorship', 'policy', 'slope', '± 95%')
+        """
+        from halfseen.studies.sweep import over
+
+        return over(self, number, out=out, engine=engine, workers=workers)
+
     def cells(self) -> Iterator[tuple[tuple[int, int, int], AnyCell]]:
         """Yield the position and the content of every cell."""
         recorded, alphas = self.rounds_recorded, np.array(self.alphas)
@@ -342,17 +377,6 @@ def located(place: str) -> Iterator[None]:
     except InvalidInput as error:
         field = f"{place}: {error.field}"
         raise InvalidInput(field, error.requirement, error.value, error.fix) from None
-
-
-def _level(stop: str | None, level: float | None) -> float | None:
-    if stop is None and level is not None:
-        raise InvalidInput(
-            "Study.level", "must be left out without a stopping rule", level, 'Add stop="winner".'
-        )
-    if stop is None:
-        return None
-    given = 0.95 if level is None else level
-    return checks.number("Study.level", given, above=0.0, below=1.0, fix="Use 0.95.")
 
 
 def _unused(name: str, names: Mapping[str, object]) -> str:

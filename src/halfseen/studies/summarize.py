@@ -39,8 +39,9 @@ from halfseen.studies.simulate import (
     versions,
 )
 from halfseen.studies.storage import SUMMARIES, read_cell, write_cell
+from halfseen.studies.student_intervals import half_widths
 from halfseen.studies.study import AnyCell, Position, Study
-from halfseen.tables import Z95, Table, table
+from halfseen.tables import Table, table
 
 BATCH_BYTES, BATCH_SECONDS = 1 << 28, 30.0
 DEVICE_BYTES = 1 << 33  # bytes of a batch on a GPU; one with less memory splits it
@@ -110,7 +111,7 @@ class Summary(Tabular, ByValue):
                 {
                     "cell": cell_name(self.study, position),
                     "regret": float(arrays["regret_mean"][-1]),
-                    "± 95%": Z95 * error if count > 1 else None,
+                    "± 95%": half_widths(error, count) if count > 1 else None,
                     "least": float(arrays["regret_least"][-1]),
                     **quantiles,
                     "largest": float(arrays["regret_largest"][-1]),

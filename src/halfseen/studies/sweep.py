@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfseen import checks
+from halfseen.censorship import Uniform
 from halfseen.display import Tabular, rounded
 from halfseen.errors import InvalidInput
 from halfseen.studies.folder import check_owner
-from halfseen.studies.policy_comparison import AXES, mean_interval, names_of
+from halfseen.studies.policy_comparison import AXES, names_of
 from halfseen.studies.result import Result
 from halfseen.studies.simulate import chosen_engine, simulate, thread_count
 from halfseen.studies.spec import parse_spec, spec_text, sweep_in
+from halfseen.studies.student_intervals import mean_interval
 from halfseen.studies.study import Study
 from halfseen.studies.sweep_folder import (
     check_sweep_folder,
@@ -24,7 +26,7 @@ from halfseen.studies.sweep_folder import (
     stored_sweep,
     value_folder,
 )
-from halfseen.studies.swept_number import field_of, varied
+from halfseen.studies.swept_number import field_of, path_of, varied
 from halfseen.tables import Table, level_name, table
 
 if TYPE_CHECKING:
@@ -242,6 +244,23 @@ def sweep(
         tell = None if progress is None else _part(progress, place, len(numbers))
         results.append(simulate(design, out=folder, progress=tell, **options))
     return Sweep(path, tuple(numbers), tuple(results))
+
+
+def over(study: Study, numbers: Mapping[str, Sequence[float]], **options: Any) -> Sweep:
+    """Sweep a study over the values of one number by its short name; see `Study.over`."""
+    if len(numbers) != 1:
+        raise InvalidInput(
+            "over",
+            "must be given one number with its values",
+            list(numbers),
+            "Write study.over(p=[0.1, 1.0]) or study.over(horizon=[1_000, 10_000]).",
+        )
+    [(name, values)] = numbers.items()
+    if name != "p":
+        return sweep(study, path_of(study, name), values, **options)
+    content = {entry.name: getattr(study, entry.name) for entry in fields(study)}
+    content |= {"censorships": {"uniform": Uniform(1.0)}, "baseline": False}
+    return sweep(Study(**content), "censorships.uniform.observe", values, **options)
 
 
 def _reserve(

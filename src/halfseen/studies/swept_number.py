@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, did_you_mean
+from halfseen.studies.folder import NUMBERS
 from halfseen.studies.study import EVERYTHING_SEEN, GROUPS, Study
 
-NUMBERS = ("horizon", "replications", "seed")
 EXAMPLE = "Write for example censorships.*.observe, policies.UCB.regularization or horizon."
 LISTED = 12  # paths named in a message
 
@@ -40,6 +40,30 @@ def varied(study: Study, path: str, value: float) -> Study:
         }
     content["baseline"] = False  # what the study added is among its censorships already
     return Study(**content)
+
+
+def path_of(study: Study, name: str) -> str:
+    """Return the path of a number named by its field alone, if one group of the study has it."""
+    if name in NUMBERS or "." in name:
+        return name
+    having = [
+        group
+        for group in GROUPS
+        if any(_leads_on(noun, [name]) for noun in getattr(study, group).values())
+    ]
+    if len(having) == 1:
+        return f"{having[0]}.*.{name}"
+    if having:
+        paths = " or ".join(f'"{group}.*.{name}"' for group in having)
+        raise InvalidInput(
+            "over", "must name a number of one kind", name, f"Use sweep(study, {paths}, values)."
+        )
+    nouns = study.nouns().values()
+    known = sorted({n.split(".")[0] for noun in nouns for n in _numbers(noun)})
+    fix = did_you_mean(
+        name, ["p", *NUMBERS, *known], f"Use one of: {', '.join(['p', *NUMBERS, *known])}."
+    )
+    raise InvalidInput("over", "must name a number of the study", name, fix)
 
 
 def field_of(study: Study, path: str) -> str:

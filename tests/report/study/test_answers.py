@@ -4,9 +4,10 @@ import pytest
 from halfseen import UCB, ArmedBandit, ImputeZero, PerArm, Study, Uniform
 from halfseen.report.study.answers import answers, headline, imputation, surprise
 from halfseen.report.study.leaders import best_section
-from halfseen.report.study.measures import Estimate, left_out, shown
+from halfseen.report.study.measures import left_out, shown
 from halfseen.report.study.sections import numbers_section
 from halfseen.studies.result import Result
+from halfseen.studies.student_intervals import MeanInterval
 
 
 def result_with(final, *, replications=4, policies=None, baseline=True, censorship=None):
@@ -36,8 +37,8 @@ def sentence(*args, **kwargs):
 def test_more_regret():
     text = sentence([[50.0], [10.0]])
     assert text == (
-        "Seeing 40% of the feedback makes the regret of UCB 5.00 times as large (50.0 ± 0.4 instead"
-        " of 10.0 ± 0.4 over 100 rounds)."
+        "Seeing 40% of the feedback makes the regret of UCB 5.00 times as large (50.00 ± 0.68"
+        " instead of 10.00 ± 0.68 over 100 rounds)."
     )
 
 
@@ -50,9 +51,17 @@ def test_less_regret_is_said_and_explained():
 
 
 def test_a_difference_within_the_noise_is_no_difference():
-    found = answers(result_with([[10.1], [10.0]]), 0)[0]
+    result = result_with([[10.1], [10.0]])
+    result.tracks["regret"][0, 0, 0] = result.tracks["regret"][0, 0, 0][::-1]  # not of a piece
+    found = answers(result, 0)[0]
     assert "leaves the regret of UCB as it was, as far as 4 replications can tell" in found.sentence
     assert surprise(found) is None
+
+
+def test_a_small_difference_in_every_replication_is_told_on_the_same_draws():
+    found = answers(result_with([[10.1], [10.0]]), 0)[0]
+    assert found.regret.half_width > 0.5  # more than the difference
+    assert "makes the regret of UCB 1.01 times as large" in found.sentence
 
 
 def test_nothing_to_compare_with():
@@ -64,7 +73,8 @@ def test_nothing_to_compare_with():
 
 
 def test_one_replication_has_no_interval():
-    assert "(50 instead of 10 over 100 rounds)" in sentence([[50.0], [10.0]], replications=1)
+    text = sentence([[50.0], [10.0]], replications=1)
+    assert "as it was, as far as one replication can tell (50 instead of 10 over" in text
 
 
 def test_the_headline_is_the_largest_certain_factor():
@@ -77,8 +87,8 @@ def test_what_imputing_cost():
     policies = {"UCB": UCB(), "zeros": ImputeZero()}
     text = imputation(result_with([[10.0, 80.0], [9.0, 9.0]], policies=policies), 0)
     assert text == [
-        "Writing 0 for a missing reward (zeros) turned the regret of UCB from 10.0 ± 0.4 into"
-        " 80.0 ± 0.4 under “some”, 8.00 times as much."
+        "Writing 0 for a missing reward (zeros) turned the regret of UCB from 10.00 ± 0.68"
+        " into 80.00 ± 0.68 under “some”, 8.00 times as much."
     ]
     alone = imputation(result_with([[80.0], [9.0]], policies={"zeros": ImputeZero()}), 0)
     assert "cannot be judged" in alone[0]
@@ -96,13 +106,13 @@ def test_imputing_that_happened_to_help_is_explained():
     ("mean", "half", "text"),
     [
         (1551.3, 29.1, "1,551 ± 29"),
-        (0.0123, 0.00051, "0.0123 ± 0.0005"),
+        (0.0123, 0.00051, "0.01230 ± 0.00051"),
         (7.0, 0.0, "7"),
         (1e6, 12345.0, "1,000,000 ± 12,345"),
     ],
 )
 def test_estimates_have_the_digits_they_deserve(mean, half, text):
-    assert Estimate(mean, half).text == text
+    assert MeanInterval(mean, half).text == text
 
 
 def test_a_page_has_room_for_some_and_always_for_the_baseline():

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from halfseen.report.study.charts import arm_rows, figures, potential_rows, regret_rows
 from halfseen.studies.result import Result
@@ -27,7 +28,7 @@ def test_curves_are_means_with_95_percent_intervals(result):
     for j, k, censorship, policy in positions(result.study):
         curve = where(rows, kind="policy", censorship=censorship, policy=policy)
         track = result.tracks["regret"][0, j, k]
-        half = 1.96 * np.sqrt(track.var(axis=0, ddof=1) / REPLICATIONS)
+        half = stats.t.ppf(0.975, REPLICATIONS - 1) * stats.sem(track)
         assert [row["round"] for row in curve] == result.study.rounds_recorded.tolist()
         assert [row["mean"] for row in curve] == pytest.approx(track.mean(axis=0), rel=1e-4)
         assert [row["half"] for row in curve] == pytest.approx(half, rel=1e-2)

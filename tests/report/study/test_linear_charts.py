@@ -52,7 +52,7 @@ def test_the_slope_is_least_squares_on_the_last_factor_of_ten(linear_result, pro
             wanted = np.polyfit(np.log(rounds[late]), mean[late], 1)[0]
             found = fitted_slope(linear_result, (problem, j, k))
             assert found.mean == pytest.approx(wanted, rel=1e-9)
-            assert 0 < found.half < found.mean
+            assert 0 < found.half_width < found.mean
 
 
 def test_the_law_of_a_fixed_set_is_that_of_its_best_action(linear_result):

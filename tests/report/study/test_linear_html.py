@@ -2,6 +2,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from halfseen import (
     DesignExploration,
@@ -59,7 +60,8 @@ def test_a_narrow_screen_never_scrolls_sideways(linear_report, show):
 def test_the_answer_is_in_the_tracks(linear_result, linear_desktop):
     regret = linear_result.tracks["regret"][:, :, 0, :, -1]
     mean = regret.mean(axis=2)
-    half = 1.96 * regret.std(axis=2, ddof=1) / np.sqrt(REPLICATIONS)
+    error = regret.std(axis=2, ddof=1) / np.sqrt(REPLICATIONS)
+    half = stats.t.ppf(0.975, REPLICATIONS - 1) * error
     seen = linear_result.tracks["observations"][:, :, 0, :, -1].sum(axis=-1).mean(axis=-1) / HORIZON
     factors = mean[:, :2] / mean[:, 2:]
     i, j = np.unravel_index(factors.argmax(), factors.shape)

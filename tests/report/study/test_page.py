@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from example_studies import small_study
 from playwright.sync_api import expect
+from scipy import stats
 
 from halfseen import (
     UCB,
@@ -22,6 +23,9 @@ from halfseen import (
     simulate,
 )
 from halfseen.report import report_is_current, write_report
+from halfseen.report.study.leaders import in_a_sentence
+from halfseen.studies.policy_comparison import leaders
+from halfseen.tables import with_error
 from report.page_rules import check_page
 
 LIMIT = 1_500_000
@@ -83,19 +87,18 @@ def test_a_dark_screen_prints_on_white_paper(report, show):
 
 def test_the_first_sentence_is_the_answer(result, desktop):
     regret = result.tracks["regret"][0, :, 0, :, -1]
-    mean, half = regret.mean(axis=1), 1.96 * regret.std(axis=1, ddof=1) / np.sqrt(40)
+    mean, error = regret.mean(axis=1), regret.std(axis=1, ddof=1) / np.sqrt(40)
+    half = stats.t.ppf(0.975, 39) * error
     seen = result.tracks["observations"][0, 2, 0, :, -1].sum(axis=-1).mean() / 600
     lead = desktop.inner_text(".lead").replace("\u00a0", " ")
-    leader = result.best().records()[0]["best"]
-    assert " lost least in " in lead
-    assert leader in lead
+    assert lead.startswith(in_a_sentence(leaders(result)))
     factor = f"{mean[2] / mean[3]:#.3g} times"
     effect = f"makes the regret of UCB {factor} as large"
     assert lead.endswith(f" Missing feedback {effect} under “worst rarely seen”.")
     shown = desktop.inner_text("#answer").replace("\u00a0", " ")
     assert (
-        f"Seeing {100 * seen:.0f}% of the feedback {effect} ({mean[2]:.0f} ± {half[2]:.0f} instead"
-        f" of {mean[3]:.0f} ± {half[3]:.0f} over 600 rounds)."
+        f"Seeing {100 * seen:.0f}% of the feedback {effect} ({with_error(mean[2], half[2])} instead"
+        f" of {with_error(mean[3], half[3])} over 600 rounds)."
     ) in shown
     assert desktop.inner_text("section#answer .caution").startswith("Every number here assumes")
     answer = desktop.inner_text("#answer")

@@ -10,14 +10,15 @@ import numpy as np
 from halfseen.phrases import counted
 from halfseen.report.study.linear_measures import rarely_seen_best
 from halfseen.report.study.measures import (
-    Estimate,
     Place,
     baseline_of,
+    change_of_regret,
     final_regret,
     places,
     share_seen,
 )
 from halfseen.studies.result import Result
+from halfseen.studies.student_intervals import MeanInterval
 from halfseen.studies.study import Study
 from halfseen.tables import percent
 from halfseen.theory.along_a_run import bounded_policies
@@ -57,6 +58,8 @@ class Answer:
         The combination it is about.
     regret, whole
         The regret, and that of the same policy where everything is seen, if that was run.
+    change
+        The difference of the two, paired on the same draws.
     seen
         The share of rounds whose reward was observed.
     horizon, replications
@@ -64,8 +67,9 @@ class Answer:
     """
 
     place: Place
-    regret: Estimate
-    whole: Estimate | None
+    regret: MeanInterval
+    whole: MeanInterval | None
+    change: MeanInterval | None
     seen: float
     horizon: int
     replications: int
@@ -80,7 +84,7 @@ class Answer:
     @property
     def certain(self) -> bool:
         """Whether the regret differs by more than the noise of the replications."""
-        return self.whole is not None and self.regret.differs_from(self.whole)
+        return self.change is not None and self.change.excludes_zero
 
     @property
     def sentence(self) -> str:
@@ -139,12 +143,17 @@ def answers(result: Result, problem: int) -> list[Answer]:
         first, _, policy = place.position
         if policy > 0 or (place.censorship.sees_everything and len(study.censorships) > 1):
             continue
-        whole = None if baseline is None else final_regret(result, (first, baseline, policy))
+        whole = change = None
+        if baseline is not None:
+            complete = (first, baseline, policy)
+            whole = final_regret(result, complete)
+            change = change_of_regret(result, complete, place.position)
         found.append(
             Answer(
                 place,
                 final_regret(result, place.position),
                 whole,
+                change,
                 share_seen(result, place.position),
                 study.horizon,
                 study.replications,
@@ -198,7 +207,12 @@ def imputation(result: Result, problem: int) -> list[str]:
             sentences.append(f"{start} cannot be judged: the policy without it was not run.")
             continue
         costs = [
-            Cost(censorship, *(final_regret(result, (problem, j, which)) for which in (k, base)))
+            Cost(
+                censorship,
+                final_regret(result, (problem, j, k)),
+                final_regret(result, (problem, j, base)),
+                change_of_regret(result, (problem, j, base), (problem, j, k)),
+            )
             for j, censorship in enumerate(study.censorships)
             if not study.censorships[censorship].sees_everything
         ]
@@ -213,8 +227,9 @@ class Cost:
     """Regret with imputed rewards and without, under one censorship."""
 
     censorship: str
-    made_up: Estimate
-    honest: Estimate
+    made_up: MeanInterval
+    honest: MeanInterval
+    change: MeanInterval
 
     @property
     def factor(self) -> float:
@@ -232,7 +247,7 @@ def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool, one:
     )
     if math.isfinite(worst.factor):
         text += f", {times(worst.factor)} as much"
-    if mildest is not worst and mildest.factor < 1 and mildest.made_up.differs_from(mildest.honest):
+    if mildest is not worst and mildest.factor < 1 and mildest.change.excludes_zero:
         text += (
             f". Under “{mildest.censorship}” it happened to lower it, from {mildest.honest.text} to"
             f" {mildest.made_up.text}: "

@@ -19,11 +19,11 @@ from halfseen.report.study.linear_charts import direction_figures, eigenvalue_fi
 from halfseen.report.study.linear_charts import potential_figures as linear_potential_figures
 from halfseen.report.study.measures import (
     drawn_checkpoints,
-    mean_and_half,
     places,
 )
 from halfseen.report.study.play_counts import arm_figures, arm_rows
 from halfseen.studies.result import Result
+from halfseen.studies.student_intervals import mean_and_half
 from halfseen.theory.along_a_run import potential_bound_along
 
 __all__ = ["arm_rows", "figures", "potential_rows", "regret_rows"]

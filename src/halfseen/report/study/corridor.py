@@ -18,13 +18,12 @@ from halfseen.report.study.curves import bound_rows, curve_rows, hints
 from halfseen.report.study.measures import (
     Place,
     drawn_checkpoints,
-    estimate,
     final_regret,
-    mean_and_half,
     places,
 )
 from halfseen.report.study.sections import repeated
 from halfseen.studies.result import Result
+from halfseen.studies.student_intervals import mean_and_half, mean_interval
 from halfseen.theory import FiniteLowerBound, LowerBounds, finite_lower_bound, lower_bounds
 from halfseen.theory.lower.gathered import slope_in_log
 
@@ -185,7 +184,7 @@ def _growth_table(result: Result, known: list[tuple[Place, LowerBounds]]) -> Htm
     for place, low in known:
         assert low.asymptotic is not None
         start, slopes = slope_in_log(study.rounds_recorded, result.tracks["regret"][place.position])
-        slope, least = estimate(slopes), low.asymptotic.constant
+        slope, least = mean_interval(slopes), low.asymptotic.constant
         grew = start < study.horizon
         rows.append(
             [

@@ -9,9 +9,10 @@ from halfseen.phrases import number
 from halfseen.report.core.document import section
 from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.study.linear_measures import final_potential, fitted_slope
-from halfseen.report.study.measures import Estimate, places
+from halfseen.report.study.measures import places
 from halfseen.report.study.sections import repeated
 from halfseen.studies.result import Result
+from halfseen.studies.student_intervals import MeanInterval
 from halfseen.theory.along_a_run import potential_bound_along
 from halfseen.theory.linear.slope import slope_law
 
@@ -64,5 +65,5 @@ def _table(result: Result, problem: int) -> Html:
     return table(tuple(columns), rows, words=(0, 1), label="Potential", groups=groups)
 
 
-def _text(value: Estimate | None) -> str:
+def _text(value: MeanInterval | None) -> str:
     return "–" if value is None else value.text

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from halfseen.phrases import number
+from halfseen.phrases import joined
 from halfseen.report.core.document import figure_place, section
 from halfseen.report.core.markup import Html, aligned, table, tag
 from halfseen.report.core.panels import Figure
+from halfseen.studies.policy_comparison import Leaders, leaders
 from halfseen.studies.result import Result
-from halfseen.tables import with_error
+from halfseen.studies.student_intervals import MeanInterval as MeanInterval
 
 NOTE = (
     "Next: the policy with the second lowest mean regret, and how much more it lost, as a paired"
-    " difference on the same draws; intervals hold for all policies together at 95%. “Not clear”:"
-    " another policy may be as good, as far as these replications can tell."
+    " difference on the same draws; intervals hold for all policies together at 95%. Where several"
+    " policies are named, these replications cannot tell which of them loses least."
 )
 
 
@@ -40,41 +41,55 @@ def best_section(result: Result, figures: dict[str, Figure]) -> Html:
     title = "Regret by round"
     if len(result.study.policies) > 1:
         title = "Which policy lost least"
-        rows = _table(result, result.best().records())
+        rows = _table(result, leaders(result))
         content[1:1] = [rows, tag("p", NOTE, class_="note")]  # below the first chart
     return section("best", title, *content)
 
 
-def in_a_sentence(rows: list[dict[str, Any]]) -> str:
-    """Say which policy lost least, and in how many worlds its lead is clear.
+def in_a_sentence(worlds: Sequence[Leaders]) -> str:
+    """Say which policy lost least where, and where none is clearly the best.
 
-    >>> row = {"best": "UCB", "clear": True}
-    >>> in_a_sentence([row, row | {"clear": False}])
-    'UCB lost least in both worlds; its lead is clear in 1 of them.'
-    >>> in_a_sentence([row | {"best": "Thompson"}])
-    'Thompson lost least, and its lead is clear.'
-    >>> in_a_sentence([row, row, row | {"best": "Thompson"}])
-    'UCB lost least in 2 of 3 worlds; its lead is clear in both of them. Thompson in 1 of 3.'
+    >>> world = Leaders("arms", "half", ("UCB",), False, 7.0, "IMED", MeanInterval(3.0, 1.0))
+    >>> in_a_sentence([world])
+    'UCB lost least, and its lead is clear.'
+    >>> unclear = replace(world, names=("UCB", "IMED"))
+    >>> in_a_sentence([unclear])
+    'UCB and IMED cannot be told apart by the regret of these replications.'
+    >>> in_a_sentence([replace(unclear, tie=True)])
+    'UCB and IMED tie: they lost the same in every replication.'
+    >>> in_a_sentence([world, world, unclear])
+    'UCB lost least in 2 of 3 worlds. In the other, no policy is clearly the best.'
+    >>> in_a_sentence([world, world])
+    'UCB lost least in both worlds.'
+    >>> in_a_sentence([unclear, unclear])
+    'No policy is clearly the best in any of 2 worlds.'
     """
-    worlds = len(rows)
-    leaders = Counter(row["best"] for row in rows).most_common()
-    name, count = leaders[0]
-    clear = sum(row["clear"] for row in rows if row["best"] == name)
-    if worlds == 1:
-        return f"{name} lost least, " + (
-            "and its lead is clear." if clear else "but its lead is not clear."
-        )
-    if count == worlds:
-        where = "both worlds" if worlds == 2 else f"all {worlds} worlds"
-    else:
-        where = f"{count} of {worlds} worlds"
-    everywhere = "it" if count == 1 else "both of them" if count == 2 else "all of them"
-    sure = everywhere if clear == count else f"{clear or 'none'} of them"
-    others = "".join(f" {other} in {n} of {worlds}." for other, n in leaders[1:4])
-    return f"{name} lost least in {where}; its lead is clear in {sure}.{others}"
+    if len(worlds) == 1:
+        world = worlds[0]
+        if world.clear:
+            return f"{world.names[0]} lost least, and its lead is clear."
+        names = joined(world.names, "and")
+        if world.tie:
+            return f"{names} tie: they lost the same in every replication."
+        return f"{names} cannot be told apart by the regret of these replications."
+    count = len(worlds)
+    wins = Counter(world.names[0] for world in worlds if world.clear).most_common()
+    if not wins:
+        return f"No policy is clearly the best in any of {count:,} worlds."
+    everywhere = "both worlds" if count == 2 else f"all {count:,} worlds"
+    told = [f"{name} lost least in {_share(n, count, everywhere)}" for name, n in wins[:1]]
+    told += [f"{name} in {n:,}" for name, n in wins[1:4]]
+    rest = count - sum(n for _, n in wins)
+    others = "the other" if rest == 1 else f"the other {rest:,}"
+    unclear = f" In {others}, no policy is clearly the best." if rest else ""
+    return f"{', '.join(told)}.{unclear}"
 
 
-def _table(result: Result, rows: list[dict[str, Any]]) -> Html:
+def _share(part: int, whole: int, everywhere: str) -> str:
+    return everywhere if part == whole else f"{part:,} of {whole:,} worlds"
+
+
+def _table(result: Result, worlds: Sequence[Leaders]) -> Html:
     several = len(result.study.problems) > 1
     heads = (*(("problem",) if several else ()), "censorship", "lost least", "regret")
     heads += ("next", "more by", "lead")
@@ -83,20 +98,15 @@ def _table(result: Result, rows: list[dict[str, Any]]) -> Html:
     regrets = dict(zip(cells, aligned([r["regret"] for r in summary]), strict=True))
     lines = [
         (
-            *((row["problem"],) if several else ()),
-            row["censorship"],
-            tag("strong", row["best"]),
-            regrets[row["problem"], row["censorship"], row["best"]],
-            row["next"],
-            _difference(row),
-            "clear" if row["clear"] else "not clear",
+            *((world.problem,) if several else ()),
+            world.censorship,
+            tag("strong", world.names[0]) if world.clear else str(world),
+            regrets[world.problem, world.censorship, world.names[0]],
+            world.runner_up,
+            "" if world.behind is None else world.behind.text,
+            "clear" if world.clear else "none" if world.tie else "not clear",
         )
-        for row in rows
+        for world in worlds
     ]
     words = [i for i, head in enumerate(heads) if head not in ("regret", "more by")]
     return table(heads, lines, words=words, label="Best policies")
-
-
-def _difference(row: dict[str, Any]) -> str:
-    error = row["± 95%, together"]
-    return number(row["behind by"]) if error is None else with_error(row["behind by"], error)

@@ -19,10 +19,10 @@ from halfseen.report.study.linear_measures import (
 from halfseen.report.study.measures import (
     Place,
     drawn_checkpoints,
-    mean_and_half,
     places,
 )
 from halfseen.studies.result import Result
+from halfseen.studies.student_intervals import mean_and_half
 from halfseen.theory.along_a_run import potential_bound_along
 from halfseen.theory.linear.slope import best_of_finite, best_of_random, slope_law
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.report.study.measures import Estimate, Place, Position, estimate, playable
+from halfseen.report.study.measures import Place, Position, playable
 from halfseen.studies.result import Result
+from halfseen.studies.student_intervals import MeanInterval, mean_interval
 from halfseen.studies.study import Study
 from halfseen.theory.linear.slope import best_of_finite
 
@@ -19,12 +20,12 @@ def order_one(study: Study) -> int | None:
     return study.alphas.index(1.0) if 1.0 in study.alphas else None
 
 
-def final_potential(result: Result, position: Position) -> Estimate | None:
+def final_potential(result: Result, position: Position) -> MeanInterval | None:
     """Return the potential of order 1 at the horizon, if it was tracked."""
     order = order_one(result.study)
     if order is None:
         return None
-    return estimate(result.tracks["potential"][position][:, -1, order])
+    return mean_interval(result.tracks["potential"][position][:, -1, order])
 
 
 def last_decade(study: Study) -> NDArray[np.int64]:
@@ -32,7 +33,7 @@ def last_decade(study: Study) -> NDArray[np.int64]:
     return np.flatnonzero(study.rounds_recorded * 10 >= study.horizon)
 
 
-def fitted_slope(result: Result, position: Position) -> Estimate | None:
+def fitted_slope(result: Result, position: Position) -> MeanInterval | None:
     """Return the slope of the potential in log(round) over the last factor of ten of the rounds.
 
     Least squares on the checkpoints there, replication by replication; the mean of those slopes is
@@ -44,7 +45,7 @@ def fitted_slope(result: Result, position: Position) -> Estimate | None:
     time = np.log(result.study.rounds_recorded[chosen])
     time = time - time.mean()
     tracks = result.tracks["potential"][position][:, chosen, order]
-    return estimate(tracks @ time / (time @ time))
+    return mean_interval(tracks @ time / (time @ time))
 
 
 def rarely_seen_best(place: Place) -> bool:

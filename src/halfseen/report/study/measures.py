@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
-from halfseen.phrases import number
 from halfseen.studies.result import Result
+from halfseen.studies.student_intervals import MeanInterval, mean_interval
 from halfseen.studies.study import Study
-from halfseen.tables import Z95
 from halfseen.theory import effective_dimension
 
 Position = tuple[int, int, int]
@@ -78,48 +77,15 @@ class Place:
         return effective_dimension(self.observe)
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over replications and half of its 95% interval, None with one replication.
-
-    >>> Estimate(1551.3, 29.1).text, Estimate(0.5212, 0.043).text, Estimate(12.5, None).text
-    ('1,551 ± 29', '0.52 ± 0.04', '12.5')
-    """
-
-    mean: float
-    half: float | None
-
-    @property
-    def text(self) -> str:
-        """The estimate with the digits its interval justifies."""
-        if self.half is None or self.half <= 0.0:
-            return number(self.mean)
-        places = max(0, -math.floor(math.log10(self.half)))
-        return f"{self.mean:,.{places}f} ± {self.half:,.{places}f}"
-
-    def differs_from(self, other: Estimate) -> bool:
-        """Tell whether the difference is more than the noise of the replications."""
-        noise = math.hypot(self.half or 0.0, other.half or 0.0)
-        return abs(self.mean - other.mean) > noise
-
-
-def estimate(values: NDArray[Any]) -> Estimate:
-    """Return the mean of one number per replication, with its interval."""
-    mean, half = mean_and_half(values)
-    return Estimate(float(mean), float(half) if len(values) > 1 else None)
-
-
-def mean_and_half(values: NDArray[Any]) -> tuple[Any, Any]:
-    """Return mean and half interval over the first axis; half is 0 with one replication."""
-    mean = values.mean(axis=0, dtype=float)
-    if len(values) == 1:
-        return mean, np.zeros_like(mean)
-    return mean, Z95 * values.std(axis=0, ddof=1, dtype=float) / math.sqrt(len(values))
-
-
-def final_regret(result: Result, position: Position) -> Estimate:
+def final_regret(result: Result, position: Position) -> MeanInterval:
     """Return the regret of a cell at the horizon."""
-    return estimate(result.tracks["regret"][position][:, -1])
+    return mean_interval(result.tracks["regret"][position][:, -1])
+
+
+def change_of_regret(result: Result, before: Position, after: Position) -> MeanInterval:
+    """Return how much larger the regret is after than before, paired on the same draws."""
+    final = result.tracks["regret"][..., -1]
+    return mean_interval(final[after] - final[before])
 
 
 def share_seen(result: Result, position: Position) -> float:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from halfseen.errors import InvalidInput
-from halfseen.report.core.scales import axis, decades
+from halfseen.report.core.scales import rounds_axis
 from halfseen.report.core.style import chart_of, styled
 from halfseen.report.study.corridor import corridor_figures
-from halfseen.report.study.measures import drawn_checkpoints, mean_and_half
+from halfseen.report.study.measures import drawn_checkpoints
+from halfseen.studies.student_intervals import mean_and_half
 from halfseen.tables import listed
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 AXES = ("problem", "censorship", "policy")
 WIDTH, HEIGHT, ACROSS = 320, 220, 2
+EXTENT = 34  # pixels for the labels of an axis, so that panels stand below each other
 
 
 def regret_chart(result: Result, problem: str | None = None) -> alt.Chart:
@@ -34,7 +36,7 @@ def regret_chart(result: Result, problem: str | None = None) -> alt.Chart:
             continue
         for time, m, h in zip(rounds, mean, half, strict=True):
             low, high = float(m - h), float(m + h)
-            rows.append(where | {"x": int(time), "regret": float(m), "low": low, "high": high})
+            rows.append(where | {"round": int(time), "regret": float(m), "low": low, "high": high})
     return _panels(rows, study)
 
 
@@ -73,20 +75,20 @@ def names_at(study: Any, position: Sequence[int]) -> dict[str, Any]:
 def _panels(rows: list[dict[str, Any]], study: Any) -> alt.Chart:
     import altair as alt
 
-    horizon = max(row["x"] for row in rows)
-    scale = alt.Scale(type="log", nice=False)
-    x = alt.X("x:Q", title="round", scale=scale, axis=axis(decades(1, horizon)))
+    x = rounds_axis(study.horizon, log=False)
     base = alt.Chart().encode(x=x, color=alt.Color("policy:N", sort=list(study.policies)))
-    y = alt.Scale(domainMin=0, clamp=True)
-    band = base.mark_area(opacity=0.2).encode(
-        y=alt.Y("low:Q", scale=y, title="regret"), y2="high:Q"
-    )
+    y = {
+        "title": "regret",
+        "scale": alt.Scale(domainMin=0, clamp=True),
+        "axis": alt.Axis(minExtent=EXTENT),
+    }
+    band = base.mark_area(opacity=0.2).encode(y=alt.Y("low:Q", **y), y2="high:Q")
     tips = [
         alt.Tooltip("policy:N"),
-        alt.Tooltip("x:Q", title="round", format=","),
+        alt.Tooltip("round:Q", format=","),
         alt.Tooltip("regret:Q", format=",.4~g"),
     ]
-    line = base.mark_line().encode(y=alt.Y("regret:Q", scale=y, title="regret"), tooltip=tips)
+    line = base.mark_line().encode(y=alt.Y("regret:Q", **y), tooltip=tips)
     worlds = list(dict.fromkeys(row["world"] for row in rows))
     chart = alt.layer(band, line, data=alt.Data(values=rows))
     chart = chart.properties(width=WIDTH, height=HEIGHT)

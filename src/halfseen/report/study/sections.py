@@ -25,6 +25,7 @@ from halfseen.report.study.answers import (
 from halfseen.report.study.leaders import in_a_sentence
 from halfseen.report.study.policy_parameters import parameters_in_words
 from halfseen.studies.named_kinds import own_modules
+from halfseen.studies.policy_comparison import leaders
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study
 from halfseen.studies.toml_text import to_toml
@@ -58,7 +59,7 @@ def head(result: Result) -> Html:
         ("replication", study.replications),
     )
     facts = ", ".join(counted(what, count) for what, count in names)
-    parts = [in_a_sentence(result.best().records())] if len(study.policies) > 1 else []
+    parts = [in_a_sentence(leaders(result))] if len(study.policies) > 1 else []
     parts += [_lead(answer, len(study.problems) > 1)] if answer is not None else []
     links = {
         name: title

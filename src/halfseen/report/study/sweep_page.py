@@ -21,12 +21,12 @@ from halfseen.report.core.drawing import with_images
 from halfseen.report.core.markup import Html, table, tag
 from halfseen.report.core.panels import CHOSEN, HINTS, Figure, Panels, Rows
 from halfseen.report.core.scales import axis, decades
-from halfseen.report.study.measures import mean_and_half
 from halfseen.report.study.page_folder import INCOMPLETE, PAGE, check_sweep_page
 from halfseen.report.study.plots import names_at
 from halfseen.report.study.sections import imports
-from halfseen.studies.policy_comparison import AXES
+from halfseen.studies.policy_comparison import AXES, leaders
 from halfseen.studies.storage import write_text
+from halfseen.studies.student_intervals import mean_and_half, mean_interval
 from halfseen.studies.toml_text import to_toml
 from halfseen.tables import Table, show, with_error
 
@@ -180,24 +180,22 @@ def _slope_in_words(sweep: Sweep) -> str:
 
 
 def _lead(sweep: Sweep) -> str:
-    """Return the best policy and its regret at the least and, if another, at the largest value."""
+    """Return who may be the best, and the regret, at the least and the largest value."""
     order = sorted(range(len(sweep.values)), key=lambda i: sweep.values[i])
     several = len(sweep.results[0].study.policies) > 1
     told = []
     for i in (order[0], order[-1]):
         result = sweep.results[i]
-        best = result.best().records()[0]
-        name = best["best"]
-        place = list(result.study.policies).index(name)
-        mean, half = mean_and_half(result.tracks["regret"][0, 0, place, :, -1])
-        regret = with_error(float(mean), float(half)) if half > 0.0 else show(float(mean))
-        lead = f" (its lead is {'clear' if best['clear'] else 'not clear'})" if several else ""
-        told.append((name, f"{regret} at {sweep.coordinate} {show(sweep.values[i])}{lead}"))
+        world = leaders(result)[0]
+        place = list(result.study.policies).index(world.names[0])
+        regret = mean_interval(result.tracks["regret"][0, 0, place, :, -1]).text
+        loses = f"{world}, losing" if world.tie else f"{world} loses{' least,' * several}"
+        told.append((loses, f"{regret} at {sweep.coordinate} {show(sweep.values[i])}"))
     (first, low), (last, high) = told
     where = names_at(sweep.results[0].study, (0, 0, 0))["world"]
-    then = f" and {high}" if last == first else f"; {last}, {high}"
+    then = f" and {high}" if last == first else f"; {last} {high}"
     then = then if len(order) > 1 else ""
-    least = f"{first} loses {'least, ' * several}{low}{then}"
+    least = f"{first} {low}{then}"
     return f"{where}: {least}." if where else f"{least}."
 
 

@@ -12,9 +12,10 @@ from halfseen.report.core.style import styled
 if TYPE_CHECKING:
     import altair as alt
 
-    from halfseen.theory import RegretBounds
+    from halfseen.theory import Bound, RegretBounds
 
 STEP = 24  # pixels between rows
+HERE, PAPER, ANY = "proved here", "the paper", "of any policy"
 
 
 def bounds_chart(found: RegretBounds) -> alt.Chart:
@@ -26,7 +27,7 @@ def bounds_chart(found: RegretBounds) -> alt.Chart:
         {
             "bound": bound.name,
             "regret": bound.value,
-            "from": "the paper" if bound.paper else "sharper",
+            "from": _origin(bound),
             "by": bound.reference,
         }
         for bound in sorted(known, key=lambda bound: bound.value)
@@ -51,8 +52,15 @@ def bounds_chart(found: RegretBounds) -> alt.Chart:
         alt.Tooltip("regret:Q", format=",.4~g"),
         alt.Tooltip("by:N"),
     ]
-    colour = alt.Color("from:N", sort=["sharper", "the paper"])
+    colour = alt.Color("from:N", sort=[HERE, PAPER, ANY])
     dots = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=90, opacity=1)
     return styled(
         dots.encode(x=x, y=y, color=colour, tooltip=tips).properties(height={"step": STEP})
     )
+
+
+def _origin(bound: Bound) -> str:
+    """Return who proved a bound; the largest gap in every round is one of any policy."""
+    if bound.name == "trivial":
+        return ANY
+    return PAPER if bound.paper else HERE

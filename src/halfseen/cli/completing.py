@@ -1,0 +1,88 @@
+"""What the Tab key offers for the values of arguments and options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from halfseen.cli.study_files import BUILT_IN
+from halfseen.errors import InvalidInput
+
+ENGINES = {
+    "cpu": "all cores of this machine",
+    "cuda": "an NVIDIA GPU",
+    "dask": "processes, or a cluster",
+    "reference": "plain Python, slow",
+    "auto": "cpu or cuda, whichever is faster",
+}
+SHELLS = ("bash", "zsh", "fish")
+Offer = Callable[[str], list[tuple[str, str]]]
+
+
+def offering(values: Iterable[str] | dict[str, str]) -> Offer:
+    """Return a function that offers the values that begin as what has been typed.
+
+    >>> offering(["double", "single"])("d")
+    [('double', '')]
+    """
+    told = values if isinstance(values, dict) else dict.fromkeys(values, "")
+
+    def offer(incomplete: str) -> list[tuple[str, str]]:
+        return [(value, help) for value, help in told.items() if value.startswith(incomplete)]
+
+    return offer
+
+
+engines = offering(ENGINES)
+precisions = offering({"double": "exact", "single": "on a GPU, faster; other draws"})
+shells = offering(SHELLS)
+studies = offering(dict.fromkeys(BUILT_IN, "a built-in study"))  # else the shell offers files
+roles = offering(["decide", "report", "admin"])
+intervals = offering(["normal", "bootstrap"])
+learns = offering(["on-arrival", "when-settled"])
+observe_models = offering(["cells", "arms", "logistic", "trees"])
+outcome_models = offering(["cells", "arms", "linear", "trees"])
+
+
+def estimators(incomplete: str) -> list[tuple[str, str]]:
+    """Offer the estimators of a policy's value."""
+    from halfseen.values.influence import ESTIMATORS
+
+    return offering(list(ESTIMATORS))(incomplete)
+
+
+def claims(incomplete: str) -> list[tuple[str, str]]:
+    """Offer the names of the paper's claims with where they are in it."""
+    from halfseen.claims.registry import claims as known
+
+    return offering({claim.name: claim.place for claim in known().values()})(incomplete)
+
+
+def install() -> None:
+    """Write what completes this command into the files of the shell that runs it."""
+    from typer.completion import install as write  # type: ignore[attr-defined]
+
+    from halfseen.cli.ending import COMPLETE
+
+    shell = running_shell()
+    _, path = write(shell, prog_name="halfseen", complete_var=COMPLETE)
+    print(f"The Tab key completes halfseen in new {shell} terminals; see {path}.")
+
+
+def running_shell() -> str:
+    """Return the name of the shell that runs this command."""
+    import shellingham  # type: ignore[import-untyped]
+
+    try:
+        found = shellingham.detect_shell()[0]
+    except shellingham.ShellDetectionFailure:
+        found = Path(os.environ.get("SHELL", "")).name
+    if found not in SHELLS:
+        raise InvalidInput(
+            "--install-completion",
+            "must run in bash, zsh or fish",
+            found or "another shell",
+            "Run it there, or use `halfseen completion bash`.",
+        )
+    return str(found)
