@@ -12,21 +12,15 @@ TESTS = Path(__file__).parent
 PAGES = TESTS / "report"
 # They take the longest and come first, so that no process is left with one of them at the end.
 LONGEST = (
-    "../src/halfseen/testing/linear.py",
-    "claims/test_verdicts.py",
-    "engine/test_cuda.py",
-    "studies/test_interrupted.py",
     "docs/test_pages.py",
     "engine/backends/test_dask.py",
     "docs/test_site.py",
     "cli/test_ending.py",
     "engine/loops/test_linear_textbook.py",
-    "engine/test_glm_engines_agree.py",
     "engine/loops/test_ball.py",
-    "agents/test_linear.py",
-    "theory/glm/test_bounds.py",
     "engine/test_linear_engines_agree.py",
     "engine/test_engines_agree.py",
+    "agents/test_linear.py",
 )
 os.environ["HALFSEEN_DEBUG"] = "1"  # errors that commands turn into sentences are raised in tests
 os.environ["HALFSEEN_COMPILE_AHEAD"] = "0"  # the cores are busy with other tests

@@ -143,6 +143,7 @@ def test_an_error_is_one_line_and_cannot_steer_a_terminal():
     assert str(error) == r"`problems.a\n\x1b[31mb` is missing; got 'x\ny'. Add\tit."
 
 
+@pytest.mark.slow
 def test_shorten_never_fails():
     class Bad:
         def __repr__(self):

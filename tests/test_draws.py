@@ -59,6 +59,7 @@ def test_philox_gives_the_published_words(counter, key, expected):
     assert " ".join(f"{w:08x}" for w in draws.philox(*counter, *key)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "cdf"),
     [
@@ -73,6 +74,7 @@ def test_law_of_a_million_draws(draw, cdf):
     assert distance(many(draw, 1_000_000), cdf) < 1.95
 
 
+@pytest.mark.slow
 def test_tails_of_normal_and_exponential():
     """The rare detours beyond the last layer have the right weight and shape."""
     normals, exponentials = many(draws.normal, 10_000_000), many(exponential, 10_000_000)

@@ -11,6 +11,7 @@ from halfseen.engine.specialise import compiled
 from halfseen.problems.links import LINKS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", [0.03, 1.0, 9.9, 10.0, 40.0, 3000.0])
 def test_the_law(mean):
     size = 20_000

@@ -220,6 +220,7 @@ def test_a_policy_of_ones_own_that_randomises_is_estimated_with_its_error():
     assert abs(decision.probability - truth) < 4 * decision.probability_error
 
 
+@pytest.mark.slow
 def test_linear_probabilities():
     rows = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
     greedy = LinearAgent(LinEpsilonGreedy(0.3), 2, seed=1)

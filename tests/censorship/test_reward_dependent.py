@@ -86,6 +86,7 @@ def tracks(study, engine):
     return [result.data[name].values for name in ("regret", "pulls", "observations")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "observe"),
     [(BINARY, HIDDEN), (NORMAL, high_ones), (NORMAL, {"intercept": 0.0, "slope": 1.0})],

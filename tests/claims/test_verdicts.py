@@ -121,62 +121,38 @@ KIND = {
 }
 
 
-# They play linear and generalized linear loops, which take minutes to compile the first time.
-COMPILED = {
-    "optimism-linear",
-    "optimism-linear-proof",
-    "potential-control-linear",
-    "pmin-bound",
-    "uniform-model",
-    "largest-expected-potential",
-    "potential-bounds",
-    "any-order",
-    "potential-reduction-linear",
-    "theorem-linear",
-    "law-sphere",
-    "law-fixed",
-    "law-ties",
-    "law-contexts",
-    "glm-width",
-    "glm-regret",
-    "glm-exploration",
-    "glm-slowdown",
+# Each takes a fraction of a second. All of them run in `halfseen verify --quick` too.
+QUICK = {
+    "dual-reachability",
+    "elliptical-potential-one",
+    "free-looks",
+    "heteroskedastic-potential",
+    "instance-count",
+    "inverse-moments",
+    "layer-cake",
+    "one-step",
+    "path-formula",
+    "path-potential",
+    "population",
+    "potential-control-arms-one",
+    "psd-factor",
+    "psd-increments",
+    "single-threshold",
+    "smallest-dimension",
+    "tails",
+    "threshold-limits",
+    "thresholds-between",
+    "water-filling",
+    "worth-of-p",
 }
 
-# A run of them takes a second or more. All of them run in `halfseen verify --quick` too.
-COSTLY = {
-    "any-order-path",
-    "arm-splitting",
-    "confidence-sequences",
-    "elliptical-potential",
-    "figure-dual-reachable",
-    "heteroskedastic-arms",
-    "heteroskedastic-arms-corrected",
-    "heteroskedastic-instance",
-    "imed-slope",
-    "largest-potential",
-    "late-dimension",
-    "late-look",
-    "late-regret",
-    "log-scaling",
-    "observed-clock",
-    "optimism-arms",
-    "path-dimension",
-    "potential-reduction-arms",
-    "scaling-dimension",
-    "scaling-horizon",
-    "scaling-instance",
-    "theorem-arms",
-    "wald",
-    "wald-bound",
-    "water-filling-caps",
-}
-SLOW = COMPILED | COSTLY
+
+def mark(name):
+    return [] if name in QUICK else [pytest.mark.slow]
 
 
 def each(names):
-    marks = {name: [pytest.mark.slow] if name in SLOW else [] for name in names}
-    return pytest.mark.parametrize("name", [pytest.param(n, marks=marks[n]) for n in names])
+    return pytest.mark.parametrize("name", [pytest.param(n, marks=mark(n)) for n in names])
 
 
 @cache
@@ -186,7 +162,7 @@ def found(name):
 
 def test_no_claim_goes_unwatched():
     assert list(WRONG) == list(claims())
-    assert set(WRONG) > SLOW
+    assert set(WRONG) > QUICK
 
 
 @each(WRONG)
@@ -250,10 +226,7 @@ MUTATED = [
 
 @pytest.mark.parametrize(
     ("name", "place", "mutation"),
-    [
-        pytest.param(*case, id=case[0], marks=[pytest.mark.slow] if case[0] in SLOW else [])
-        for case in MUTATED
-    ],
+    [pytest.param(*case, id=case[0], marks=mark(case[0])) for case in MUTATED],
 )
 def test_a_wrong_function_is_refuted(name, place, mutation, monkeypatch):
     module, function = place.rsplit(".", 1)
@@ -381,7 +354,7 @@ def _everywhere(place, mutation, monkeypatch):
         pytest.param(
             *case,
             id=f"{case[0]}-{case[1].rsplit('.', 1)[1]}-{number}",
-            marks=[pytest.mark.slow] if case[0] in SLOW else [],
+            marks=mark(case[0]),
         )
         for number, case in enumerate(EVERYWHERE)
     ],

@@ -77,13 +77,6 @@ class Told(dict):
 
 
 cuda_compile.ALWAYS = Told(cuda_compile.ALWAYS)
-QUICK = sys.argv[1] == "quick"
-
-
-def some_of(every, *names):
-    # The simulator takes long: the slow tests play everything, the quick ones each way to choose.
-    return {name: every[name] for name in names} if QUICK else every
-
 
 def double_or_nothing(table, arm, count, stream):
     return 2.0 * table[arm, 0] if uniform(stream, count, arm) < 0.5 else 0.0
@@ -123,18 +116,14 @@ problems = {"all": ArmedBandit(MEANS, reward="bernoulli")} | {
     kind: ArmedBandit(MEANS, reward="bernoulli", actions=actions)
     for kind, actions in EVERY_ACTION_SET.items()
 }
-sizes = {"replications": 2, "checkpoints": 4, "seed": 4, "baseline": not QUICK}
-few = some_of(EVERY_POLICY, "ucb", "imed", "epsilon-greedy", "robust-ucb", "hopeful-ucb")
-compare(Study(some_of(problems, "all", "random"), some, few, horizon=15, **sizes))
+sizes = {"replications": 2, "checkpoints": 4, "seed": 4, "baseline": True}
+compare(Study(problems, some, EVERY_POLICY, horizon=15, **sizes))
 binary = {*BINARY_POLICIES, "conversion-ucb", "stratified-ucb", "proxy-ucb"}
 gaussian = {k: p for k, p in EVERY_POLICY.items() if k not in binary}
-gaussian = some_of(gaussian, "gaussian-thompson")
 others = {r: ArmedBandit(MEANS, reward=r, noise=0.3) for r in ("gaussian", "uniform", "rademacher")}
-others = some_of(others, "gaussian")
 compare(Study(others, some, gaussian, horizon=12, alphas=(), **sizes))
 laws = {r: ArmedBandit([1.0, 12.0, 0.5], reward=r) for r in ("poisson", "exponential", "student-t")}
 laws["own"] = ArmedBandit([1.0, 12.0, 0.5], reward=Coin())
-laws = some_of(laws, "poisson", "own")
 compare(Study(laws, some, {"ucb": UCB(), "ucb1": EVERY_POLICY["ucb1"]}, horizon=12, **sizes))
 late = {
     "all": Delayed([GeometricDelay(3), ParetoDelay(0.7, 2, arrive=0.6), Fixed(2)], window=6),
@@ -143,15 +132,13 @@ late = {
 }
 several = {k: EVERY_POLICY[k] for k in ("ucb", "imed", "queued", "hopeful-ucb", "impute-zero")}
 several["known"] = ConversionUCB(EmpiricalDelay([0, 1]))
-several = some_of(several, "ucb", "queued", "known")
 def largest_first(reward, arm):
     return 0.8 if reward > 0.5 else 0.3 + 0.1 * arm
 hidden = {
     "table": RewardDependent([{0: 0.8, 1: 0.3}, 0.5, {0: 0.0, 1: 1.0}]),
     "function": RewardDependent(largest_first),
 }
-some_kinds = some_of(EVERY_POLICY, "ucb", "impute-zero")
-compare(Study(ArmedBandit(MEANS, reward="bernoulli"), hidden, some_kinds, horizon=15, **sizes))
+compare(Study(ArmedBandit(MEANS, reward="bernoulli"), hidden, EVERY_POLICY, horizon=15, **sizes))
 told = WithCovariate([[[0.7, 0.3], [0.2, 0.8]]] * 3, [[[0.8, 0.3]] * 2, 0.5, [0.9, 0.4]])
 both_told = {k: EVERY_POLICY[k] for k in ("stratified-ucb", "proxy-ucb")}
 compare(Study(ArmedBandit(MEANS, reward="bernoulli"), told, both_told, horizon=15, **sizes))
@@ -169,7 +156,6 @@ print("many arms")
 actions = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [-0.5, 0.5]])
 linear = LinearBandit([0.6, 0.4], noise=0.5, actions=FiniteActions(actions))
 policies = {k: policy() for k, policy in LINEAR_POLICIES.items() if policy.choose is None}
-policies = some_of(policies, "lin-ucb", "lin-thompson")
 one_by_one(Study(linear, Uniform(0.5), policies, horizon=25, alphas=(0.5, 1.0), **sizes))
 one_by_one(Study(linear, Uniform(0.5), VIDS(draws=6), horizon=25, **sizes))
 study = Study(linear, Uniform(0.5), LinUCB(), horizon=25, **sizes)
@@ -227,12 +213,10 @@ curved = {
     for link in ("logistic", "poisson", "probit", "identity", own)
 }
 everything = {kind: policy() for kind, policy in GLM_POLICIES.items()}
-everything = some_of(everything, "glm-ucb")
 sizes |= {"alphas": (0.5, 1.0)}
 logistic = curved["logistic"]
 one_by_one(Study(logistic, Uniform(0.5), everything, horizon=25, **sizes))
 del sizes["alphas"]
-curved = some_of(curved, "poisson", str(own))
 one_by_one(Study(curved, Uniform(0.5), GLMUCB(), horizon=20, **sizes))
 print("glm")
 
@@ -242,7 +226,6 @@ late = {
     "no window": Delayed(EmpiricalDelay([0, 4, 30], arrive=0.8)),
 }
 eager = {"ucb": LinUCB(), "zero": ImputeZeroLinUCB(), "own": VIDS(draws=6), "ts": LinThompson()}
-eager = some_of(eager, "ucb", "zero")
 counting = {form: OTFLinUCB(form) for form in ("printed", "one-sided")}
 paid = LinearBandit([0.6, 0.4], actions=FiniteActions(np.abs(actions)), reward="bernoulli")
 sent = Delayed(LogNormalDelay(3, 1.5), window=5, sends="conversions")
@@ -289,7 +272,7 @@ for name, array in expected.arrays().items():
 assert found.moments.keys() == expected.moments.keys()
 print("summaries")
 
-rounds, rows = (100, 20) if QUICK else (300, 60)
+rounds, rows = 300, 60
 study = Study(ArmedBandit(MEANS), some, UCB(), horizon=rounds, replications=rows, baseline=False)
 double = simulate(study, engine="cuda")
 single = simulate(study, engine="cuda", precision="single")
@@ -311,14 +294,12 @@ print("overrides")
 """
 
 
-@pytest.fixture(
-    scope="module", params=["quick", pytest.param("everything", marks=pytest.mark.slow)]
-)
-def printed(request):
+@pytest.fixture(scope="module")
+def printed():
     """Return what the checks on the simulator printed before they ended."""
     paths = [str(Path(__file__).parents[1]), *sys.path]
     ended = subprocess.run(
-        [sys.executable, "-c", SIMULATED, request.param],
+        [sys.executable, "-c", SIMULATED],
         capture_output=True,
         text=True,
         timeout=300,
@@ -327,6 +308,7 @@ def printed(request):
     return ended.stdout.split("\n"), ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [
@@ -421,6 +403,7 @@ def test_auto_takes_the_gpu_for_what_is_large_and_possible(monkeypatch):
     assert choose_engine(large(arms, UCB())) == ("cpu", "no GPU was found")
 
 
+@pytest.mark.slow
 def test_auto_gives_the_numbers_of_the_engine_it_takes():
     study = small_study()
     auto, cpu = simulate(study, engine="auto"), simulate(study)

@@ -30,6 +30,7 @@ def box(mean, noise, stream, count, arm):
 OWN = Link("fraction, for tests", fraction, fraction_slope, reward=box)
 
 
+@pytest.mark.slow
 def test_engines_agree_on_fixed_and_changing_sets():
     cells = list(glm_cells(GLMUCB(), "logistic", 60, 5))
     for cell in (cells[2], cells[7]):

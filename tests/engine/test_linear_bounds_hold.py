@@ -63,6 +63,7 @@ def measured(problem, censorship, policy):
     return study, simulate(study).tracks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INSTANCES)
 def test_regret_and_potential_stay_below_every_bound(name):
     actions, theta, noise, censorship, regularization, least = INSTANCES[name]

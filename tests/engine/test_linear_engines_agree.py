@@ -49,7 +49,7 @@ def made(kind):
     return LINEAR_POLICIES[kind](**({"draws": 6} if kind == "vids" else {}))
 
 
-@pytest.mark.slow  # the example of `check_linear_policy` plays LinUCB in the ordinary tests
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(LINEAR_POLICIES))
 def test_policy_keeps_the_contract(kind):
     check_linear_policy(made(kind))

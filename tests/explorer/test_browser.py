@@ -49,7 +49,9 @@ def test_the_picture_of_the_documentation_is_that_of_the_page(visit, tmp_path):
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n == "arms" else [pytest.mark.slow]) for n in VIEWS]
+)
 def test_every_page_draws_its_charts_and_fits(visit, address, name, width, scheme, tmp_path):
     page = visit(name, width, scheme)
     page.wait_for_selector("html[data-drawn]")

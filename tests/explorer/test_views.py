@@ -106,7 +106,7 @@ def numbers(text):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.slow] if n == "delays" else []) for n in VIEWS],
+    [pytest.param(n, marks=[] if n == "arms" else [pytest.mark.slow]) for n in VIEWS],
 )
 def test_python_of_a_page_prints_what_the_page_says(name):
     settings = {"horizon": "200"} if "horizon" in view_names(name) else {}
@@ -253,6 +253,7 @@ def test_nonsense_in_an_address_gets_a_sentence(name, query, said):
     assert said in str(refused.value)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(sorted(VIEWS)),

@@ -96,6 +96,7 @@ CELLS = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(CELLS, min_size=1, max_size=6), st.sampled_from(["dsjson", "cb_adf"]))
 def test_any_names_and_numbers_there_and_back(tmp_path_factory, rows, format):

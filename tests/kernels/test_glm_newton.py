@@ -34,6 +34,7 @@ def scratch(size, d):
     return NewtonWork(*vectors, np.zeros((d, d)), np.zeros((d, d)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(LINKS))
 def test_estimates_are_those_of_statsmodels(name):
     import statsmodels.api as sm

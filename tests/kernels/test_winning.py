@@ -31,6 +31,7 @@ def followed(rewards, chosen, scales, level, family):
         yield found, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [GAUSSIAN, BERNOULLI])
 @pytest.mark.parametrize(("shares", "rounds"), [((0.4, 0.3, 0.3), 100), ((0.8, 0.1, 0.1), 250)])
 def test_the_winner_is_the_theorys_after_every_observation(family, shares, rounds):

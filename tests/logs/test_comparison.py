@@ -79,6 +79,7 @@ def test_nothing_is_named_if_nothing_changed():
     assert "Nothing changed beyond chance" in str(compare(now, then.to_dict()))
 
 
+@pytest.mark.slow
 def test_rates_that_did_not_change_are_named_once_in_a_thousand_comparisons():
     rng = np.random.default_rng(0)
     p = np.tile(np.linspace(0.01, 0.95, 20), 10_000)

@@ -79,7 +79,10 @@ def test_an_open_database_can_neither_be_written_nor_opened_up_again(evil):
             connection.execute(sql)
 
 
-@pytest.mark.parametrize("password", PASSWORDS)
+@pytest.mark.parametrize(
+    "password",
+    [PASSWORDS[0], *(pytest.param(p, marks=pytest.mark.slow) for p in PASSWORDS[1:])],
+)
 @pytest.mark.parametrize(
     "address",
     [

@@ -94,6 +94,7 @@ def plain(means, observe, noise, traffic, days, share, window, rng):
     return math.inf
 
 
+@pytest.mark.slow
 def test_it_agrees_with_a_plain_simulation_day_by_day():
     rng = np.random.default_rng(0)
     case = ([0.5, 0.0, 0.2], [0.6, 0.9, 0.4], 0.3, 20, 40, 0.8, 3)

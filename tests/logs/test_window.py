@@ -22,6 +22,7 @@ EXPECTED = {  # mean regret at each wait: 333 a day, 20,000 decisions, means .6 
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("delay", "settled"), EXPECTED)
 def test_regret_of_known_laws_of_delay(delay, settled):
     arms = counted({"a": np.repeat([0, 1], 100), "r": np.tile([1.0, 0.0], 100)})

@@ -57,6 +57,7 @@ def test_arms_that_are_seen_about_as_often_do_not_stand_out():
     assert "All arms are seen about as often (79%)" in str(found)
 
 
+@pytest.mark.slow
 def test_what_a_point_is_worth_is_not_pulled_to_arms_unlike_it():
     rng, held = np.random.default_rng(1), []
     rates = np.array([0.3] * 19 + [0.1])

@@ -98,6 +98,7 @@ def draws(policy, count, total, number=40_000, **keywords):
     )
 
 
+@pytest.mark.slow
 def test_gaussian_thompson_posterior():
     sample = draws(GaussianThompson(prior=3.0), 10, 7.0)
     weight = 1 / (10 + 4 / 9)

@@ -105,6 +105,7 @@ def test_finite_actions_are_frozen_copies():
     assert actions != "other"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", DRAWS)
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_draws_are_the_same_raw_and_compiled(law, d):
@@ -132,6 +133,7 @@ def sample(law, d, rounds, count):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_the_sphere_is_uniform(d):
     rows = sample("sphere", d, 20_000, 5)

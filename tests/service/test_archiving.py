@@ -188,6 +188,7 @@ def test_retention_erases_from_memory_what_was_archived_before(tmp_path):
     driver.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", ["forget", "retention"])
 @pytest.mark.parametrize("changes", [{}, FEATURES])
 def test_a_kill_at_any_statement_of_an_erasure_loses_nothing(tmp_path, monkeypatch, work, changes):

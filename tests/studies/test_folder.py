@@ -380,6 +380,7 @@ def test_a_save_that_is_killed_leaves_the_old_or_the_new(tmp_path, moments):
     assert different > 1
 
 
+@pytest.mark.slow
 def test_a_save_killed_between_its_calls_leaves_the_old_or_the_new(tmp_path, monkeypatch):
     """The same in one process: the call and all clean-up after it are cut off."""
     study = small_study(policies=UCB(), replications=3)

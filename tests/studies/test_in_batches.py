@@ -9,6 +9,7 @@ from halfseen import UCB, ArmedBandit, Delayed, GeometricDelay, ImputeZero, PerA
 from halfseen.studies.in_batches import regret_in_batches
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.0, 60.0])
 @pytest.mark.parametrize(
     "censorship", [PerArm([0.5, 0.9]), Delayed(GeometricDelay(20), window=10)], ids=["seen", "late"]

@@ -4,6 +4,7 @@ import copy
 import math
 import re
 
+import pytest
 from example_studies import SPEC, TOML
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -129,6 +130,7 @@ SNIPPETS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(st.data())
 def test_mutated_text(data):

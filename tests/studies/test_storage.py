@@ -58,6 +58,7 @@ def test_truncated_arrays(folder, name):
     refused(folder, path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARRAYS)
 @pytest.mark.parametrize("place", [0, 8, 70, -1])
 def test_flipped_bytes(folder, name, place):

@@ -101,6 +101,7 @@ def test_a_summary_counts_what_is_pending_and_lost(tmp_path):
     same(Summary.load(tmp_path), found)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_replications(monkeypatch):
     monkeypatch.setattr(module, "BATCH_BYTES", 100_000)
     peaks = []

@@ -74,6 +74,7 @@ def climb(case, start):
     return objective(action, *case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_five_dimensions_against_many_starts(seed):
     rng = np.random.default_rng(seed)
@@ -94,6 +95,7 @@ def test_five_dimensions_against_many_starts(seed):
     assert objective(action, *case) == pytest.approx(found, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e-300, 1e-160, 1e-30, 1e-17, 1e-12, 1e-6, 1e-2])
 @pytest.mark.parametrize("radius", [0.3, 1.0, 1.5, 1.5000001, 40.0])
 def test_around_the_hard_case_in_high_precision(offset, radius):
@@ -163,6 +165,7 @@ def compiled(function):
     return njit(FunctionType(function.__code__, function.__globals__ | calls, function.__name__))
 
 
+@pytest.mark.slow
 def test_compiled_gives_the_same_bits():
     fast = compiled(write_farthest)
     for case in planar_cases():

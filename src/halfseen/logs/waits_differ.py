@@ -20,37 +20,41 @@ def objection(decisions: Decisions, maturity: Maturity, waits: Vector, scale: fl
         if warning.voids:
             return f"{warning} Until then which wait is best cannot be said."
     means, errors = _means_by_wait(decisions, maturity, waits)
-    check = look_at_delays(decisions, maturity, None, 1.0)
-    unit = "days" if maturity.dated else "units of time"
     names = decisions.counts.names
-    if check.state == "found":
-        example = ""
-        if (pair := _most_changed(means, errors)) is not None:
-            arm, short, long = pair
-            example = (
-                f" (arm {names[arm]}: {means[short, arm]:.3g} within"
-                f" {show(waits[short] / scale)} {unit}, {means[long, arm]:.3g} within"
-                f" {show(waits[long] / scale)})"
-            )
+    if (swapped := _swapped(means, errors)) is not None:
+        one, other = (names[arm] for arm in swapped)
         return (
-            f"Short waits see other rewards than long ones{example}: which wait is best cannot be"
-            " said."
+            f"Which of {one} and {other} is better changes with the wait: short waits see other"
+            " rewards than long ones, so which wait is best cannot be said."
         )
+    if look_at_delays(decisions, maturity, None, 1.0).state != "found":
+        return ""
+    example = ""
+    if (pair := _most_changed(means, errors)) is not None:
+        arm, short, long = pair
+        unit = "days" if maturity.dated else "units of time"
+        example = (
+            f" (arm {names[arm]}: {means[short, arm]:.3g} within"
+            f" {show(waits[short] / scale)} {unit}, {means[long, arm]:.3g} within"
+            f" {show(waits[long] / scale)})"
+        )
+    return (
+        f"Short waits see other rewards than long ones{example}: which wait is best cannot be said."
+    )
+
+
+def _swapped(means: Vector, errors: Vector) -> tuple[int, int] | None:
+    """Return two arms of which one is better within some wait and worse within another."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        for b in range(len(names)):
-            gap = means - means[:, [b]]
-            z = gap / np.hypot(errors, errors[:, [b]])
+        for b in range(means.shape[1]):
+            z = (means - means[:, [b]]) / np.hypot(errors, errors[:, [b]])
             swaps = np.flatnonzero(
                 (np.nanmax(np.where(np.isnan(z), -np.inf, z), axis=0) > REVERSED)
                 & (np.nanmin(np.where(np.isnan(z), np.inf, z), axis=0) < -REVERSED)
             )
             if len(swaps):
-                return (
-                    f"Which of {names[b]} and {names[swaps[0]]} is better changes with the wait:"
-                    " short waits see other rewards than long ones, so which wait is best cannot be"
-                    " said."
-                )
-    return ""
+                return b, int(swaps[0])
+    return None
 
 
 def _most_changed(means: Vector, errors: Vector) -> tuple[int, int, int] | None:

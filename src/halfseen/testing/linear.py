@@ -81,8 +81,11 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
 
     Examples
     --------
-    >>> from halfseen import LinUCB
-    >>> check_linear_policy(LinUCB(), horizon=20)
+    >>> from halfseen import UCB
+    >>> check_linear_policy(UCB())
+    Traceback (most recent call last):
+    ...
+    AssertionError: UCB() must be derived from LinearPolicy
     """
     check_kind(policy, LinearPolicy)
     cells = list(linear_cells(policy, horizon, seed))

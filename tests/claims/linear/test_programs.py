@@ -20,6 +20,7 @@ def model(degrees, observe, d=3):
     return MultiThreshold([math.radians(a) for a in degrees], observe, [0.0] * (d - 1) + [1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("degrees", "observe", "lam", "horizon", "value"),
     [

@@ -266,6 +266,7 @@ def test_workers_with_other_versions_are_refused(machines, monkeypatch):
         simulate(study(), engine="dask", scheduler=machines.scheduler_address)
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_given_up():
     with (
         distributed.LocalCluster(

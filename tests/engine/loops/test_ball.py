@@ -191,6 +191,7 @@ def test_compiled_equals_plain(censorship):
         assert np.array_equal(array, fast.tracks[name]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("horizon", "tolerance"),
     [(200_000, 0.12), pytest.param(1_000_000, 0.08, marks=pytest.mark.slow)],

@@ -41,6 +41,7 @@ def test_linear_policies_begin_with_action_0_on_unit_vectors(policy):
         assert pulls[0] == 1, seed
 
 
+@pytest.mark.slow
 def test_generalized_linear_policies_begin_with_action_0_on_unit_vectors():
     for seed in range(60):
         rows = unit_vectors(seed)

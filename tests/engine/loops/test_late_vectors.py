@@ -83,6 +83,7 @@ def made(kinds):
     return {kind: policy() for kind, policy in kinds.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_equals_the_undelayed_trajectories_of_every_linear_policy():
     policies = made(LINEAR_POLICIES)
@@ -104,6 +105,7 @@ def test_no_delay_equals_the_undelayed_trajectories_on_every_kind_of_actions():
     no_difference(simulate(study, engine="reference"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_equals_the_undelayed_trajectories_of_every_generalized_linear_policy():
     study = studied(GENERALIZED, PROMPT, made(GLM_POLICIES), horizon=60)
@@ -202,6 +204,7 @@ def test_nothing_is_proved_on_vectors_where_feedback_is_late():
     assert at_once.smallest == regret_bounds(problem, Uniform(1.0), LinUCB(), 1000).smallest
 
 
+@pytest.mark.slow
 def test_plain_python_and_compiled_code_agree_on_late_vectors():
     study = studied(LINEAR["fixed"], LATE, LinUCB())
     same_tracks(simulate(study, engine="reference").tracks, simulate(study, workers=2).tracks)

@@ -71,6 +71,7 @@ def coin_flips(problem, censorship, horizon, runs, rng):
 SEVERAL = [[0.9, 0.1, 0.0], [0.5, 0.6, 0.3], [-0.2, 0.8, -0.4], [0.1, -0.5, 0.7], [0.6, 0.2, -0.6]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("actions", [FiniteActions(SEVERAL), RandomActions(4, 3)])
 def test_the_law_is_that_of_coin_flips(actions):
     problem = LinearBandit([0.5, 0.4, -0.2], 0.3, actions)
@@ -132,6 +133,7 @@ def contexts_slope(name, horizon, start, replications):
     return slope(study, track, start) / law_of_contexts(problem, rate, np.random.default_rng(1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["thresholds", "uniform"])
 def test_independent_contexts_roughly(name):
     assert contexts_slope(name, 60_000, 3000, 4) == pytest.approx(1.0, abs=0.06)

@@ -60,6 +60,7 @@ def test_two_hundred_coordinates():
     right_designs(track, rows, 0.5)
 
 
+@pytest.mark.slow
 def test_two_hundred_coordinates_that_change():
     problem = LinearBandit(sphere(200), 0.1, RandomActions(5, 200))
     track = last(problem, Uniform(0.5), LinUCB(), 200)

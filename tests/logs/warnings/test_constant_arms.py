@@ -38,6 +38,7 @@ def test_an_arm_that_sends_only_conversions_is_asked_about(rates):
     )
 
 
+@pytest.mark.slow
 def test_arms_with_means_near_1_or_few_rewards_are_not_asked_about():
     for seed in range(2):
         rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from halfseen.logs.warnings.context_rates import pearson_law
 from logs.warnings.made_logs import Parts, findings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "seen"), [(3, 30), (8, 900), (40, 60)])
 def test_mean_and_variance_of_the_statistic_are_those_of_shuffled_rows(size, seen):
     rng = np.random.default_rng(0)

@@ -65,6 +65,7 @@ ORDINARY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_ordinary_logs_are_not_suspected(kind):
     for seed in range(2):
@@ -103,6 +104,7 @@ def fine():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.01, 0.1, 1.0])
 @pytest.mark.parametrize(
     ("kept", "columns"),

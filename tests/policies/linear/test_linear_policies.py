@@ -121,6 +121,7 @@ class Noting(LinearPolicy):
 ROWS = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.5, 0.5, -0.5]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "actions", [FiniteActions(ROWS), SequenceOfActions(np.tile(ROWS, (6, 1, 1)))]
 )

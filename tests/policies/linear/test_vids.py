@@ -149,6 +149,7 @@ def test_regret_on_probes_that_are_rarely_seen(observe, expected, error):
     assert abs(regret.mean() - expected) < 4 * math.hypot(own, error)
 
 
+@pytest.mark.slow
 def test_actions_may_change():
     problem = LinearBandit([0.6, 0.4, 0.1], 0.5, RandomActions(4, 3))
     cuts = MultiThreshold([0.0], [0.9, 0.2], [1.0, 0.0, 0.0])

@@ -1,5 +1,7 @@
 """Text on pages is shown as it is, what cannot be seen included."""
 
+import pytest
+
 from halfseen import audit
 from halfseen.report.core.markup import escape, table
 
@@ -9,6 +11,7 @@ def test_tabs_and_returns_are_shown_as_a_terminal_would_get_them():
     assert '<td class="word">a\\nb</td>' in table(("x",), [("a\nb",)])
 
 
+@pytest.mark.slow
 def test_arms_that_differ_in_control_characters_look_different_on_the_page(tmp_path):
     names = ["\t=2", "\r=3", "\n=4", " =5"]
     rows = {"a": names * 3, "r": [1.0, 2.0, 3.0, 4.0] * 2 + [None] * 4}

@@ -15,6 +15,7 @@ STUDY = Study(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "values", "said", "not_said"),
     [

@@ -94,6 +94,7 @@ def test_thresholds_are_the_theorys():
     assert numbers["region 2"]["r_dagger"] == pair.r_dagger
 
 
+@pytest.mark.slow
 def test_the_turning_lines_join_the_bases_and_what_follows():
     chart = switch_chart(PATH)
     seen = {row["words"]: (row["sine"], row["value"]) for row in rows_with(chart, "area")}

@@ -62,6 +62,7 @@ def test_the_map_is_the_certified_design_over_the_worst_case():
                 assert path.effective_dimension == pytest.approx(4 * row["ratio"] * factor)
 
 
+@pytest.mark.slow
 def test_the_maps_numbers():
     chart = regime_chart(2, largest_ratio=4.0).to_dict()
     numbers = chart["usermeta"]["numbers"]

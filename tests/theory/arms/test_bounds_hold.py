@@ -52,6 +52,7 @@ def test_regret_stays_below_every_bound(means, noise, observe, regularization, a
         assert not bound.applies or surely <= bound.value * (1 + 1e-12), bound.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("means", "noise", "observe", "regularization"), GRID)
 @pytest.mark.parametrize("order", [0, 1])
 def test_potential_stays_below_its_fluid_bound(means, noise, observe, regularization, order):

@@ -247,6 +247,7 @@ extreme = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(extreme, st.floats(0.01, 3e3), st.floats(0.002, 4.0))
 @settings(deadline=None, max_examples=150)
 def test_extreme_weights_agree_with_a_bisection_in_many_digits(arms, budget, alpha):

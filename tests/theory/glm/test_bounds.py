@@ -242,6 +242,7 @@ def test_false_claims_are_refused(policy, field):
         theory.regret_bounds(problem, Uniform(0.5), policy, 100)
 
 
+@pytest.mark.slow
 def test_seeing_one_in_four_is_playing_four_times_slower():
     """Each observed round lasts 1/p rounds: regret after T is 1/p times that after pT at p = 1."""
     problem = GeneralizedLinearBandit(THETA, link="logistic", actions=ACTIONS)

@@ -117,6 +117,7 @@ def lin_ucb(rng, actions, theta, observe, horizon, noise, lam, norm, delta):
     return lost, spent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d", "lam", "noise"), [(2, 1.0, 0.1), (3, 0.3, 0.05), (5, 2.0, 0.02)])
 def test_simulated_regret_is_below_every_bound(d, lam, noise):
     rng = np.random.default_rng(d)

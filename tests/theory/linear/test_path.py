@@ -189,6 +189,7 @@ def greedy(models, regularization, horizon, step):
     return gathered, x, y
 
 
+@pytest.mark.slow
 def test_agrees_with_the_greedy_policy():
     models = random_models(500, kinds=CLEAR)
     gathered, x, y = greedy(models, 0.7, 500.0, step=0.004)

@@ -123,6 +123,7 @@ def test_bound_is_factor_times_bracket_and_falls_as_feedback_rises():
     assert values[-1] <= elliptical_potential(3, 1000, 1.0, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [0.2, 1.0])
 @pytest.mark.parametrize("rule", ["widest", "least seen", "random"])
 def test_measured_potential_stays_below(lam, rule):

@@ -92,6 +92,7 @@ def test_agrees_with_a_general_optimiser():
 seen_often = st.lists(st.floats(0.01, 1.0), min_size=3, max_size=3)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(seen_often, st.sampled_from(["gaussian", "bernoulli"]), st.floats(1e-3, 1.0))
 def test_between_the_uncensored_time_over_the_extremes_of_p(observe, reward, share):
