@@ -85,7 +85,7 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     >>> check_linear_policy(UCB())
     Traceback (most recent call last):
     ...
-    AssertionError: UCB() must be derived from LinearPolicy
+    AssertionError: UCB(regularization=1.0, bound=None) must be derived from LinearPolicy
     """
     check_kind(policy, LinearPolicy)
     cells = list(linear_cells(policy, horizon, seed))
