@@ -112,6 +112,7 @@ def test_the_same_chance_for_every_reward_is_per_arm():
         assert np.array_equal(mine, other)
 
 
+@pytest.mark.slow
 def test_ucb_settles_on_the_arm_with_the_larger_seen_mean():
     study = Study(BINARY, RewardDependent(HIDDEN), UCB(), horizon=20_000, replications=10)
     pulls = simulate(study, engine="cpu").data.pulls.values[0, 0, 0, :, -1]

@@ -69,6 +69,7 @@ def test_names_of_arms_and_decisions_are_text_and_nothing_else(visit, opened):
     assert page.said == []
 
 
+@pytest.mark.slow
 def test_numbers_follow_the_loop_until_paused_and_charts_are_not_drawn_anew(visit, opened):
     page = visit("/loops/offers")
     page.wait_for_selector("html[data-updates]")

@@ -28,6 +28,7 @@ LONG = {  # a study or a report of seconds each
     "docs/concepts/missing-not-at-random.md",
     "docs/how-to/audit-a-log.md",
     "docs/how-to/compare-policies.md",
+    "docs/how-to/follow-the-information-path.md",
     "docs/how-to/late-feedback.md",
     "docs/how-to/make-figures.md",
     "docs/how-to/plan-and-invest.md",

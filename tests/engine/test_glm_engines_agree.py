@@ -57,6 +57,7 @@ class Impatient(RidgeGLMUCB):
     index = staticmethod(impatient)
 
 
+@pytest.mark.slow
 def test_policy_that_hides_its_use_of_the_clock_is_caught():
     with pytest.raises(AssertionError, match=r"jumping .* and playing every round differ"):
         check_linear_cell(next(glm_cells(Impatient(), "logistic", 60, 5)))

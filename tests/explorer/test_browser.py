@@ -84,6 +84,7 @@ def test_no_page_keeps_readers_out(visit, barriers, path, width, scheme):
     assert barriers(page) == []
 
 
+@pytest.mark.slow
 def test_an_audit_keeps_no_reader_out(visit, barriers, tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("arm,reward\n" + "a,1\nb,0\nb,\n" * 50)
@@ -94,6 +95,7 @@ def test_an_audit_keeps_no_reader_out(visit, barriers, tmp_path):
     assert barriers(page) == []
 
 
+@pytest.mark.slow
 def test_a_saved_chart_can_be_read_on_any_ground(visit):
     page = visit("thresholds", 1200, "dark")
     page.wait_for_selector("html[data-drawn]")
@@ -121,6 +123,7 @@ def test_moving_a_slider_moves_answers_charts_code_and_address(visit):
     assert page.said == []
 
 
+@pytest.mark.slow
 def test_nonsense_in_a_field_leaves_the_last_good_picture(visit):
     page = visit("arms?means=0.6,0.5&observe=0.5,0.5&horizon=500")
     page.wait_for_selector("html[data-drawn]")
@@ -134,6 +137,7 @@ def test_nonsense_in_a_field_leaves_the_last_good_picture(visit):
     assert page.said == []
 
 
+@pytest.mark.slow
 def test_nonsense_in_one_list_leaves_the_others_and_the_simulation_alone(visit):
     page = visit("arms?tour=3&means=0.6,0.5,0.4&observe=0.3,0.9,0.8&horizon=500")
     page.wait_for_selector("html[data-drawn]")
@@ -150,6 +154,7 @@ def test_nonsense_in_one_list_leaves_the_others_and_the_simulation_alone(visit):
     assert page.said == []
 
 
+@pytest.mark.slow
 def test_a_mean_that_is_typed_brings_its_probability(visit):
     page = visit("arms?means=0.6,0.5&observe=0.5,0.25&horizon=500")
     page.wait_for_selector("html[data-drawn]")
@@ -161,6 +166,7 @@ def test_a_mean_that_is_typed_brings_its_probability(visit):
         assert not page.locator("#trouble").is_visible()
 
 
+@pytest.mark.slow
 def test_a_refused_file_leaves_the_audit_before_and_says_whose_it_is(visit, tmp_path):
     good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
     good.write_text("arm,reward\n" + "a,1\nb,0\nb,\n" * 50)
@@ -181,6 +187,7 @@ def test_a_refused_file_leaves_the_audit_before_and_says_whose_it_is(visit, tmp_
     assert page.said == []
 
 
+@pytest.mark.slow
 def test_a_file_whose_columns_have_other_names_is_asked_about(visit, tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("foo,bar\n" + "a,1\nb,0\nb,\n" * 50)
@@ -194,6 +201,7 @@ def test_a_file_whose_columns_have_other_names_is_asked_about(visit, tmp_path):
     assert page.locator("#status").inner_text() == ""
 
 
+@pytest.mark.slow
 def test_an_arm_can_be_added_and_taken_away(visit):
     page = visit("arms?means=0.6,0.5&observe=0.5,0.5&horizon=500")
     page.wait_for_selector("html[data-drawn]")
@@ -205,6 +213,7 @@ def test_an_arm_can_be_added_and_taken_away(visit):
     assert re.search("means=0.6,0.5&", page.url)
 
 
+@pytest.mark.slow
 def test_a_threshold_that_is_added_lies_above_the_others(visit):
     page = visit("thresholds?degrees=60&observe=1,0.75")
     page.wait_for_selector("html[data-drawn]")
@@ -213,6 +222,7 @@ def test_a_threshold_that_is_added_lies_above_the_others(visit):
     assert not page.locator("#trouble").is_visible()
 
 
+@pytest.mark.slow
 def test_the_tour_goes_through_five_steps(visit):
     page = visit("")
     page.get_by_role("link", name="Everything is seen").click()

@@ -10,6 +10,7 @@ LOGS = 100
 NOMINAL = {"worth of a little more (90%)": 0.9}
 
 
+@pytest.mark.slow
 def test_intervals_of_a_few_logs_hold_the_truth():
     held = coverage("log ends now", CLEAN["log ends now"], 5)
     assert held["rate within the window, rewards pending"] >= 0.8  # of 15

@@ -147,6 +147,7 @@ def test_the_sphere_is_uniform(d):
         np.testing.assert_allclose(pair[0].T @ pair[1] / len(pair[0]), 0.0, atol=0.01)
 
 
+@pytest.mark.slow
 def test_gaussian_actions_are_shortened_normals():
     rows = sample("gaussian", 3, 20_000, 5).reshape(-1, 3)
     lengths = np.linalg.norm(rows, axis=1)

@@ -33,6 +33,7 @@ from halfseen.testing import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "censorship",
     [

@@ -74,6 +74,7 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(cluster, "CHUNK_SECONDS", 0.02)
 
 
+@pytest.mark.slow
 def test_the_numbers_of_one_core(machines, tmp_path):
     design, calls = study(), []
     found = simulate(

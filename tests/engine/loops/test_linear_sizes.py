@@ -81,6 +81,7 @@ def test_ten_thousand_actions_in_little_memory():
     assert peak < 20e6  # a table of all pairs would take 800
 
 
+@pytest.mark.slow
 def test_ten_thousand_actions_that_change():
     problem = LinearBandit(sphere(10), 0.1, RandomActions(10_000, 10))
     track = last(problem, Uniform(0.5), LinUCB(), 30)

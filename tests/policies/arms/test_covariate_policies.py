@@ -122,6 +122,7 @@ def test_who_is_not_told_the_covariate_plays_the_reward_dependent_world():
     assert not WithCovariate([SAYS_MUCH] * 2, [0.5, 0.2]).by_reward
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [StratifiedUCB(), ProxyUCB()], ids=["strata", "proxy"])
 @pytest.mark.parametrize(
     "censorship",

@@ -105,6 +105,7 @@ def test_rewards_within_a_bin_never_lower_the_bound(objective):
         assert fine - 1e-6 <= coarse <= fine + 0.01
 
 
+@pytest.mark.slow
 def test_every_engine_plays_bounded_rewards_alike():
     policies = {name: GammaUCB(3.0, name, 0.1, bins=20) for name in ("upper", "lower")}
     study = Study(UNIFORM, PerArm([0.4, 0.8]), policies, horizon=200, replications=3)

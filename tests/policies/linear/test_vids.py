@@ -113,6 +113,7 @@ def _normals(places):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("observe", ["known", "learned"])
 @pytest.mark.parametrize(
     "actions",

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("blank_pictures")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def found():
     rng = np.random.default_rng(0)
     n = 4000
     names = np.array(["<b>bold</b>", "b & c", "third"])
@@ -24,15 +24,24 @@ def page(tmp_path_factory):
     rewards = rng.normal(a / 10, 0.5)
     frame = pd.DataFrame({"offer": names[a], "profit": np.where(seen, rewards, np.nan)})
     frame["when"] = pd.Timestamp("2025-01-01") + pd.to_timedelta(day, unit="D")
-    found = audit(frame, action="offer", reward="profit", time="when")
+    return audit(frame, action="offer", reward="profit", time="when")
+
+
+@pytest.fixture(scope="module")
+def page(found, tmp_path_factory):
+    return found.report(tmp_path_factory.mktemp("audit"))
+
+
+@pytest.fixture(scope="module")
+def whole_page(found, tmp_path_factory):
     forecast = found.plan(50, days=20, futures=20)
     compared = found.compare_imputations(horizon=500, replications=5)
-    return found.report(tmp_path_factory.mktemp("audit"), forecast, compared)
+    return found.report(tmp_path_factory.mktemp("whole"), forecast, compared)
 
 
 @pytest.mark.slow
-def test_every_chart_is_drawn(show, page):
-    opened = show(page)
+def test_every_chart_is_drawn(show, whole_page):
+    opened = show(whole_page)
     places = opened.locator("[data-chart]")
     names = places.evaluate_all("all => all.map(place => place.dataset.chart)")
     assert names == [
@@ -48,7 +57,7 @@ def test_every_chart_is_drawn(show, page):
     assert opened.locator("b").count() == 0
     assert "<b>bold</b>" in opened.locator("#rates").inner_text()
     for name in names:
-        assert (page.parent / "charts" / f"{name}.svg").exists()
+        assert (whole_page.parent / "charts" / f"{name}.svg").exists()
     for link in opened.locator("nav a").evaluate_all("all => all.map(a => a.hash)"):
         assert opened.locator(link).count() == 1
 

@@ -58,6 +58,7 @@ def test_the_summary_counts_what_is_open_and_given_up(result):
         assert math.isnan(rows[name]["effective dimension"])
 
 
+@pytest.mark.slow
 def test_the_page_of_vectors_shows_late_feedback_and_claims_no_bound(tmp_path):
     actions = FiniteActions([[1.0, 0.0], [0.0, 1.0]])
     biased = Delayed([[Fixed(0), GeometricDelay(30)], Fixed(1)], window=10)

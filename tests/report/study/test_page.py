@@ -75,6 +75,7 @@ def test_a_narrow_screen_never_scrolls_sideways(report, show):
     assert overflow(page) <= 0
 
 
+@pytest.mark.slow
 def test_a_dark_screen_prints_on_white_paper(report, show):
     page = show(report, color_scheme="dark")
     background = "getComputedStyle(document.body).backgroundColor"
@@ -110,6 +111,7 @@ def test_the_title_names_the_study_and_nothing_is_said_twice(report):
     check_page(report, "Regret of 4 policies on “five adverts”")
 
 
+@pytest.mark.slow
 def test_a_button_copies_the_specification(report, show):
     page = show(report)
     button = page.locator("#again button.copy").last
@@ -121,6 +123,7 @@ def test_a_button_copies_the_specification(report, show):
     assert not button.is_visible()
 
 
+@pytest.mark.slow
 def test_the_first_key_leads_past_the_navigation(report, show):
     page = show(report)
     page.keyboard.press("Tab")
@@ -129,6 +132,7 @@ def test_the_first_key_leads_past_the_navigation(report, show):
     assert page.evaluate("document.activeElement.tagName") == "MAIN"
 
 
+@pytest.mark.slow
 def test_navigation_stays_in_sight(report, show):
     page = show(report)
     page.evaluate("document.querySelector('#events').scrollIntoView({behavior: 'instant'})")

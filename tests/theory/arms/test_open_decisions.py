@@ -123,6 +123,7 @@ def test_nothing_but_the_trivial_bound_is_claimed_where_missing_depends_on_the_r
     assert "must not depend on the reward" in low.reasons["minimax"]
 
 
+@pytest.mark.slow
 def test_measured_regret_stays_below_the_smallest_bound():
     late = Delayed(GeometricDelay(50), window=500)
     study = Study(ARMS, late, UCB(), horizon=5_000, replications=20, baseline=False)
