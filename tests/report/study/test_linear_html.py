@@ -66,11 +66,11 @@ def test_the_answer_is_in_the_tracks(linear_result, linear_desktop):
     factors = mean[:, :2] / mean[:, 2:]
     i, j = np.unravel_index(factors.argmax(), factors.shape)
     lead = linear_desktop.inner_text(".lead").replace("\u00a0", " ")
-    numbers = f"({mean[i, j]:.0f} ± {half[i, j]:.0f} instead of {mean[i, 2]:.0f}"
+    numbers = f"({mean[i, j]:.1f} ± {half[i, j]:.1f} instead of {mean[i, 2]:.1f}"
     assert f"{factors[i, j]:#.3g} times as large under" in lead
     answer = linear_desktop.inner_text("#answer").replace("\u00a0", " ")
     assert f"Seeing {100 * seen[i, j]:.0f}% of the feedback" in answer
-    assert f"{factors[i, j]:#.3g} times as large {numbers} ± {half[i, 2]:.0f} over 1,000" in answer
+    assert f"{factors[i, j]:#.3g} times as large {numbers} ± {half[i, 2]:.1f} over 1,000" in answer
     assert "Dimension 4, worst case 40." in answer
     assert "given the action, whether a reward is seen does not depend on the reward" in answer
     assert "Writing 0 for a missing reward (zeros) turned the regret of LinUCB" in answer
