@@ -1,10 +1,12 @@
 """The page of a policy's value."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from halfseen import InvalidInput, value
 from halfseen.report.value.page import _table
-from halfseen.report.value.value_charts import differ_chart
+from halfseen.report.value.value_charts import differ_chart, policies_chart
 from halfseen.tables import Table
 
 
@@ -35,3 +37,14 @@ def test_the_chart_of_the_bounds_says_what_rewards_have_in_common(more, given):
     log = {"arm": [*"ab"] * 30, "paid": [1, 0, 0, None, 1, 1] * 10, "age": [*range(20, 50)] * 2}
     found = value(log, target={"a": 1}, action="arm", reward="paid", **more)
     assert f"any two rewards of an arm {given}." in differ_chart(found, "differ").note
+
+
+def test_a_difference_is_not_said_to_be_known_better_than_each_value():
+    rng = np.random.default_rng(0)
+    arm = rng.integers(0, 2, 400)
+    frame = pd.DataFrame({"a": arm, "r": rng.normal(arm, 1.0), "p": 0.5})
+    found = value(frame, target={0: 1.0}, compare={1: 1.0}, action="a", reward="r", propensity="p")
+    assert found.difference.standard_error > found.target.standard_error
+    note = policies_chart(found, "log").note
+    assert "known better" not in note
+    assert "the difference has its own, in the table" in note

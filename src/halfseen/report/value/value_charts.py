@@ -62,7 +62,10 @@ def policies_chart(found: PolicyValue, name: str) -> Figure:
     interval = f"{level_name(found.level)} interval"
     note = f"Reward per decision by {found.estimator}, with its {interval}."
     if found.compared is not None:
-        note += " Both rest on the same decisions: their difference is known better than each."
+        note += (
+            " Both rest on the same decisions, so whether intervals overlap decides nothing: the"
+            " difference has its own, in the table."
+        )
     return points("value-policies", ("What each is worth", note, name), _rows(shown), REWARD)
 
 
