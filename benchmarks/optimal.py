@@ -133,7 +133,7 @@ def plain_choice(gaps, gains, rng):
 
 
 def in_turns(play, others, turns):
-    """Return the median CPU time of `play`, and the mean of each of the others, one run a turn."""
+    """Return the median CPU time of `play` and of each of the others, one run a turn."""
     own, theirs = [], np.zeros((turns, len(others)))
     for turn in range(turns):
         for k, other in enumerate(others):
@@ -144,7 +144,7 @@ def in_turns(play, others, turns):
                 started = time.process_time()
                 play()
                 own.append(time.process_time() - started)
-    return [float(np.median(own)), *theirs.mean(axis=0)]
+    return [float(np.median(own)), *np.median(theirs, axis=0)]
 
 
 def against_numpy(turns=10):
