@@ -59,7 +59,10 @@ def test_what_is_offered_is_what_is_taken():
     assert [value for value, _ in completing.outcome_models("")] == list(OUTCOME)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.skipif(
+    shutil.which("bash") is None,
+    reason="installs completion for bash, which is not on this machine",
+)
 def test_completion_is_installed_for_the_shell_that_runs(tmp_path):
     environment = os.environ | {"HOME": str(tmp_path)}
     line = f"{sys.executable} -m halfseen --install-completion; true"
