@@ -22,7 +22,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -30,7 +30,7 @@ from numba import njit
 from numba.core import types as numba_types
 from numba.core.cgutils import get_or_insert_function
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags, _LowerResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
@@ -128,6 +128,34 @@ class _WholeLowering(NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
+class _FewFlags(Flags):  # type: ignore[misc]
+    """Numba's flags, of which equal copies are one object.
+
+    Numba looks up every operator it meets by the types and the flags, and would compare thirty
+    options each time: a twentieth of the time of compiling.
+    """
+
+    __slots__ = ()
+    _copies: ClassVar[list[_FewFlags]] = []
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or bool(super().__eq__(other))
+
+    def __hash__(self) -> int:
+        return _HASH
+
+    def copy(self) -> _FewFlags:
+        """Return the copy that equal flags have already, or a new one."""
+        for made in self._copies:
+            if made._values == self._values:
+                return made
+        self._copies.append(_FewFlags(self))
+        return self._copies[-1]
+
+
+_HASH = hash(Flags())  # numba hashes the names of the options only
+
+
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Look for unreachable cycles of objects less often: a tenth of the time of compiling."""
@@ -145,6 +173,7 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
 
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
         super().__init__(typingctx, targetctx, library, *others)
+        self.state.flags = _FewFlags(self.state.flags)
         for name in self.flags:
             setattr(self.state.flags, name, True)
 
