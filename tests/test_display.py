@@ -204,6 +204,7 @@ def test_plot_returns_a_chart_with_its_data_inside(found, name, arguments):
     assert "'url'" not in text
 
 
+@pytest.mark.slow
 def test_plot_of_a_window_marks_the_best_wait():
     rng = np.random.default_rng(3)
     times = np.arange(600.0)
@@ -227,6 +228,7 @@ def test_a_chart_that_an_audit_does_not_have_names_what_it_needs(found):
         found["audit"].plot("rate")
 
 
+@pytest.mark.slow
 def test_a_corridor_of_several_problems_asks_for_one():
     problems = {"easy": ArmedBandit([0.9, 0.1]), "hard": ArmedBandit([0.5, 0.4])}
     study = Study(problems, Uniform(0.5), UCB(), horizon=50, replications=2)

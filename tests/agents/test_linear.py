@@ -283,6 +283,7 @@ def test_a_state_out_of_range_is_refused(name, place, value, tmp_path):
         LinearAgent.load(path)
 
 
+@pytest.mark.slow
 def test_large_rewards_stay_within_the_range_of_a_saved_state(tmp_path):
     agent, path = LinearAgent(LinUCB(regularization=1e-3), 2), tmp_path / "agent.json"
     for k in range(200):

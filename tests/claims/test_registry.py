@@ -46,6 +46,7 @@ def test_names_choose_and_a_misspelt_one_is_refused():
         verify([])
 
 
+@pytest.mark.slow
 def test_progress_counts_claims():
     told = []
     verify(["notation", "censoring-arms"], progress=lambda *step: told.append(step))

@@ -127,7 +127,6 @@ QUICK = {
     "elliptical-potential-one",
     "free-looks",
     "heteroskedastic-potential",
-    "instance-count",
     "inverse-moments",
     "layer-cake",
     "one-step",
@@ -414,6 +413,7 @@ def test_other_seeds_give_the_same_verdicts(seed):
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_a_laboratory_of_other_seed_plays_other_numbers():
     claim = claims()["exact-identity"]
     first, second = (claim.run(Laboratory(seed=seed)).printed[0] for seed in (1, 2))

@@ -54,6 +54,7 @@ def test_windows_and_now(monkeypatch, capsys, clicks):
     assert "`--empty-means`" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [("plan", "--traffic", "20", "--days", "8"), ("invest", "--budget", "9")]
 )

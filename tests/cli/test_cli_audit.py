@@ -112,6 +112,7 @@ def small(tmp_path):
     return ("--log", path, "--action", "a", "--reward", "r", "--encoding", "latin-1")
 
 
+@pytest.mark.slow
 def test_plan_and_invest_on_a_log_use_or_refuse_every_option(monkeypatch, capsys, small):
     plan = ("plan", *small, "--traffic", "20", "--days", "10")
     for more in (("--means", "1,0"), ("--observe", "1,1"), ("--binary",)):

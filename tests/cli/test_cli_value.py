@@ -85,6 +85,7 @@ def test_value_writes_a_page(log, capsys, monkeypatch, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_the_page_names_the_file_of_the_policy(log, capsys, monkeypatch):
     monkeypatch.chdir(log.parent)
     rows = "context,arm,probability\nu,a,1\nv,b,1\n"
@@ -123,6 +124,7 @@ def test_the_other_policy_is_given_in_every_form_and_the_page_repeats_it(
     assert f" {' '.join(other)} " in page
 
 
+@pytest.mark.slow
 def test_what_the_command_prints_and_writes_keeps_to_the_schema(log, capsys, monkeypatch, tmp_path):
     folder = tmp_path / "out"
     options = ["--always", "a", "--where", "paid = 1 OR paid IS NULL OR arm = 'a'", "--json"]

@@ -100,6 +100,7 @@ def test_every_censorship_of_a_study_that_has_a_direction(run, tmp_path):
     assert out.startswith("thinning out: dimension 4")
 
 
+@pytest.mark.slow
 def test_a_path_is_drawn_where_asked(run, tmp_path):
     code, out, told = run("path", "--out", tmp_path / "deep" / "folder", "--json")
     assert code == 0

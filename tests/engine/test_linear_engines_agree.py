@@ -160,6 +160,7 @@ def test_third_party_policy_passes():
     check_linear_policy(Optimist())
 
 
+@pytest.mark.slow
 def test_policy_that_hides_its_use_of_the_clock_is_caught():
     with pytest.raises(AssertionError, match=r"jumping .* and playing every round differ"):
         check_linear_policy(Impatient())

@@ -141,6 +141,7 @@ def test_no_evidence_leaves_the_prior():
     assert theta.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.slow
 def test_compiled_and_plain_code_take_the_same_steps():
     kernels = LINKS["logistic"].kernels
     actions, rewards = rounds("logistic", 4, size=30)

@@ -89,6 +89,7 @@ def plays(rng, actions, theta, n, skewed):
     return picks, actions[picks] @ theta + rng.normal(size=n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheduled", [False, True])
 @pytest.mark.parametrize("counted", [False, True])
 def test_raw_and_compiled_agree_to_the_last_bit_and_with_numpy(fast, scheduled, counted):

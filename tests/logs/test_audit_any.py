@@ -65,6 +65,7 @@ def test_tables_that_make_sense(data):
         assert found is not None
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_tables_that_do_not(data):

@@ -81,6 +81,7 @@ def test_audits_by_segment_keep_to_the_schema():
     check(audit_by(made(), "country", **LOGS["times"]).to_dict())
 
 
+@pytest.mark.slow
 def test_what_the_command_prints_and_writes_keeps_to_the_schema(monkeypatch, capsys, tmp_path):
     made().to_csv(tmp_path / "log.csv", index=False)
     options = ("audit", tmp_path / "log.csv", "--action", "offer", "--reward", "sold", "--json")

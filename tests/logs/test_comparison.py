@@ -150,6 +150,7 @@ def test_thresholds():
     assert read_threshold("seen < 50%", False).crossed(found, None) is not None
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_3_where_a_threshold_is_crossed(monkeypatch, capsys, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("offer,sold\n" + "a,1\na,\nb,2\n" * 20)

@@ -130,6 +130,7 @@ CELLS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=8))
 def test_any_table_gives_counts_or_a_sentence(rows):
@@ -139,6 +140,7 @@ def test_any_table_gives_counts_or_a_sentence(rows):
     assert found is None or found.rows.sum() + found.unnamed == len(rows)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=60) | st.text("a,r\n\"1.;\t'x", max_size=60).map(str.encode))
 def test_any_file_gives_counts_or_a_sentence(tmp_path_factory, content):

@@ -72,6 +72,7 @@ def test_the_sum_over_arms_with_the_same_counts_has_the_law_of_its_draws(a, b):
     assert ks_2samp(each, together).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_very_many_arms_are_drawn_by_their_counts_as_they_are_one_by_one(monkeypatch):
     rng = np.random.default_rng(5)
     rows = rng.poisson(6, 25_000) + 3.0

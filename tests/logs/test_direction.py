@@ -89,6 +89,7 @@ def test_repeated_rows_are_tested_against_the_saturated_model():
     assert fit_direction(rows, rng.random(4000) < rates[place]).misfit < 1e-6
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth():
     rows, seen, direction, cuts, rates = sample(2000, 4)
     fit = fit_direction(rows, seen, resamples=40)

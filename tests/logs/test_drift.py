@@ -33,6 +33,7 @@ def changes(rows, seen, **more):
     return edges[list(places)].tolist(), p
 
 
+@pytest.mark.slow
 def test_the_information_is_the_covariance_of_the_score_given_the_margins():
     rng = np.random.default_rng(0)
     stratum = np.repeat([0, 1, 2], [40, 25, 60])

@@ -41,6 +41,7 @@ def test_a_study_of_a_log_without_times_of_feedback_has_rates():
     assert delays_of(audit(log, **COLUMNS)) is None
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_delays_of_a_log(monkeypatch, capsys, tmp_path):
     log, spec = tmp_path / "log.csv", tmp_path / "spec.toml"
     columns = late_log(300)

@@ -222,6 +222,7 @@ def three_arms(means, seed, rows=600):
     return audit({"a": np.array(list("ABC"))[arm], "r": sold}, action="a", reward="r")
 
 
+@pytest.mark.slow
 def test_the_safest_arm_is_named_only_beyond_sampling_error():
     close = [three_arms([0.50, 0.49, 0.48], seed) for seed in range(10)]
     assert sum(found.bounds(2.0).safe_shown() for found in close) <= 1

@@ -224,6 +224,7 @@ def test_noise_of_the_user_replaces_that_of_the_log_unless_rewards_are_0_or_1():
         audit(binary_log(0), action="a", reward="r").plan(50, noise=1.0)
 
 
+@pytest.mark.slow
 def test_rewards_of_0_or_1_are_told_apart_from_others():
     for rewards in ([0.0, 1.0, 0.5], [0.0, 1.0, 2.0], [-1.0, 1.0, 0.0], [None, None, None]):
         assert not audit({"a": [0, 0, 0], "r": rewards}, action="a", reward="r").counts.binary

@@ -37,6 +37,7 @@ def test_one_arm_borrows_nothing_and_nothing_breaks_at_the_ends():
         assert (high <= 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rates", "rows"), [((0.2, 0.3), 200), ((0.3, 0.5, 0.6), 30)])
 def test_shrunken_intervals_of_few_arms_hold_the_truth_in_93_of_100_logs(rates, rows):
     rng, held = np.random.default_rng(3), []

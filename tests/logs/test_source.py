@@ -228,6 +228,7 @@ def test_names_are_quoted(tmp_path):
     assert counts.seen.tolist() == [1, 0]
 
 
+@pytest.mark.slow
 def test_every_log_spills_into_a_folder_of_its_own_that_goes_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     ask = "SELECT current_setting('temp_directory') AS place"

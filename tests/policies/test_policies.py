@@ -170,6 +170,7 @@ def test_epsilon_greedy_explores_as_often_as_it_says():
     assert final_share(EpsilonGreedy(0.5, decay=0.5), 1) == pytest.approx(decayed, abs=0.003)
 
 
+@pytest.mark.slow
 def test_random_choice_is_even():
     assert final_share(RandomChoice(), 2, means=(0.9, 0.1, 0.5)) == pytest.approx(1 / 3, abs=0.006)
 

@@ -161,6 +161,7 @@ def test_gaussian_actions_are_shortened_normals():
     np.testing.assert_allclose(turned.T @ turned / len(rows), np.eye(3) / 3, atol=0.01)
 
 
+@pytest.mark.slow
 def test_one_dimension_is_a_fair_coin():
     rows = sample("sphere", 1, 5_000, 2)
     np.testing.assert_allclose(np.abs(rows), 1.0, rtol=2e-16)

@@ -172,6 +172,7 @@ class Machine(RuleBasedStateMachine):
 QUIET = {"deadline": None, "suppress_health_check": list(HealthCheck), "derandomize": True}
 
 
+@pytest.mark.slow
 class TestShort(Machine.TestCase):
     settings = settings(max_examples=6, stateful_step_count=40, **QUIET)
 

@@ -66,6 +66,7 @@ def check_operation(operation, mode, examples):
     return sent
 
 
+@pytest.mark.slow
 def test_every_operation_answers_as_the_openapi_document_says(tmp_path):
     check_every_operation(tmp_path, 2)
 

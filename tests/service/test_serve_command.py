@@ -50,6 +50,7 @@ def command(*arguments):
     return app([*arguments], standalone_mode=False)
 
 
+@pytest.mark.slow
 def test_serve_prints_address_and_first_key_drains_on_sigterm_and_starts_again(tmp_path, capsys):
     (tmp_path / "loops.toml").write_text(LOOPS)
     database = tmp_path / "halfseen.sqlite"

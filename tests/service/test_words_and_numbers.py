@@ -61,6 +61,7 @@ def an_hour_ago():
     return microseconds() - 3_600_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", ["keep", "learn"])
 def test_the_audit_of_the_how_to_gives_the_numbers_of_the_service(tmp_path, capsys, late):
     page = Path(__file__).parents[2] / "docs" / "how-to" / "run-it-for-real.md"

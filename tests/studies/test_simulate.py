@@ -74,6 +74,7 @@ def test_more_replications_keep_the_first_ones():
     assert np.array_equal(many.tracks["regret"][:, :, :, :3], few.tracks["regret"])
 
 
+@pytest.mark.slow
 def test_cells_do_not_depend_on_their_neighbours():
     whole = simulate(broad_study(), engine="reference")
     policy = whole.study.policies["random"]

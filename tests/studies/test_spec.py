@@ -243,6 +243,7 @@ def test_numpy_numbers_are_written_as_numbers():
     assert parse_spec(to_toml(study)) == study
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=3, unique=True))
 def test_names_survive_writing_or_are_refused(names):
     policies = {name: UCB() for name in names}

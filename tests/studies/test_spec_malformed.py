@@ -93,6 +93,7 @@ def refused_or_built(read, content):
     assert isinstance(outcome, Study) or (str(outcome) and str(outcome).isprintable())
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(mutated())
 def test_mutated_dictionaries(content):

@@ -79,6 +79,7 @@ def test_engines_agree_and_no_other_number_changes():
         assert np.array_equal(array, cpu.tracks[name]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_the_winner_is_the_theorys_and_there_was_none_a_round_before(name):
     result = simulate(study(problems=PROBLEMS[name]))

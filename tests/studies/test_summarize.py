@@ -63,6 +63,7 @@ def same(found, other):
             assert np.array_equal(array, other.arrays[position][name]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_bytes", [1 << 28, 3_000, 1])
 def test_a_summary_agrees_with_the_whole_tracks(monkeypatch, batch_bytes):
     monkeypatch.setattr(module, "BATCH_BYTES", batch_bytes)

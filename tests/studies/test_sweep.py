@@ -174,6 +174,7 @@ def test_a_sweep_shows_itself():
     assert found.plot().to_dict()["config"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("censorships", [Uniform(1.0), STUDY.censorships])
 def test_the_chart_of_a_sweep_can_be_drawn_of_one_world_and_of_several(censorships, tmp_path):
     study = Study(

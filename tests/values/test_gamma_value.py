@@ -70,6 +70,7 @@ def test_tipping_gamma_of_two_arms_is_that_of_the_audit():
     assert tipping(cells, 0 * weight) == 1.0
 
 
+@pytest.mark.slow
 def test_standard_errors_of_bounds_are_those_of_many_logs():
     rng = np.random.default_rng(1)
     ends = []

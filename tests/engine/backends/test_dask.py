@@ -182,6 +182,7 @@ def test_a_killed_client_goes_on_from_its_chunks(machines, tmp_path, small_chunk
     assert not list((tmp_path / "out").rglob("parts"))
 
 
+@pytest.mark.slow
 def test_a_large_cell_is_sent_once_to_a_worker(machines, small_chunks, monkeypatch):
     """Chunks name their cell: the rounds of a long sequence do not travel with each of them."""
     problem = ArmedBandit([0.6, 0.5, 0.2], actions=SequenceOfArms([[0, 1], [1, 2]] * 1_000))
@@ -258,6 +259,7 @@ def test_without_the_package_the_sentence_says_what_to_install(tmp_path, monkeyp
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_workers_with_other_versions_are_refused(machines, monkeypatch):
     mine = cluster.packages()
     monkeypatch.setattr(cluster, "packages", lambda: mine | {"numba": "0.1"})

@@ -77,6 +77,7 @@ def study_of(actions, censorship, *, replications=3, policies=None, **more):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("actions", [SAMPLED, RandomActions(4, 3), SEQUENCE, FINITE])
 def test_engines_agree_whatever_the_chunks(actions):
     check_linear_cell(cell_of(actions, FUNCTION))

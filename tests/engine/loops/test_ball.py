@@ -175,10 +175,8 @@ def test_thompson_learns_the_ball_and_chance_does_not():
     assert 0.095 * regret[1] < regret[2] < 0.13 * regret[1]  # one round in ten explores
 
 
-@pytest.mark.parametrize(
-    "censorship",
-    [CENSORSHIPS[0], *(pytest.param(c, marks=pytest.mark.slow) for c in CENSORSHIPS[1:])],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("censorship", CENSORSHIPS)
 def test_compiled_equals_plain(censorship):
     study = Study(
         LinearBandit(THETA, 0.3),

@@ -32,6 +32,7 @@ def first_pulls(problem, policy, engine="reference"):
     return simulate(study, engine=engine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [LinUCB(), LinUCB(0.3)])
 def test_linear_policies_begin_with_action_0_on_unit_vectors(policy):
     for seed in range(60):

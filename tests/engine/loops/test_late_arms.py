@@ -196,6 +196,7 @@ LATE = {
 }
 
 
+@pytest.mark.slow
 def test_plain_python_and_compiled_code_agree_on_late_feedback():
     policies = {"conversions": ConversionUCB(Fixed(0)), "zero": ImputeZero()}
     study = studied(LATE, policies)

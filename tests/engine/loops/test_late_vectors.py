@@ -98,6 +98,7 @@ def test_no_delay_equals_the_undelayed_trajectories_of_every_linear_policy():
     no_difference(simulate(study, engine="reference"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_equals_the_undelayed_trajectories_on_every_kind_of_actions():
     policies = {"ucb": LinUCB(), "thompson": LinThompson(), "zero": ImputeZeroLinUCB()}
@@ -112,6 +113,7 @@ def test_no_delay_equals_the_undelayed_trajectories_of_every_generalized_linear_
     no_difference(simulate(study, engine="reference"))
 
 
+@pytest.mark.slow
 def test_every_decision_on_vectors_is_in_hand_open_or_given_up():
     linear = simulate(studied(LINEAR, LATE, LinUCB()), engine="reference").data
     generalized = studied(GENERALIZED, LATE | SENT, GLMUCB())

@@ -79,6 +79,7 @@ def test_what_leaves_no_trace_is_not_claimed(kind):
     assert sum(warning in kinds(kind, change, seed) for seed in range(40)) <= 1
 
 
+@pytest.mark.slow
 def test_names_units_and_whole_weeks_change_no_p_value():
     frame, roles = made("all", CLEAN["users differ, independently"], 12)
     roles["context"] = "context"

@@ -148,6 +148,7 @@ def test_every_variant_keeps_the_contract(policy):
     check_policy(policy, horizon=60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [IMED(), KLUCB()], ids=repr)
 def test_the_observed_sequence_is_the_uncensored_run_draw_by_draw(policy):
     """A policy of the observed clock, seen at its observations, plays the uncensored bandit."""

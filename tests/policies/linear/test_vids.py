@@ -127,6 +127,7 @@ def test_compiled_and_plain_code_agree_on_fixed_and_changing_actions(observe, ac
     check_linear_cell(LinearCell(problem, cuts, policy, 60, 2, *looks))
 
 
+@pytest.mark.slow
 def test_knowing_p_pays_where_the_informative_actions_are_rarely_seen():
     policies = {
         "LinUCB": LinUCB(),

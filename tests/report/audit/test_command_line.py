@@ -57,6 +57,7 @@ def test_the_command_of_a_log_from_standard_input_says_where_to_put_it(monkeypat
     ]
 
 
+@pytest.mark.slow
 def test_the_command_of_a_page_by_segments_names_the_comparison_and_the_limits(tmp_path):
     log = {"offer": ["a", "b"] * 20, "sold": [1.0, None, 0.0, 1.0] * 10, "land": ["x", "y"] * 20}
     found = audit_by(log, "land", action="offer", reward="sold")

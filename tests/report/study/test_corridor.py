@@ -37,6 +37,7 @@ def text(section):
     return re.sub(r"<[^>]+>", " ", str(section))
 
 
+@pytest.mark.slow
 def test_measured_regret_is_inside_the_corridor(arms):
     rows, policy = corridor_rows(arms, 0)
     assert policy == "mine"
@@ -83,6 +84,7 @@ def linear(actions):
     return simulate(study)
 
 
+@pytest.mark.slow
 def test_linear_problems_have_the_worth_of_knowing_p_and_no_chart():
     result = linear(FiniteActions([[1, 0], [0, 1], [0.98, 0.04]]))
     said = text(lower_section(result))

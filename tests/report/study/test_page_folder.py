@@ -61,6 +61,7 @@ class Dim(Censorship):
 """
 
 
+@pytest.mark.slow
 def test_how_to_run_it_again_names_the_modules_of_own_kinds(tmp_path, monkeypatch, own_kinds):
     (tmp_path / "dim_for_tests.py").write_text(MODULE)
     monkeypatch.syspath_prepend(str(tmp_path))

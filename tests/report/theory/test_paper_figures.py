@@ -39,6 +39,7 @@ def test_the_staircase_stays_within_its_error_whichever_way_feedback_thins_out()
         assert 0.5 * error < gaps.max() <= error * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_dimension_is_the_theorys_and_its_minimum_the_lowest_point():
     path = two_regions()
     pair = next(p for p in path.reachability if (p.base, p.region) == (2, 1))

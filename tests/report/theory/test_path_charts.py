@@ -11,6 +11,7 @@ from halfseen.report.theory.reach_figures import example
 from report.chart_data import rows_with
 
 
+@pytest.mark.slow
 def test_curves_are_the_design_and_bands_the_phases():
     path = theory.information_path(example())
     chart = path_chart(path)

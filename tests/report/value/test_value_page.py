@@ -18,6 +18,7 @@ def test_numbers_of_a_column_have_the_same_number_of_decimals():
     assert "–" in page
 
 
+@pytest.mark.slow
 def test_each_chart_of_a_value_can_be_drawn_and_one_it_lacks_is_refused():
     log = {"arm": [*"ab"] * 30, "paid": [1.0, 0.0, 0.5, None, 0.2, 0.7] * 10}
     found = value(log, target={"a": 1}, action="arm", reward="paid")

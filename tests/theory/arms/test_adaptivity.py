@@ -70,6 +70,7 @@ def test_adaptive_against_value_iteration():
         )
 
 
+@pytest.mark.slow
 def test_offline_below_adaptive_below_fluid():
     strict = 0
     for instance in instances(300, arms=5, horizon=150, seed=3):

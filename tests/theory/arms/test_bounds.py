@@ -114,6 +114,7 @@ def worlds(draw):
     return means, observe, noise, draw(st.floats(0.1, 5.0)), draw(st.integers(1, 10**7))
 
 
+@pytest.mark.slow
 @given(worlds())
 @settings(deadline=None)
 def test_sharper_bounds_are_sharper(world):
@@ -137,6 +138,7 @@ def test_sharper_bounds_are_sharper(world):
     assert all(bound.value >= 0 and math.isfinite(bound.value) for bound in found)
 
 
+@pytest.mark.slow
 @given(worlds(), st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_relabelling_changes_nothing(world, shuffler):

@@ -64,6 +64,7 @@ def test_potential_stays_below_its_fluid_bound(means, noise, observe, regulariza
         assert value <= bound * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_events_are_as_rare_as_proved():
     """At T = 12 the proved probabilities are not zero; the frequencies stay below them."""
     study = Study(
