@@ -27,16 +27,21 @@ kind = "lin-ucb"
 
 def cpu_seconds(spec, cache):
     """Return the CPU seconds of one study with the given cache."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.toml"
         path.write_text(spec)
-        subprocess.run(
-            [sys.executable, "-c", PLAY, path],
-            env=os.environ | {"HALFSEEN_CACHE_DIR": str(cache)},
-            check=True,
-            capture_output=True,
-        )
+        return _cpu_seconds(PLAY, path, HALFSEEN_CACHE_DIR=str(cache))
+
+
+def _cpu_seconds(code, *arguments, **environment):
+    """Return the CPU seconds of a program in a new Python."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=os.environ | environment,
+        check=True,
+        capture_output=True,
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -48,9 +53,25 @@ from halfseen.studies.spec import read_spec
 simulate(read_spec(sys.argv[1]))
 """
 
+# What numba takes for a loop of three lines: the least a first study can take, on any machine.
+PLAIN = """
+import numba, numpy
+@numba.njit
+def add(values):
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+add(numpy.ones(3))
+"""
+
 
 def first_runs(repeats=3):
-    """Return a row each for arms, linear bandits and a second policy on the same loop."""
+    """Return a row each for arms, linear bandits and a second policy on the same loop.
+
+    The ratio is to numba compiling a loop of three lines in the same run: seconds say as much of
+    the machine, whose speed can double within a day, as of the code.
+    """
     other = {
         "arms": SMALL.replace(
             '[policies.ucb]\nkind = "ucb"', '[policies.ts]\nkind = "gaussian-thompson"'
@@ -59,12 +80,13 @@ def first_runs(repeats=3):
     }
     rows = []
     for name, first, target in (("arms", SMALL, 3.0), ("linear", LINEAR, 6.0)):
-        cold, warm, second = [], [], []
+        cold, warm, second, plain = [], [], [], []
         for _ in range(repeats):
             with tempfile.TemporaryDirectory() as cache:
                 cold.append(cpu_seconds(first, cache))
                 warm.append(cpu_seconds(first, cache))
                 second.append(cpu_seconds(other[name], cache))
+                plain.append(_cpu_seconds(PLAIN))
         for what, seconds, most in (
             (f"first {name} study, empty cache", min(cold), target),
             (f"another {name} policy on the compiled loop", min(second), None),
@@ -74,8 +96,8 @@ def first_runs(repeats=3):
                 {
                     "benchmark": what,
                     "halfseen": f"{seconds:.1f} s of CPU",
-                    "other": "",
-                    "ratio": None,
+                    "other": f"numba, three lines: {min(plain):.1f} s",
+                    "ratio": seconds / min(plain),
                     "target": "" if most is None else f"< {most:g} s",
                 }
             )
