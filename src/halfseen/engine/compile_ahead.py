@@ -205,9 +205,8 @@ def _compile_here(cell: AnyCell) -> None:
     """Compile a cell's loop in a thread; errors are raised when the cell is played."""
     crew = Crew(1)
     try:
-        crew.submit(partial(ready, cell))
         with suppress(Exception):
-            crew.result()
+            crew.run(partial(ready, cell))
     finally:
         crew.close()
 
