@@ -140,7 +140,7 @@ def _check_described(censorship: Censorship) -> None:
         f"{name}.observe_range must be the smallest and the largest probability, not"
         f" {shorten(ends)}"
     )
-    assert not censorship.comes_late or isinstance(censorship, Delayed), (
+    assert not censorship.comes_late or censorship.delayed is not None, (
         f"{name}.comes_late must be left False: delays are those of a DelayLaw, in Delayed(...)"
     )
 
