@@ -147,7 +147,7 @@ class LinearCell(ByValue):
 
     @property
     def _profile(self) -> Profile:
-        """How the censorship depends on a projection; no matter how where it is listed."""
+        """The censorship's profile; a placeholder where its probabilities are listed."""
         d = self.problem.dimension
         none = Profile(observe_probability, np.zeros(d), np.ones(1))
         return self.censorship.profile(d) or none
