@@ -25,8 +25,8 @@ class Launch:
     Attributes
     ----------
     kernel
-        Called as ``kernel[blocks, threads](first, rows, given, scratch, tracks)``, without `scratch`
-        if the kernel needs no preallocated workspace.
+        Called as ``kernel[blocks, threads](first, rows, given, scratch, tracks)``; without
+        `scratch` if the kernel needs no preallocated workspace.
     threads
         Threads a block.
     given
