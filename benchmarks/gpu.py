@@ -159,8 +159,8 @@ def timing(name, study, single=False):
     plan = launch(cell, single)
     rows = min(study.replications, cuda.MOST_ROWS)
     tracks = type(track)._make(device.device_array((rows, *a.shape[1:]), a.dtype) for a in track)
-    room = {n: device.device_array((*shape, rows), k) for n, (shape, k) in plan.room.items()}
-    parts = (plan.given, plan.workspace(**room), tracks) if room else (plan.given, tracks)
+    scratch = {n: device.device_array((*shape, rows), k) for n, (shape, k) in plan.shapes.items()}
+    parts = (plan.given, plan.workspace(**scratch), tracks) if scratch else (plan.given, tracks)
     kernel, after = [], []
     for _ in range(3):
         started = time.perf_counter()

@@ -86,12 +86,9 @@ EXCEPTIONS = {
 }
 # Imports inside functions that close a circle of modules; at the top of a file none may.
 CIRCLES = {
-    "logs.source": {"logs.databases", "logs.log_files"},  # readers return what `source` quotes
     "studies.study": {"studies.sweep"},  # Study.over plays the study
-    "studies.spec": {"studies.study"},  # a spec makes a study, which says its spec
     "studies.result": {"report.study.page", "report.study.plots"},  # these draw themselves
     "theory.linear.path": {"report.theory.path_charts"},
-    "values.policy_value": {"report.value.page"},
 }
 ONLY_IN = {
     "typer": {"cli"},

@@ -63,7 +63,7 @@ class Shown:
 
 
 class Tabular(Shown):
-    """An object that one table says most of: as a data frame and in LaTeX it is that table.
+    """An object described mainly by one table, which it exports as a data frame or in LaTeX.
 
     A class sets `_frame`, the name of the property or method that has the table.
     """

@@ -1,6 +1,8 @@
 """Threads that work while the main thread waits."""
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -56,3 +58,37 @@ def test_an_iterator_is_stepped_in_another_thread():
     seen = list(stepwise(steps()))
     assert len(seen) == 3
     assert threading.main_thread() not in seen
+
+
+BODY = """
+import importlib
+from halfseen.engine.crew import Crew, stepwise
+crew = Crew(1)
+found = crew.run(lambda: importlib.import_module(__name__))
+steps = list(stepwise(importlib.import_module(__name__) for _ in range(2)))
+"""
+STUDY = """
+import numpy as np
+from dataclasses import dataclass
+from halfseen import ArmedBandit, Policy, Study, Uniform, simulate
+def fewest(state, arm, clock, stream, table):
+    return -state[arm, 0]
+@dataclass(frozen=True)
+class Fewest(Policy):
+    kind = "fewest"
+    index = staticmethod(fewest)
+    def table(self, setting):
+        return np.zeros((setting.arms, 1))
+study = Study(ArmedBandit([0.5, 0.4]), Uniform(0.5), Fewest(), horizon=20, replications=5)
+found = simulate(study)
+"""
+
+
+@pytest.mark.parametrize("body", [BODY, pytest.param(STUDY, marks=pytest.mark.slow)])
+def test_a_module_that_simulates_while_it_is_imported_does_not_wait_for_itself(body, tmp_path):
+    (tmp_path / "experiment.py").write_text(body)
+    code = "from experiment import found; print('imported')"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=100
+    )
+    assert ended.stdout.endswith("imported\n"), ended.stderr

@@ -149,7 +149,7 @@ print("arms")
 
 many = ArmedBandit(np.linspace(0, 1, 70))
 study = Study(many, Uniform(0.5), UCB(), horizon=90, alphas=(1.3,), **sizes)
-assert cuda_kernels.launch(next(study.cells())[1]).room, "70 arms do not fit in shared memory"
+assert cuda_kernels.launch(next(study.cells())[1]).shapes, "70 arms do not fit in shared memory"
 compare(study)
 print("many arms")
 
@@ -159,10 +159,10 @@ policies = {k: policy() for k, policy in LINEAR_POLICIES.items() if policy.choos
 one_by_one(Study(linear, Uniform(0.5), policies, horizon=25, alphas=(0.5, 1.0), **sizes))
 one_by_one(Study(linear, Uniform(0.5), VIDS(draws=6), horizon=25, **sizes))
 study = Study(linear, Uniform(0.5), LinUCB(), horizon=25, **sizes)
-assert not cuda_kernels.launch(next(study.cells())[1]).room
+assert not cuda_kernels.launch(next(study.cells())[1]).shapes
 one_by_one(study)
 cuda_launch.SHARED = 0
-assert cuda_kernels.launch(next(study.cells())[1]).room
+assert cuda_kernels.launch(next(study.cells())[1]).shapes
 one_by_one(study)
 cuda_launch.SHARED = 48 * 1024
 print("linear")
@@ -194,7 +194,7 @@ studies = [
 for study in studies:
     one_by_one(study)
 cuda_contexts.LOCAL = 0
-assert cuda_kernels.launch(next(studies[0].cells())[1]).room
+assert cuda_kernels.launch(next(studies[0].cells())[1]).shapes
 one_by_one(studies[0])
 print("contexts")
 

@@ -14,7 +14,7 @@ from halfseen import (
     UnitBall,
 )
 from halfseen.problems import PROBLEMS
-from halfseen.studies.spec import describe
+from halfseen.studies.plain_values import describe
 
 ROWS = np.array([[0.6, 0.0], [0.0, 0.8], [-0.5, 0.5]])
 

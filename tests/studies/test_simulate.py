@@ -17,6 +17,8 @@ from halfseen import (
     Study,
     Uniform,
     simulate,
+    summarize,
+    sweep,
 )
 from halfseen.engine.backends import cpu
 from halfseen.studies.simulate import ENGINES
@@ -26,6 +28,10 @@ def same(first, second):
     return first.study == second.study and all(
         np.array_equal(first.tracks[name], second.tracks[name]) for name in first.tracks
     )
+
+
+def over_rates(study, **options):
+    return sweep(study, "censorships.*.observe", [0.25, 1.0], **options)
 
 
 def files(folder):
@@ -51,6 +57,14 @@ def test_the_function_is_not_hidden_by_its_module():
     assert "halfseen.studies.simulate" in sys.modules
     assert callable(halfseen.simulate)
     assert callable(simulate)
+
+
+@pytest.mark.parametrize("play", [simulate, summarize, over_rates])
+def test_progress_that_cannot_be_called_is_refused_before_anything_is_played(play, tmp_path):
+    study = Study(ArmedBandit([0.5, 0.2]), Uniform(0.5), UCB(), horizon=10, replications=2)
+    with pytest.raises(InvalidInput, match="`progress` must be a function of the replications"):
+        play(study, out=tmp_path / "study", progress=False)
+    assert not (tmp_path / "study").exists()
 
 
 def test_results_do_not_depend_on_workers_or_engine():

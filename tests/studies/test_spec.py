@@ -24,7 +24,8 @@ from halfseen import (
     read_spec,
 )
 from halfseen.policies import POLICIES
-from halfseen.studies.spec import describe, parse_spec, policy_from, study_from
+from halfseen.studies.plain_values import describe
+from halfseen.studies.spec import parse_spec, policy_from, study_from
 from halfseen.studies.toml_text import to_toml
 
 

@@ -29,6 +29,10 @@ class Own(DelayLaw):
             share = np.where(delay > 20, 0.4, share)
         if self.fault == "early":
             share = np.where(delay < 0, 0.1, share)
+        if self.fault == "nan":
+            share = np.full_like(share, np.nan)
+        if self.fault == "one" and delay > 5:
+            return 1.0
         return share * (1.0 if self.fault == "exceeds" else self.arrive)
 
     @property
@@ -62,9 +66,23 @@ def test_laws_of_delays_keep_their_contract(law):
         ("early", r"arrived_by\(-1\) must be 0; got 0.07"),
         ("exceeds", "must not exceed arrive = 0.7"),
         ("short", r"longest = 3\) must be arrive = 0.7; got 0.35"),
+        ("nan", "must return numbers, not NaN"),
+        ("one", "must take an array of delays; it raised ValueError"),
         ("inverse", "must be the first delay by which more than 0 has arrived; got 9"),
     ],
 )
 def test_a_broken_law_of_delays_is_named_with_what_it_did(fault, said):
     with pytest.raises(AssertionError, match=said):
         check_delay_law(Own(0.7, fault))
+
+
+def test_a_law_that_does_not_say_how_much_arrives_is_told_to():
+    @dataclass(frozen=True)
+    class Silent(DelayLaw):
+        kind = "silent"
+
+        def arrived_by(self, delay):
+            return (np.asarray(delay) >= 0) * 1.0
+
+    with pytest.raises(AssertionError, match=r"Silent\.arrive must be the probability.* got None"):
+        check_delay_law(Silent())

@@ -98,6 +98,31 @@ def wide(table, arm, count, stream):
     return table[arm, 0] + 3.0 * sign * table[arm, 1]
 
 
+def sometimes_nan(table, arm, count, stream):
+    return math.nan if count % 1000 == 999 else table[arm, 0]
+
+
+def cauchy(table, arm, count, stream):
+    return table[arm, 0] + table[arm, 1] * math.tan(math.pi * (uniform(stream, count, arm) - 0.5))
+
+
+def pareto(table, arm, count, stream):
+    """An index of 1.3: a mean, 13/3, and no variance."""
+    size = (1.0 - uniform(stream, count, arm)) ** (-1.0 / 1.3)
+    return table[arm, 0] + table[arm, 1] * (size - 13.0 / 3.0)
+
+
+@pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.slow)])
+def test_a_law_without_a_mean_is_told_and_one_with_very_heavy_tails_passes(seed):
+    def law(kernel):
+        content = {"kind": "heavy", "draw": staticmethod(kernel), "__annotations__": {}}
+        return dataclass(frozen=True)(type("Heavy", (RewardLaw,), content))()
+
+    with pytest.raises(AssertionError, match=r"must have a mean.* its tail index is about"):
+        check_reward_law(law(cauchy), seed=seed)
+    check_reward_law(law(pareto), seed=seed)
+
+
 @pytest.mark.parametrize(
     ("kernel", "sentence"),
     [
@@ -105,6 +130,7 @@ def wide(table, arm, count, stream):
         (global_state, "must return the same for the same arguments"),
         (not_compilable, "must be plain functions that numba can compile"),
         (nowhere, "must return a number, not NaN"),
+        (sometimes_nan, "must return finite numbers: 60 of 60,000 draws are not, the first is nan"),
         (three, r"must take 4 arguments, \(table, arm, count, stream\); it takes 3"),
         (wide, "must not be below the standard deviation"),
         (narrow, "must have the noise as its standard deviation.* from a method `scale`"),
@@ -139,6 +165,8 @@ def test_a_problem_with_a_wrong_law_is_told_what_is_wrong():
         check_problem(ArmedBandit([0.5, 0.2], reward=Upward()))
     with pytest.raises(AssertionError, match=r"Flat\.table must return one row of constants"):
         check_reward_law(type("Flat", (Upward,), {"table": lambda *given: np.ones(3)})())
+    with pytest.raises(AssertionError, match=r"scale must be called as scale\(means, noise\)"):
+        check_reward_law(type("Bare", (Upward,), {"scale": lambda self: 1.0})())
     with pytest.raises(AssertionError, match="Give an object, Upward"):
         check_reward_law(Upward)
 
@@ -150,6 +178,7 @@ def test_a_problem_with_a_wrong_law_is_told_what_is_wrong():
         (((0.0, 0.5), (2.0, 0.5)), "must list every reward; 1 was drawn"),
         (((0.0, 0.9), (1.0, 0.1)), "must say how often a reward is drawn: 0 makes up"),
         (((0.0, 1.2), (1.0, -0.2)), "must give probabilities"),
+        ((0.0, 1.0, 2.0), "must return pairs of a reward and its probability, not"),
     ],
 )
 def test_values_that_are_not_those_drawn_are_told(values, sentence):

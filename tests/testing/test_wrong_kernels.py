@@ -45,7 +45,20 @@ def hurried(state, arm, clock, stream, table):
     return greedy(state, arm, clock, stream, table) + math.log(clock)
 
 
+def jealous(state, arm, clock, stream, table):
+    return state[:, 1].sum() - state[arm, 1]
+
+
 ARMS = [
+    ({"index": jealous, "waits": True}, "index must depend on state[arm] alone where `waits` is"),
+    (
+        {"index": greedy, "width": lambda state, arm, clock, table: -1.0},
+        "must be at least 0, not -1",
+    ),
+    (
+        {"index": greedy, "table": lambda self, setting: np.random.default_rng().random((4, 1))},
+        "table must return the same every time: no randomness, no state",
+    ),
     ({"index": lambda state, arm, clock, stream: 0.0}, "index must take 5 arguments, (state, arm,"),
     (
         {"index": lambda state, arm, clock, stream, table: state[arm, 5]},
@@ -178,3 +191,8 @@ def test_a_study_given_something_else_says_what_to_write(given, sentence):
             *given,
             **({} if len(given) > 1 else {"horizon": 9}),
         )
+
+
+@pytest.mark.slow
+def test_nan_in_a_table_is_no_writing_to_it():
+    check_policy(policy(index=greedy, table=lambda self, told: np.full((told.arms, 1), np.nan)))

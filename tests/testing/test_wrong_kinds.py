@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from halfseen import (
+    ArmActions,
     ArmedBandit,
     Censorship,
     FiniteActions,
@@ -157,6 +158,46 @@ class Careless(Censorship):
         return np.full(actions, 0.5)
 
 
+def half(projection, table):
+    return 0.5
+
+
+def told(**parts):
+    """Return a censorship of probability 1/2 with other methods or attributes of its own."""
+    content = {
+        "probabilities": lambda self, actions: np.full(np.shape(actions)[:1] or actions, 0.5)
+    }
+    content |= parts | {"kind": "told", "__annotations__": {"kind": ClassVar[str]}}
+    return dataclass(frozen=True)(type("Told", (Censorship,), content))()
+
+
+def profiled(*parts):
+    return told(profile=lambda self, dimension: Profile(*parts))
+
+
+@pytest.mark.parametrize(
+    ("censorship", "sentence"),
+    [
+        (told(observe_range=0.5), "observe_range must be the smallest and the largest probab"),
+        (told(in_words=lambda self: 3), "in_words must return a sentence, not 3"),
+        (told(comes_late=True), r"comes_late must be left False: delays are those of a DelayLaw"),
+        (told(profile=lambda self, dimension: (half, 0, 0)), "profile must return a Profile, not"),
+        (told(profile=lambda self: None), r"profile must be called as profile\(dimension\)"),
+        (told(profile=None), r"profile must be a method, profile\(dimension\), not None"),
+        (profiled(half, [1.0, 0.0, 0.0], np.zeros(1)), "direction must be an array of floats, not"),
+        (profiled(half, np.eye(3)[0], [0.0]), "table must be an array of floats, not"),
+        (profiled(half, np.zeros(4), np.zeros(1)), "direction must have 3 coordinates, not"),
+        (profiled(half, np.full(3, 2.0), np.zeros(1)), "direction must have length 1, not 3.46"),
+        (profiled(len, np.eye(3)[0], np.zeros(1)), r"must take 2 arguments, \(projection, table"),
+        (profiled(lambda s, table: None, np.eye(3)[0], np.zeros(1)), "a number, not None"),
+        (told(along_direction=lambda self, points: 3), "must return two arrays, projections and"),
+    ],
+)
+def test_what_a_censorship_tells_of_itself_is_checked(censorship, sentence):
+    with pytest.raises(AssertionError, match=sentence):
+        check_censorship(censorship, horizon=10)
+
+
 @pytest.mark.parametrize(
     ("censorship", "sentence"),
     [
@@ -227,6 +268,34 @@ class Shaky(LinearActions):
 
     def offer(self, rng, clock):
         return 0.5 * np.random.default_rng().random((2, 2))
+
+
+def arms_offered(subsets):
+    """Return the arms that a function of their number offers, as a class nobody registered."""
+    content = {"subsets": subsets, "kind": "own", "__annotations__": {"kind": ClassVar[str]}}
+    return dataclass(frozen=True)(type("Own", (ArmActions,), content))()
+
+
+@pytest.mark.parametrize(
+    ("subsets", "sentence"),
+    [
+        (lambda self, arms: None, "subsets` must return a list of arms per round; got None"),
+        (lambda self, arms: ([k] for k in range(arms)), "a list of arms per round; got <generator"),
+        (lambda self, arms: [0, 1], r"subsets\[0\]` must name different arms from 0 to 2; got 0"),
+        (lambda self, arms: [[7]], r"subsets\[0\]` must name different arms from 0 to 2; got \[7"),
+    ],
+)
+def test_arms_that_are_not_listed_by_round_are_refused(subsets, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        ArmedBandit([0.2, 0.5, 0.8], actions=arms_offered(subsets))
+
+
+def test_a_set_of_arms_need_not_be_registered_to_be_checked():
+    actions = arms_offered(lambda self, arms: [[0, 1], [1, 2]])
+    check_problem(ArmedBandit([0.2, 0.5, 0.8], actions=actions), horizon=10)
+    moody = arms_offered(lambda self, arms: [[random.randrange(arms)]])
+    with pytest.raises(AssertionError, match=r"Own\.subsets must return the same every time"):
+        check_problem(ArmedBandit([0.2, 0.5] * 20, actions=moody), horizon=10)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ from halfseen.phrases import counted
 from halfseen.policies import ImputeZero, Policy
 from halfseen.policies.arms.base import COUNT
 from halfseen.problems import REWARD_LAWS, RewardLaw
-from halfseen.studies.spec import describe, policy_from
+from halfseen.studies.plain_values import describe
+from halfseen.studies.spec import policy_from
 
 if TYPE_CHECKING:
     from halfseen.tables import Table

@@ -38,7 +38,8 @@ from halfseen.policies import GLMPolicy, LinearPolicy
 from halfseen.policies.linear.base import LinearSetting
 from halfseen.problems.action_arrays import action_rows
 from halfseen.problems.arms import LARGEST
-from halfseen.studies.spec import describe, linear_policy_from
+from halfseen.studies.plain_values import describe
+from halfseen.studies.spec import linear_policy_from
 
 if TYPE_CHECKING:
     from halfseen.tables import Table

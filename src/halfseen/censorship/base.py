@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from halfseen.display import ShownAsCall
 from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
 from halfseen.kinds import declare
+
+if TYPE_CHECKING:
+    from halfseen.censorship.delayed import Delayed
 
 
 class Profile(NamedTuple):
@@ -130,6 +133,11 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
     def sees_everything(self) -> bool:
         """True when no feedback goes missing."""
         return self.observe_range == (1.0, 1.0)
+
+    @property
+    def delayed(self) -> Delayed | None:
+        """The censorship itself if it is `Delayed`, otherwise None."""
+        return None
 
     @property
     def comes_late(self) -> bool:

@@ -93,6 +93,11 @@ class Delayed(Censorship):
         return at_once and self.sends == "all"
 
     @property
+    def delayed(self) -> Delayed:
+        """The censorship itself."""
+        return self
+
+    @property
     def comes_late(self) -> bool:
         """True when some rewards are not in hand before the next choice."""
         return not self.sees_everything

@@ -134,7 +134,7 @@ def value(
     """Tell from a log whether another policy would have earned more."""
     from halfseen.studies.storage import is_marked
     from halfseen.values.evaluate import value as run
-    from halfseen.values.policy_value import VALUE_FILE
+    from halfseen.values.policy_value import PolicyValue
 
     policies = {
         "--always": always,
@@ -151,7 +151,7 @@ def value(
     }
     if out is not None:
         check_folder(out)
-        is_marked(out, VALUE_FILE)  # before a long log is read
+        is_marked(out, PolicyValue.FILE)  # before a long log is read
     options = {"compare": chosen_policy(others)} if any(others.values()) else {}
     named = {"target": _given(policies), "compare": _given(others), "observe": "--observe"}
     with _named_as_typed(named):

@@ -249,7 +249,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
         return result._reduce()
 
     def rebuilt(self, target_context: Any, reduced: Any) -> Any:
-        """Return the compiled function of which that was written."""
+        """Return the compiled function from what `reduced` wrote of it."""
         return CompileResult._rebuild(target_context, *reduced)
 
     def stem(self, codegen: Any) -> str:
@@ -266,7 +266,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
         self._keep = True
 
     def disable(self) -> None:
-        """Use the disk no longer."""
+        """Stop using the disk."""
         self._keep = False
 
     def flush(self) -> None:

@@ -105,7 +105,7 @@ def _jobs(cells: Sequence[AnyCell]) -> dict[Any, Job]:
 
 
 def as_a_process_gets_it(noun: Any) -> Any:
-    """Return what another process would be sent; the object itself if none could import its class.
+    """Return a pickled copy, or the object itself if another process could not import its class.
 
     >>> as_a_process_gets_it((0.5, "arm"))
     (0.5, 'arm')
@@ -126,7 +126,7 @@ class Pool:
         self._threads: list[Thread] = []
 
     def start(self, jobs: list[Job], most: int) -> None:
-        """Start as many processes as there are jobs, at most some number or what can be started."""
+        """Start a process per job, at most `most`, or as many as the system allows."""
         self._waiting.extend(jobs)
         with suppress(OSError):
             while len(self._processes) < min(most, len(jobs)):
@@ -205,9 +205,8 @@ def _compile_here(cell: AnyCell) -> None:
     """Compile a cell's loop in a thread; errors are raised when the cell is played."""
     crew = Crew(1)
     try:
-        crew.submit(partial(ready, cell))
         with suppress(Exception):
-            crew.result()
+            crew.run(partial(ready, cell))
     finally:
         crew.close()
 
@@ -227,7 +226,7 @@ def work() -> None:
 
 
 def _listen(arrived: SimpleQueue[bytes]) -> None:
-    """Pass on what arrives; end this process, whatever it is doing, when nothing more can."""
+    """Pass on what arrives; end this process, whatever it is doing, when the input is closed."""
     with suppress(Exception):
         while True:
             arrived.put(pickle.load(sys.stdin.buffer))

@@ -7,6 +7,8 @@ while the main thread waits.
 
 from __future__ import annotations
 
+import importlib
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -52,6 +54,17 @@ class Crew:
                 raise error
             return found
 
+    def run(self, task: Callable[[], Found]) -> Found:
+        """Run a task alone and return what it returned.
+
+        It may compile, for which numba imports the modules of kernels. Where the calling thread is
+        itself importing, it runs the task: another thread would wait for that import for ever.
+        """
+        if _importing():
+            return task()
+        self.submit(task)
+        return self.result()
+
     def close(self, patience: float = PATIENCE) -> None:
         """Drop queued tasks and wait some seconds for the running ones."""
         while not self._tasks.empty():
@@ -71,10 +84,20 @@ def stepwise(steps: Iterator[Found]) -> Iterator[Found]:
     crew = Crew(1)
     try:
         while True:
-            crew.submit(partial(next, steps, _END))
-            found = crew.result()
+            found = crew.run(partial(next, steps, _END))
             if found is _END:
                 return
             yield found
     finally:
         crew.close()
+
+
+def _importing() -> bool:
+    """Return whether the calling thread is in the middle of importing a module."""
+    machinery = vars(importlib._bootstrap)
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_globals is machinery:
+            return True
+    return False

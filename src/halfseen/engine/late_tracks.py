@@ -11,7 +11,7 @@ from halfseen.checks import Vector
 
 
 class LateTrack(NamedTuple):
-    """A track with the decisions of each arm that are open: nothing came, and it still may."""
+    """A track with the open decisions of each arm: those whose feedback may still arrive."""
 
     regret: Vector
     pulls: NDArray[Any]

@@ -15,7 +15,8 @@ from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions, read_decisions
-from halfseen.logs.source import Log, explained, filled, open_log
+from halfseen.logs.queries import explained, filled
+from halfseen.logs.source import Log, open_log
 from halfseen.tables import listed
 
 PART = 100_000

@@ -1,4 +1,4 @@
-"""When one index exceeds another, and when a mean lies outside an interval, rounding apart."""
+"""Comparisons up to rounding: of two indices, and of a mean with an interval."""
 
 from __future__ import annotations
 

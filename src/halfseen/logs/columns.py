@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfseen.errors import InvalidInput
-from halfseen.logs.source import Log, filled, identifier, text
+from halfseen.logs.queries import filled, identifier, text
+from halfseen.logs.source import Log
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "-", "missing", "?")
 YES = ("true", "t", "yes", "y", "1", "1.0", "observed", "seen")

@@ -10,7 +10,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.logs.counts import Decisions
 from halfseen.logs.proxy_means import ProxyMean, proxy_mean
-from halfseen.logs.source import filled
+from halfseen.logs.queries import filled
 from halfseen.logs.stratified_means import StratifiedMean, stratified_mean
 from halfseen.tables import Z95, Table, listed, table
 

@@ -15,10 +15,11 @@ from halfseen.errors import InvalidInput
 from halfseen.logs import reward_cells
 from halfseen.logs.columns import REAL, WHOLE, Columns, WrongType, decisions_sql
 from halfseen.logs.option_names import option
+from halfseen.logs.queries import filled, identifier, too_large
 from halfseen.logs.reward_cells import RewardCells
 from halfseen.logs.row_filter import EVERY_ROW, LeftOut, RowFilter, filter_rows
 from halfseen.logs.seen_moments import seen_moments
-from halfseen.logs.source import Log, filled, identifier, too_large
+from halfseen.logs.source import Log
 from halfseen.logs.time_bins import Bins, find_bins
 from halfseen.tables import brief
 

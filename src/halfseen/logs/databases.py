@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from halfseen.errors import InvalidInput, StorageError, did_you_mean
 from halfseen.logs.log_files import TextForm, present, read_pattern
 from halfseen.logs.option_names import option
-from halfseen.logs.source import GIVE, explained, identifier, text
+from halfseen.logs.queries import GIVE, explained, identifier, text
 from halfseen.tables import brief
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput, InWords
 from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
-from halfseen.logs.source import filled
+from halfseen.logs.queries import filled
 from halfseen.logs.time_bins import DAY
 
 CELLS = 8192  # cells of delay, at most

@@ -17,7 +17,7 @@ from halfseen.logs.columns import Columns
 from halfseen.logs.counts import Decisions
 from halfseen.logs.direction_fit import DirectionFit, Intervals
 from halfseen.logs.isotonic import isotonic, log_likelihood, merge_blocks
-from halfseen.logs.source import filled
+from halfseen.logs.queries import filled
 from halfseen.tables import listed
 
 SAMPLED = 20_000  # rows of a long log that are sampled

@@ -47,7 +47,7 @@ class Threshold:
     limit: float
 
     def crossed(self, found: Audit, compared: Comparison | None) -> str | None:
-        """Return what is wrong, or None; not wrong is what an upper end leaves open."""
+        """Return what is wrong, or None, also where only an upper end of the factor is known."""
         return None if self._open(found) else self._said(found, compared)
 
     def left_open(self, found: Audit) -> str | None:

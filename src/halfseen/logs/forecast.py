@@ -46,7 +46,7 @@ class Forecast(Shown, ByValue):
         return f"{self.name}: {met}{percent(self.never)} not; {lost} lost on average"
 
     def quantile(self, share: float) -> float:
-        """Return by which day that share of futures meets the goal; infinite if it never does."""
+        """Return the day by which a share of futures meets the goal; infinite if it never does."""
         return float(np.quantile(self.days, share, method="higher"))
 
     @property

@@ -125,8 +125,7 @@ def follow(
 
     crew = Crew(cores())
     try:
-        crew.submit(partial(play, 0))  # the first run compiles
-        crew.result()
+        crew.run(partial(play, 0))  # the first run compiles
         for i in range(1, count):
             crew.submit(partial(play, i))
         for i in range(count):

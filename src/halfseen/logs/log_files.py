@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from halfseen.errors import InvalidInput, StorageError, shorten
 from halfseen.logs.encodings import NATIVE, as_utf8
 from halfseen.logs.packed_files import GZIP, ZSTD, check_whole
+from halfseen.logs.queries import GIVE, JSON_AS_TEXT, one_of_each, several, text
 from halfseen.logs.server_errors import without_password
-from halfseen.logs.source import GIVE, JSON_AS_TEXT, one_of_each, several, text
 
 if TYPE_CHECKING:
     import duckdb

@@ -11,7 +11,8 @@ from typing import Any
 from halfseen import checks
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import MISSING, REAL, Columns, is_dated, time_sql
-from halfseen.logs.source import Log, filled, identifier, text
+from halfseen.logs.queries import filled, identifier, text
+from halfseen.logs.source import Log
 from halfseen.logs.time_bins import DAY
 
 

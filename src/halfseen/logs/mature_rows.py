@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.logs.counts import Binned, Decisions
 from halfseen.logs.maturity import Maturity
-from halfseen.logs.source import filled
+from halfseen.logs.queries import filled
 
 ARMS = 20_000  # arms with the most rows that enter tests over time
 COMPLETE = 0.99  # share of all that comes: then delays that differ hardly move the rate

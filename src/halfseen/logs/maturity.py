@@ -15,7 +15,7 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.delays import DelayCells, DelayEstimate, count_delays, find_ends, kaplan_meier
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.option_names import option
-from halfseen.logs.source import filled
+from halfseen.logs.queries import filled
 from halfseen.logs.time_bins import DAY, duration_in_words, moment_in_words
 from halfseen.logs.warnings.log_warning import LogWarning
 from halfseen.tables import Table, listed, percent

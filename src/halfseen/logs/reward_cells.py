@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.equality import ByValue
-from halfseen.logs.source import Log, filled
+from halfseen.logs.queries import filled
+from halfseen.logs.source import Log
 
 EXACT = 1_000_000  # rewards up to which every distinct value is a cell of its own
 ARMS = 2000  # arms at most, those seen most

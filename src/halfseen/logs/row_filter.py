@@ -13,7 +13,8 @@ from halfseen.errors import InvalidInput, did_you_mean, one_line
 from halfseen.logs.columns import Columns, epoch_scale, is_dated, time_sql
 from halfseen.logs.log_options import moment
 from halfseen.logs.option_names import option
-from halfseen.logs.source import Log, identifier, text
+from halfseen.logs.queries import identifier, text
+from halfseen.logs.source import Log
 from halfseen.tables import brief, listed
 
 FORBIDDEN = ("getenv", "current_setting", "getvariable", "nextval", "currval", "query", "error")

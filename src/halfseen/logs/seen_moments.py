@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.logs import reward_cells
+from halfseen.logs.queries import filled
 from halfseen.logs.reward_cells import RewardCells
-from halfseen.logs.source import Log, filled
+from halfseen.logs.source import Log
 
 Whole = NDArray[np.int64]
 

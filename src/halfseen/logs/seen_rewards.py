@@ -13,7 +13,7 @@ from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.logs import reward_cells
 from halfseen.logs.counts import Counts, Decisions, Whole
-from halfseen.logs.source import text, too_large
+from halfseen.logs.queries import text, too_large
 
 
 @dataclass(frozen=True, eq=False, repr=False)

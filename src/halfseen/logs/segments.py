@@ -20,9 +20,10 @@ from halfseen.logs.columns import Columns
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.examine import examine
 from halfseen.logs.log_options import prepared
+from halfseen.logs.queries import identifier, text
 from halfseen.logs.row_filter import as_filter
 from halfseen.logs.sentences import ASSUMPTION
-from halfseen.logs.source import identifier, open_log, text
+from halfseen.logs.source import open_log
 from halfseen.phrases import counted
 from halfseen.tables import Table, brief
 from halfseen.tables import table as as_table

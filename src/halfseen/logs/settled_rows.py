@@ -11,7 +11,7 @@ from halfseen.logs.counts import Decisions, read_decisions
 from halfseen.logs.log_options import moment
 from halfseen.logs.mature_rows import wait_until_complete
 from halfseen.logs.maturity import Maturity, estimate_maturity
-from halfseen.logs.source import identifier
+from halfseen.logs.queries import identifier
 from halfseen.logs.time_bins import DAY
 
 

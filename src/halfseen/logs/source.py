@@ -5,20 +5,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from halfseen import checks
-from halfseen.checks import Vector
-from halfseen.errors import InvalidInput, StorageError, did_you_mean, one_line
-from halfseen.logs.encodings import checked_encoding, other_encoding
-from halfseen.logs.server_errors import server_reason
+from halfseen.errors import InvalidInput, StorageError, did_you_mean
+from halfseen.logs import databases, log_files
+from halfseen.logs.encodings import checked_encoding
+from halfseen.logs.queries import JSON_AS_TEXT, KINDS, explained, one_of_each, several, text
 from halfseen.memory import memory_bytes
 from halfseen.tables import brief
 
@@ -27,13 +23,6 @@ if TYPE_CHECKING:
 
 MEMORY_BYTES = 700e6  # beyond, DuckDB works on disk
 ONCE = ("RecordBatchReader", "Scanner")  # can be read once: kept, on disk if it is long
-NOT_ENCODED = "Invalid Input Error: File is not "  # then the encoding
-JSON_AS_TEXT = "JSON"  # stands for SQL that needs the names of the columns
-KINDS = (
-    "a CSV, JSON Lines, Parquet, Feather or Excel file, a folder or a pattern of them, - for"
-    " standard input, a DuckDB or SQLite database, or postgresql://, mysql://, https:// or s3://"
-)
-GIVE = f"Give {KINDS}."
 
 
 @dataclass(frozen=True)
@@ -162,8 +151,6 @@ def open_log(
     plain, on_server = None, False
     repeated: tuple[str, ...] = ()
     if isinstance(source, str | Path):
-        from halfseen.logs import databases, log_files
-
         name = str(source)
         if "://" in name:
             on_server = True
@@ -180,13 +167,9 @@ def open_log(
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     columns = {row[0]: row[1] for row in described}
     if plain == JSON_AS_TEXT:
-        from halfseen.logs.log_files import json_as_text
-
-        plain = json_as_text(relation, columns)
+        plain = log_files.json_as_text(relation, columns)
     if relation.startswith("read_csv("):
-        from halfseen.logs.log_files import repeated_headers
-
-        repeated = repeated_headers(connection, str(plain), columns)
+        repeated = log_files.repeated_headers(connection, str(plain), columns)
     return Log(
         name,
         relation,
@@ -213,83 +196,6 @@ def _connected() -> tuple[duckdb.DuckDBPyConnection, Path]:
     connection.execute("SET python_enable_replacements = false")  # views see no Python variables
     connection.execute("SET autoinstall_known_extensions = false")  # nothing is downloaded
     return connection, Path(spill)
-
-
-def identifier(name: str) -> str:
-    """Write a name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text(value: str) -> str:
-    """Write a text for SQL."""
-    return "'" + value.replace("'", "''") + "'"
-
-
-def filled(values: Any) -> Vector:
-    """Return numbers with NaN where a query gave none."""
-    masked: Any = np.ma.asarray(values)
-    return np.asarray(masked.astype(float).filled(np.nan))
-
-
-@contextmanager
-def explained(name: str, on_server: bool = False) -> Iterator[None]:
-    """Turn DuckDB's errors into a sentence; a wrong guess of types passes through.
-
-    Parameters
-    ----------
-    name
-        What to call the log.
-    on_server
-        Whether it is on a server, whose messages may hold a password and are not repeated.
-    """
-    import duckdb
-
-    try:
-        yield
-    except (duckdb.ConversionException, duckdb.TypeMismatchException):
-        raise
-    except duckdb.OutOfRangeException:
-        raise too_large(name) from None
-    except (duckdb.Error, UnicodeError) as error:
-        said = str(error)
-        if on_server:
-            reason = server_reason(said, name)
-            raise StorageError(f"Cannot read {name}: {reason}. Check the address.") from None
-        if said.startswith(NOT_ENCODED):
-            raise other_encoding(name, said.removeprefix(NOT_ENCODED).split()[0])
-        if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
-            raise other_encoding(name, None)
-        first = next((line.strip() for line in said.splitlines() if line.strip()), "unknown error")
-        raise StorageError(
-            f"Cannot read {brief(name, 200)}: {one_line(first[:200]).rstrip('.')}. Check that the"
-            " file is whole, that you may read it and that it is of the kind its name says."
-        )
-
-
-def too_large(name: str) -> InvalidInput:
-    """Return the refusal of rewards that no mean or variance can be taken of."""
-    return InvalidInput(
-        "log",
-        "must hold rewards that can be squared and added up",
-        f"infinite or huge ones in {name}",
-        "Leave those rows out or measure in a larger unit.",
-    )
-
-
-def several(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that occur more than once.
-
-    >>> several(["x", "y", "x"])
-    ('x',)
-    """
-    return tuple(name for name, times in Counter(names).items() if times > 1)
-
-
-def one_of_each(names: Iterable[str]) -> None:
-    """Refuse a table of which several columns have the same name."""
-    if repeated := several(names):
-        fix = "Rename one of them."
-        raise InvalidInput("log", "must have one column of each name", repeated[0], fix)
 
 
 def _check_lengths(columns: Mapping[str, Any]) -> None:

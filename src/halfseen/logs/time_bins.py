@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.logs.columns import WHOLE, Columns, epoch_scale, is_dated, time_sql
-from halfseen.logs.source import Log, filled, identifier
+from halfseen.logs.queries import filled, identifier
+from halfseen.logs.source import Log
 from halfseen.tables import show
 
 BINS = 128  # largest number of bins

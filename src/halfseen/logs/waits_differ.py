@@ -7,7 +7,7 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.logs.counts import Decisions
 from halfseen.logs.maturity import Maturity
-from halfseen.logs.source import filled
+from halfseen.logs.queries import filled
 from halfseen.logs.warnings.late_rewards import look_at_delays
 from halfseen.tables import show
 

@@ -20,8 +20,9 @@ from halfseen.logs.counts import Counts, Decisions, read_decisions
 from halfseen.logs.log_options import moment
 from halfseen.logs.maturity import Maturity, estimate_maturity
 from halfseen.logs.posterior import draw_means
+from halfseen.logs.queries import text
 from halfseen.logs.row_filter import LeftOut, as_filter
-from halfseen.logs.source import open_log, text
+from halfseen.logs.source import open_log
 from halfseen.logs.time_bins import DAY
 from halfseen.logs.waits import delay_quantiles, simulate_waits
 from halfseen.logs.waits_differ import objection

@@ -119,15 +119,22 @@ class ArmActions(ActionSet):
         """Refuse a set that does not fit the number of arms."""
         field = f"{type(self).__name__}.subsets"
         rounds = self.subsets(arms)
-        if len(rounds) == 0 or (self.same_every_round and len(rounds) != 1):
+        listed = isinstance(rounds, Sequence | np.ndarray)
+        if not listed or len(rounds) == 0 or (self.same_every_round and len(rounds) != 1):
             wanted = "one list of arms" if self.same_every_round else "a list of arms per round"
             raise InvalidInput(field, f"must return {wanted}", rounds, "Return [[0, 1]].")
         for t, row in enumerate(rounds):
-            if len(row) == 0 or len(set(row)) < len(row) or not set(row) <= set(range(arms)):
+            listed = isinstance(row, Sequence | np.ndarray)
+            if (
+                not listed
+                or len(row) == 0
+                or len(set(row)) < len(row)
+                or not set(row) <= set(range(arms))
+            ):
                 raise InvalidInput(
                     f"{field}[{t}]",
                     f"must name different arms from 0 to {arms - 1}",
-                    list(row),
+                    list(row) if listed else row,
                     "Name each playable arm of the round once.",
                 )
 

@@ -170,8 +170,8 @@ def counts(findings: Sequence[Finding]) -> str:
     '0 claims'
     """
     tally = Counter(finding.verdict for finding in findings)
-    parts = [f"{tally[verdict]} {_verb(verdict, tally[verdict])}" for verdict in VERDICTS]
-    told = [part for part in parts if not part.startswith("0 ")]
+    met = [verdict for verdict in VERDICTS if tally[verdict]]
+    told = [f"{tally[verdict]} {_verb(verdict, tally[verdict])}" for verdict in met]
     return ": ".join([counted("claim", len(findings)), *([", ".join(told)] if told else [])])
 
 

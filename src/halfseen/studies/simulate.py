@@ -94,6 +94,7 @@ def simulate(
     [('alpha', 2), ('arm', 2), ('censorship', 2)]
     """
     threads = thread_count(workers, scheduler)
+    check_progress(progress)
     engine, run = chosen_engine(study, engine, precision, scheduler)
     result = Result.empty(study)
     with optional_folder(out, study, precision, result.fingerprints) as folder:
@@ -287,6 +288,17 @@ def thread_count(workers: int | None, scheduler: str | None) -> int:
         return cpu.cores()
     fix = "Leave it out to use all cores."
     return checks.whole("workers", workers, at_least=1, at_most=1024, fix=fix)
+
+
+def check_progress(progress: Progress | None) -> None:
+    """Refuse what cannot be called, before anything is played."""
+    if progress is not None and not callable(progress):
+        raise InvalidInput(
+            "progress",
+            "must be a function of the replications done, their total and the name of the cell",
+            progress,
+            "Write one, or leave it out: without it nothing is shown.",
+        )
 
 
 def cell_name(study: Study, position: Position) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, is_dataclass
-from numbers import Real
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from halfseen.censorship import CENSORSHIPS, Censorship
+from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError, did_you_mean, sharing_a_word, suggestion
 from halfseen.kinds import load_installed
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
@@ -27,9 +25,7 @@ from halfseen.problems import (
     GeneralizedLinearBandit,
     LinearBandit,
 )
-
-if TYPE_CHECKING:
-    from halfseen.studies.study import Study
+from halfseen.studies.study import Study
 
 Tables = dict[str, dict[str, Any]]
 A_TABLE = ("must be a table", "Write it as [policies.UCB], with kind = ... below it.")
@@ -141,8 +137,6 @@ def _checked(content: Any) -> _Spec:
 
 
 def _study(spec: _Spec) -> Study:
-    from halfseen.studies.study import Study
-
     unknown_kinds(spec.model_dump())
     groups = _registries()
     built: dict[str, Any] = {
@@ -158,34 +152,6 @@ def _study(spec: _Spec) -> Study:
     except InvalidInput as error:
         field = error.field.removeprefix("Study.")
         raise InvalidInput(field, error.requirement, error.value, error.fix) from None
-
-
-def describe(noun: Any) -> dict[str, Any]:
-    """Return a noun as plain values; `study_from` turns them into the noun again.
-
-    A Python function becomes its name, from which nothing can be built.
-    """
-    content: dict[str, Any] = {"kind": noun.kind}
-    for entry in fields(noun):
-        value = getattr(noun, entry.name)
-        if callable(value):
-            name = getattr(value, "__qualname__", type(value).__qualname__)
-            content[entry.name] = f"Python function {name}"
-        elif value is not None:
-            content[entry.name] = _plain(value)
-    if isinstance(noun, Censorship):
-        content |= noun.written()
-    return content
-
-
-def functions_in(noun: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield the Python functions a noun holds, each with its place; a spec cannot hold them."""
-    for entry in fields(noun):
-        value, inner = getattr(noun, entry.name), f"{place}.{entry.name}"
-        if callable(value):
-            yield inner, value
-        elif is_dataclass(value):
-            yield from functions_in(value, inner)
 
 
 def unknown_kinds(content: Any) -> list[tuple[str, str]]:
@@ -351,15 +317,3 @@ def _without_index(place: tuple[int | str, ...]) -> str:
     """Return a place in a spec; pydantic adds the types it tried."""
     words = [str(part) for part in place if part not in ("int", "float")]
     return ".".join(words) or "SPEC"
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return describe(value)
-    if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Real) and not isinstance(value, int):
-        return float(value)
-    return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from halfseen import checks
-from halfseen.censorship import Delayed
 from halfseen.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def check_stop(study: Study) -> None:
         )
     for name, censorship in study.censorships.items():
         if censorship.depends_on_reward:
-            late = isinstance(censorship, Delayed)
+            late = censorship.delayed is not None
             use = 'sends="all" and one delay law per arm' if late else "PerArm"
             raise InvalidInput(
                 f"Study.censorships[{name!r}]",

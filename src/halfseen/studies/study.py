@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen import checks
-from halfseen.censorship import Censorship, Delayed, Uniform
+from halfseen.censorship import Censorship, Uniform
 from halfseen.display import Shown
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.late_cell import arm_cell
@@ -26,7 +26,7 @@ from halfseen.phrases import counted
 from halfseen.policies import GLMPolicy, LinearPolicy, Policy
 from halfseen.problems import ArmedBandit, GeneralizedLinearBandit, LinearBandit, Problem
 from halfseen.studies.named_kinds import named
-from halfseen.studies.spec import describe, functions_in
+from halfseen.studies.plain_values import describe, functions_in
 from halfseen.studies.stopping import check_stop, stopping_level
 from halfseen.tables import Table
 
@@ -216,7 +216,7 @@ class Study(Shown):
     @property
     def late(self) -> bool:
         """True when decisions may be open: feedback has delays, or a policy counts its plays."""
-        delays = any(isinstance(c, Delayed) for c in self.censorships.values())
+        delays = any(c.delayed is not None for c in self.censorships.values())
         return delays or any(cell.late for _, cell in self.cells())
 
     @property

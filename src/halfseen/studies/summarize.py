@@ -33,6 +33,7 @@ from halfseen.studies.simulate import (
     Progress,
     Settling,
     cell_name,
+    check_progress,
     chosen_engine,
     compiled_ahead,
     thread_count,
@@ -160,6 +161,7 @@ def summarize(
     ('regret', '± 95%', 'least')
     """
     threads = thread_count(workers, scheduler)
+    check_progress(progress)
     engine, run = chosen_engine(study, engine, precision, scheduler)
     if study.stop is not None:
         raise InvalidInput(

@@ -16,7 +16,7 @@ from halfseen.errors import InvalidInput
 from halfseen.studies.folder import check_owner
 from halfseen.studies.policy_comparison import AXES, names_of
 from halfseen.studies.result import Result
-from halfseen.studies.simulate import chosen_engine, simulate, thread_count
+from halfseen.studies.simulate import check_progress, chosen_engine, simulate, thread_count
 from halfseen.studies.spec import parse_spec, spec_text, sweep_in
 from halfseen.studies.student_intervals import mean_interval
 from halfseen.studies.study import Study
@@ -236,6 +236,7 @@ def sweep(
     if not isinstance(study, Study):
         raise InvalidInput("study", "must be a Study", study, "Make one with Study(...).")
     studies = [varied(study, path, value) for value in numbers]
+    check_progress(progress)
     if out is not None:
         _reserve(Path(out), path, numbers, studies, options)
     results = []

@@ -127,7 +127,9 @@ def _check_kernels(policy: Policy) -> None:
             assert np.array_equal(state[others], before[others]), (
                 f"{name}.learn must change the row state[arm] only"
             )
-    assert np.array_equal(table, kept), f"The kernels of {name} must not write to the table"
+    assert np.array_equal(table, kept, equal_nan=True), (
+        f"The kernels of {name} must not write to the table"
+    )
 
 
 def _check_choice(
@@ -142,6 +144,13 @@ def _check_choice(
             assert value == later, (
                 f"{name}.index must not depend on the clock where `waits` is True: it is {value:g}"
                 f" in round {step} and {later:g} in round 40. Set waits = False"
+            )
+            others = 2.0 * state + 1.0
+            others[arm] = state[arm]
+            apart = call_kernel(f"{name}.index", kernels.index, others, *given[1:])
+            assert value == apart, (
+                f"{name}.index must depend on state[arm] alone where `waits` is True: it is"
+                f" {value:g}, and {apart:g} after observations of other arms. Set waits = False"
             )
     if kernels.choose is not None:
         playable = np.ones(len(state), np.uint8)
@@ -158,7 +167,8 @@ def _check_choice(
             f"{name}.choose returned arm {chosen}, which is not playable: playable[{chosen}] is 0"
         )
     if kernels.width is not None and state[arm, COUNT] > 0.0:
-        check_pure(f"{name}.width", kernels.width, state, arm, step, table)
+        width = check_pure(f"{name}.width", kernels.width, state, arm, step, table)
+        assert width >= 0.0, f"{name}.width must be at least 0, not {width:g}"
     if kernels.fill is not None:
         filled = call_kernel(f"{name}.fill", kernels.fill, state, arm, table)
         assert isinstance(filled, int | float | np.number), (

@@ -12,16 +12,33 @@ from halfseen.checks import Vector
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import compiled
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, shorten
 from halfseen.policies import UCB, LinUCB
 from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit, RandomActions, UnitBall
-from halfseen.testing.contract import OpenName, check_engines, check_kind, compiling, promised
+from halfseen.testing.contract import (
+    OpenName,
+    check_engines,
+    check_kind,
+    check_methods,
+    check_pure,
+    check_signature,
+    compiling,
+    promised,
+)
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
 
 _ALPHAS = np.array([1.0])
 _ROUNDING = 1e-12
+_METHODS = {
+    "probabilities": "actions",
+    "rates": "problem",
+    "seen_draws": "problem, horizon",
+    "profile": "dimension",
+    "along_direction": "points",
+    "in_steps": "dimension, regions",
+}
 
 
 @promised
@@ -55,6 +72,8 @@ def check_censorship(
     >>> check_censorship(PerArm([0.9, 0.5, 0.1]), horizon=20)
     """
     check_kind(censorship, Censorship)
+    check_methods(censorship, **_METHODS)
+    _check_described(censorship)
     _check_seen_draws(censorship)
     _check_curve(censorship)
     refusals = []
@@ -112,6 +131,20 @@ def _probabilities(censorship: Censorship, actions: Any) -> Vector:
     return values.astype(float)
 
 
+def _check_described(censorship: Censorship) -> None:
+    """Check what reports and the theory are told."""
+    name, said = type(censorship).__name__, censorship.in_words()
+    assert isinstance(said, str), f"{name}.in_words must return a sentence, not {shorten(said)}"
+    ends = censorship.observe_range
+    assert isinstance(ends, tuple) and len(ends) == 2, (  # noqa: PT018
+        f"{name}.observe_range must be the smallest and the largest probability, not"
+        f" {shorten(ends)}"
+    )
+    assert not censorship.comes_late or censorship.delayed is not None, (
+        f"{name}.comes_late must be left False: delays are those of a DelayLaw, in Delayed(...)"
+    )
+
+
 def _check_seen_draws(censorship: Censorship) -> None:
     """Check that rewards decide what is seen only where it is said how seen ones are drawn."""
     own = type(censorship).seen_draws is not Censorship.seen_draws
@@ -123,11 +156,15 @@ def _check_seen_draws(censorship: Censorship) -> None:
 
 def _check_curve(censorship: Censorship) -> None:
     """Check the curve that reports draw, if there is one."""
-    curve = censorship.along_direction(11)
+    curve, name = censorship.along_direction(11), f"{type(censorship).__name__}.along_direction"
     if curve is None:
         return
-    along, chances = (np.asarray(values, dtype=float) for values in curve)
-    name = f"{type(censorship).__name__}.along_direction"
+    try:
+        along, chances = (np.asarray(values, dtype=float) for values in curve)
+    except (TypeError, ValueError):
+        raise AssertionError(
+            f"{name} must return two arrays, projections and probabilities, not {shorten(curve)}"
+        ) from None
     assert along.shape == chances.shape == (along.size,), (
         f"{name} must return as many probabilities as projections"
     )
@@ -176,8 +213,26 @@ def _check_vectors(
 
 def _check_profile(censorship: Censorship, profile: Profile, rows: Vector, seen: Vector) -> None:
     name = f"{type(censorship).__name__}.profile"
+    assert isinstance(profile, Profile), f"{name} must return a Profile, not {shorten(profile)}"
+    for part in ("direction", "table"):
+        given = getattr(profile, part)
+        assert isinstance(given, np.ndarray) and given.dtype == np.float64, (  # noqa: PT018
+            f"{name}.{part} must be an array of floats, not {shorten(given)}"
+        )
+    assert profile.direction.shape == rows.shape[1:], (
+        f"{name}.direction must have {rows.shape[1]} coordinates, not {profile.direction.shape}"
+    )
+    length = float(np.linalg.norm(profile.direction))
+    assert length <= 1.0 + 1e-9, f"{name}.direction must have length 1, not {length:g}"
+    check_signature(profile, "kernel", "projection, table")
     along = projections("actions", rows, profile.direction.tolist())
-    found = np.array([profile.kernel(s, profile.table) for s in along.tolist()])
+    kernel_name = f"{name}.kernel"
+    found = np.array(
+        [
+            check_pure(kernel_name, profile.kernel, projection, profile.table)
+            for projection in along.tolist()
+        ]
+    )
     assert np.allclose(found, seen, rtol=1e-9, atol=0.0), (
         f"{name} must agree with probabilities: {found.tolist()} is not {seen.tolist()}"
     )

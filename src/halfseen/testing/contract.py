@@ -103,6 +103,26 @@ def check_signature(noun: Any, kernel: str, arguments: str) -> None:
     assert taken == wanted, f"{what} must take {wanted} arguments, ({arguments}); it takes {taken}"
 
 
+def check_methods(noun: Any, **arguments: str) -> None:
+    """Raise AssertionError unless methods take the arguments that the contract lists.
+
+    Parameters
+    ----------
+    noun
+        The object.
+    **arguments
+        For each method, by its name, the names of its arguments, separated by commas.
+    """
+    for name, listed in arguments.items():
+        method, call = getattr(noun, name), f"{name}({listed})"
+        what = f"{type(noun).__name__}.{name}"
+        assert callable(method), f"{what} must be a method, {call}, not {shorten(method)}"
+        try:
+            inspect.signature(method).bind(*listed.split(", "))
+        except TypeError as error:
+            raise AssertionError(f"{what} must be called as {call} ({error})") from None
+
+
 def call_kernel(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Return what a kernel returns; an error inside it becomes a sentence that names the kernel."""
     try:
@@ -135,16 +155,19 @@ def check_constants(noun: Any, *arguments: Any) -> Vector:
     """Return what `table` returns as an array of floats if it is made of numbers."""
     what = f"{type(noun).__name__}.table"
     try:
-        returned = noun.table(*arguments)
+        returned, again = noun.table(*arguments), noun.table(*arguments)
     except InvalidInput:
         raise
     except Exception as error:
         raise AssertionError(f"{what} raised {type(error).__name__}: {error}") from error
     try:
-        constants = None if returned is None else np.ascontiguousarray(returned, dtype=float)
+        constants = None if returned is None else np.array(returned, dtype=float, order="C")
     except (TypeError, ValueError):
         constants = None
     assert constants is not None, f"{what} must return an array of numbers, not {shorten(returned)}"
+    assert np.array_equal(constants, np.asarray(again, dtype=float), equal_nan=True), (
+        f"{what} must return the same every time: no randomness, no state"
+    )
     return constants
 
 

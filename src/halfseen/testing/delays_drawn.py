@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, shorten
 from halfseen.problems import DelayLaw
-from halfseen.testing.contract import check_kind, promised
+from halfseen.testing.contract import check_kind, check_methods, promised
 
 _PLACES = (0.0, 0.05, 0.3, 0.5, 0.8, 0.95)  # uniform numbers whose delays are checked
 _ROUNDING = 1e-9
@@ -32,10 +32,23 @@ def check_delay_law(law: DelayLaw, *, most: int = 1000) -> None:
     >>> check_delay_law(GeometricDelay(50))
     """
     check_kind(law, DelayLaw)
+    check_methods(law, arrived_by="delay")
     name = type(law).__name__
+    share = getattr(law, "arrive", None)
+    assert isinstance(share, int | float) and 0.0 <= share <= 1.0, (  # noqa: PT018
+        f"{name}.arrive must be the probability that a reward ever arrives: add a field"
+        f" arrive: float = 1.0; got {shorten(share)}"
+    )
     delays = np.arange(-1.0, most + 1.0)
-    arrived = np.asarray(law.arrived_by(delays), dtype=float)
+    try:
+        arrived = np.asarray(law.arrived_by(delays), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise AssertionError(
+            f"{name}.arrived_by must take an array of delays; it raised {type(error).__name__}:"
+            f" {error}"
+        ) from error
     assert arrived.shape == delays.shape, f"{name}.arrived_by must return a number per delay"
+    assert not np.isnan(arrived).any(), f"{name}.arrived_by must return numbers, not NaN"
     assert np.array_equal(arrived, law.arrived_by(delays)), (
         f"{name}.arrived_by must return the same every time: no randomness, no state"
     )

@@ -10,11 +10,12 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.draws import REWARD, Stream
 from halfseen.engine.specialise import compiled
-from halfseen.errors import InvalidInput
+from halfseen.errors import InvalidInput, shorten
 from halfseen.problems import ArmedBandit, RewardLaw
 from halfseen.testing.contract import (
     check_constants,
     check_kind,
+    check_methods,
     check_pure,
     check_signature,
     compiling,
@@ -28,6 +29,7 @@ _DRAWS = 20_000
 _ERRORS = 6.0  # standard errors: a right law fails with probability 2e-9
 _TAIL = 200  # the largest deviations, from which the tail index is estimated
 _LIGHT = 2.6  # tail index from which a variance is taken to exist
+_MEANLESS = 1.1  # tail index up to which a mean is taken not to exist
 _OTHER_MEANS = (-1.0, 0.0, 2.0)
 
 
@@ -42,6 +44,7 @@ def check_reward_law(
     - it is a frozen dataclass with a name, made of code and values;
     - the kernel `draw` returns a finite number, the same at the same place of the same stream, and
       writes to nothing;
+    - draws have a mean (Cauchy's law, for example, has none);
     - compiled it draws the same numbers, to the last bit;
     - draws are independent from one observation, arm, replication and seed to the next;
     - their mean is that of the arm, also for other means that `check` accepts;
@@ -60,6 +63,7 @@ def check_reward_law(
     name = type(law).__name__
     assert callable(getattr(law, "draw", None)), f"{name}.draw must be a kernel"
     check_signature(law, "draw", "table, arm, count, stream")
+    check_methods(law, scale="means, noise", values="mean, noise", table="means, noise")
     bandit = _bandit(law, means, noise)
     _check_draws(law, bandit, seed)
     for mean in _OTHER_MEANS:
@@ -95,6 +99,16 @@ def _check_draws(law: RewardLaw, bandit: ArmedBandit, seed: int) -> None:
         value = check_pure(name, law.draw, table, arm, arm, (*stream, REWARD))
         assert math.isfinite(value), f"{name} must return a finite number, not {value}"
     drawn = _drawn(law, table, (*stream, REWARD))
+    wrong = drawn[~np.isfinite(drawn)]
+    assert not len(wrong), (
+        f"{name} must return finite numbers: {len(wrong):,} of {drawn.size:,} draws are not, the"
+        f" first is {wrong[0]}"
+    )
+    index = float(np.mean([tail_index(np.abs(row - np.median(row))) for row in drawn]))
+    assert index > _MEANLESS, (
+        f"{name} must have a mean, by which regret is counted: its tail index is about {index:.2f},"
+        " and at 1 or below no mean exists"
+    )
     for arm, row in enumerate(drawn):
         _check_mean(law, row, bandit, arm, f"{_DRAWS:,} draws of arm {arm}")
         _check_scale(law, row, bandit.means[arm], float(bandit.scale[arm]), arm)
@@ -146,7 +160,13 @@ def _check_values(law: RewardLaw, row: Vector, bandit: ArmedBandit, arm: int) ->
     listed = law.values(bandit.means[arm], float(noise[arm]))
     if not listed:
         return
-    name, (rewards, chances) = f"{type(law).__name__}.values", np.array(listed, dtype=float).T
+    name = f"{type(law).__name__}.values"
+    try:
+        rewards, chances = np.array(listed, dtype=float).T
+    except (TypeError, ValueError):
+        raise AssertionError(
+            f"{name} must return pairs of a reward and its probability, not {shorten(listed)}"
+        ) from None
     assert np.all(chances >= 0.0), f"{name} must give probabilities"
     assert abs(chances.sum() - 1.0) <= 1e-9, f"{name} must give probabilities that sum to 1"
     places = np.abs(row[:, None] - rewards).argmin(axis=1)

@@ -202,7 +202,9 @@ def check_kernels(cell: LinearCell) -> None:
             last = radius
     if kernels.choose is not None:
         _check_choice(policy, kernels.choose, table)
-    assert np.array_equal(table, kept), f"The kernels of {name} must not write to the table"
+    assert np.array_equal(table, kept, equal_nan=True), (
+        f"The kernels of {name} must not write to the table"
+    )
 
 
 def _check_choice(policy: LinearPolicy, choose: Choice, table: Vector) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,9 @@ from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.errors import InvalidInput
+from halfseen.kinds import registries
 from halfseen.policies import LinRandom, RandomChoice, RidgeGLMUCB
 from halfseen.problems import (
-    PROBLEMS,
     ArmedBandit,
     GeneralizedLinearBandit,
     LinearBandit,
@@ -23,7 +25,13 @@ from halfseen.problems import (
 )
 from halfseen.studies.spec import study_from
 from halfseen.studies.study import Study
-from halfseen.testing.contract import check_engines, check_kind, check_pickled, promised
+from halfseen.testing.contract import (
+    check_engines,
+    check_kind,
+    check_methods,
+    check_pickled,
+    promised,
+)
 from halfseen.testing.drawn_rewards import check_reward_law
 
 _DRAWS, _ERRORS = 2000, 6.0  # draws of a link, and standard errors they may be off
@@ -67,6 +75,8 @@ def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None
         f"{name}.bandit must return the same bandit every time: no randomness, no state"
     )
     if isinstance(bandit, ArmedBandit):
+        check_methods(bandit.actions, subsets="arms")
+        _check_subsets(bandit)
         check_reward_law(bandit.law, means=bandit.means, noise=bandit.noise)
     else:
         _check_actions(bandit)
@@ -91,6 +101,14 @@ def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None
     gap = getattr(bandit, "largest_gap", None)
     assert gap is None or track.regret.max() <= horizon * gap * (1.0 + 1e-9), (
         f"{name}: no round may lose more than largest_gap, {gap}"
+    )
+
+
+def _check_subsets(bandit: ArmedBandit) -> None:
+    actions, name = bandit.actions, type(bandit.actions).__name__
+    first, *others = ([list(row) for row in actions.subsets(bandit.arms)] for _ in range(4))
+    assert all(other == first for other in others), (
+        f"{name}.subsets must return the same every time: no randomness, no state"
     )
 
 
@@ -126,10 +144,19 @@ def _check_actions(bandit: LinearBandit) -> None:
 def _check_spec(problem: Problem, policy: Any) -> None:
     """Raise AssertionError unless a registered problem is the same once written and read again."""
     study = Study(problem, Uniform(0.5), policy, horizon=1)
-    if PROBLEMS.get(problem.kind) is not type(problem) or study.functions:
+    known = {kind for _, kinds in registries() for kind in kinds.values()}
+    if study.functions or not set(map(type, _dataclasses(problem))) <= known:
         return
     again = next(iter(study_from(study.to_dict()).problems.values()))
     assert again == problem, f"{problem} must be what a spec says of it; read again it is {again}"
+
+
+def _dataclasses(part: Any) -> Iterator[Any]:
+    """Yield a dataclass and those in its fields."""
+    if is_dataclass(part):
+        yield part
+        for entry in fields(part):
+            yield from _dataclasses(getattr(part, entry.name))
 
 
 def _check_link(bandit: GeneralizedLinearBandit, seed: int) -> None:

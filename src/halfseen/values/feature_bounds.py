@@ -78,7 +78,7 @@ class RewardTails(ByValue):
         return fitted + above, steep
 
     def at(self, k: int) -> Vector:
-        """Return place k less q; the first and the last are not on the wrong side of q."""
+        """Return place k less q, clipped at 0 where the first or last place is beyond q."""
         found = self.start + self.scale * self.places[k]
         if k == 0:
             return np.minimum(found, 0.0)

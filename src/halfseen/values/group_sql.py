@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from halfseen.logs import reward_cells
 from halfseen.logs.counts import Decisions
-from halfseen.logs.source import Log, filled
+from halfseen.logs.queries import filled
+from halfseen.logs.source import Log
 
 GROUPS = 400_000  # number of groups that intervals are chosen for
 FEW = 1000  # distinct values of a probability up to which each is a group

@@ -17,7 +17,7 @@ from halfseen.errors import InvalidInput
 from halfseen.logs import reward_cells
 from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
-from halfseen.logs.source import filled, too_large
+from halfseen.logs.queries import filled, too_large
 from halfseen.values.group_sql import GroupColumns, grouped_sql
 from halfseen.values.influence import Sample
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 SAME = 1e-9  # weights of two policies that differ by less are those of one
-VALUE_FILE = "value.json"  # marks a folder as that of a value
 BY_CELLS = (
     "Bounds weight rewards by propensities only, so at 1 they need not equal the estimate above."
 )
@@ -86,6 +85,7 @@ class PolicyValue(Tabular, ByValue):
         Where it comes from, and what to beware of.
     """
 
+    FILE: ClassVar[str] = "value.json"  # marks a folder as that of a value
     _frame = "policies"
 
     estimator: str

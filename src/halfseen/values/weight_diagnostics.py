@@ -13,7 +13,7 @@ from halfseen.values.influence import Sample
 
 HEAVY = 0.7  # Pareto k above which means of weights cannot be relied upon
 FEW = 30.0  # effective decisions below which a normal interval cannot be relied upon
-FAR = 4.0  # standard errors between mean(c) and 1 that propensities cannot explain by chance
+FAR = 4.0  # standard errors between mean(c) and 1 beyond which propensities are taken to be wrong
 SHARE = 0.1  # of the whole weight on one decision
 THIN = (
     1.0 / 3.0

@@ -51,15 +51,12 @@ def run(
         return last - first, time.perf_counter() - started
 
     try:
-        crew.submit(partial(player, cell, compiled, stop=stop))
-        play = crew.result()
-        crew.submit(partial(play, start, start, track, start))  # compiles and plays nothing
-        crew.result()
+        play = crew.run(partial(player, cell, compiled, stop=stop))
+        crew.run(partial(play, start, start, track, start))  # compiles and plays nothing
         report(0)
         ahead = min(2, replications)
         for row in range(ahead):  # the second tells the speed
-            crew.submit(partial(chunk, play, row, row + 1))
-            done, seconds = crew.result()
+            done, seconds = crew.run(partial(chunk, play, row, row + 1))
             report(done)
         running = 0
         while ahead < replications or running:

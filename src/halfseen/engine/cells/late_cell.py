@@ -64,7 +64,7 @@ class LateCell(Cell):
     @property
     def delayed(self) -> Delayed | None:
         """The censorship, if it delays."""
-        return self.censorship if isinstance(self.censorship, Delayed) else None
+        return self.censorship.delayed
 
     @property
     def covariate(self) -> WithCovariate | None:

@@ -66,8 +66,8 @@ class LateLinearCell(LinearCell):
     @property
     def delayed(self) -> Delayed:
         """The censorship as delays."""
-        if isinstance(self.censorship, Delayed):
-            return self.censorship
+        if self.censorship.delayed is not None:
+            return self.censorship.delayed
         if isinstance(self.censorship, Uniform):
             return Delayed(Fixed(0, arrive=self.censorship.observe), window=0)
         return Delayed([Fixed(0, arrive=p) for p in self.observe().tolist()], window=0)
@@ -112,7 +112,7 @@ class LateLinearCell(LinearCell):
 
     def check_censorship(self) -> None:
         """Refuse delays that do not fit the problem."""
-        if not isinstance(self.censorship, Delayed):
+        if self.censorship.delayed is None:
             super().check_censorship()
             if not (self.same_actions or isinstance(self.censorship, Uniform)):
                 raise InvalidInput(

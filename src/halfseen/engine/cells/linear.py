@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halfseen.censorship import Censorship, Delayed, Profile
+from halfseen.censorship import Censorship, Profile
 from halfseen.censorship.multi_threshold import observe_probability
 from halfseen.censorship.smallest import smallest_observe
 from halfseen.checks import Vector
@@ -147,7 +147,7 @@ class LinearCell(ByValue):
 
     @property
     def _profile(self) -> Profile:
-        """How the censorship depends on a projection; no matter how where it is listed."""
+        """The censorship's profile; a placeholder where its probabilities are listed."""
         d = self.problem.dimension
         none = Profile(observe_probability, np.zeros(d), np.ones(1))
         return self.censorship.profile(d) or none
@@ -207,7 +207,7 @@ class LinearCell(ByValue):
 
     def check_censorship(self) -> None:
         """Refuse what no loop can play."""
-        if self.censorship.by_reward and not isinstance(self.censorship, Delayed):
+        if self.censorship.by_reward and self.censorship.delayed is None:
             self.censorship.rates(self.problem)
         actions = self.problem.actions
         if self.same_actions:

@@ -180,14 +180,14 @@ def launch(cell: LinearCell) -> Launch:
     given = (sent(NORMAL_EDGE), sent_world(world))
     kernels, names = cell.policy.kernels(), tuple(cell.open_names.items())
     shapes, d = cell.shapes(), cell.problem.dimension
-    far = Launch(far_contexts(kernels, names, d), THREADS, given, shapes, EstimateRoom)
-    if far.room_bytes > LOCAL:
+    far = Launch(far_contexts(kernels, names, d), THREADS, given, shapes, EstimateArrays)
+    if far.workspace_bytes > LOCAL:
         return far
     extents = tuple(shape for shape, _ in shapes.values())
     return Launch(near_contexts(kernels, names, d, extents), THREADS, given)
 
 
-class EstimateRoom(NamedTuple):
+class EstimateArrays(NamedTuple):
     """The arrays of a `ContextWorkspace` of all threads, with the thread as the last index."""
 
     matrices: Vector
@@ -249,7 +249,7 @@ def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     """Return the loop for any number of coordinates."""
     once = _loop(kernels, names, d)
 
-    def kernel(first, rows, given, room, track):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, given, scratch, track):  # type: ignore[no-untyped-def]
         edges = cuda.shared.array(EDGES, np.float64)
         for k in range(cuda.threadIdx.x, EDGES, cuda.blockDim.x):
             edges[k] = given[0][k]
@@ -257,14 +257,14 @@ def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
         row = cuda.grid(1)
         if row < rows:
             work = ContextWorkspace(
-                room.matrices[:, :, :, row],
-                room.vectors[:, :, row],
-                room.numbers[:, row],
-                room.designs[:, :, :, row],
-                room.lines[:, :, row],
-                room.groups[:, :, row],
-                room.potential[:, row],
-                room.stop[:, row],
+                scratch.matrices[:, :, :, row],
+                scratch.vectors[:, :, row],
+                scratch.numbers[:, row],
+                scratch.designs[:, :, :, row],
+                scratch.lines[:, :, row],
+                scratch.groups[:, :, row],
+                scratch.potential[:, row],
+                scratch.stop[:, row],
                 edges,
                 edges,
             )

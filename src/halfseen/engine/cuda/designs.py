@@ -29,10 +29,10 @@ def write_designs(world: FixedWorld, rows: int, track: LinearTrack) -> None:
     jobs, d = rows * track.regret.shape[1], world.theta.size
     threads = shared_threads(d * d, 0, fewest=FEWEST)
     lanes = THREADS * -(-min(jobs, MOST_LANES) // THREADS)
-    room = cuda.device_array((d, d, 1 if threads else lanes), np.float64)
+    scratch = cuda.device_array((d, d, 1 if threads else lanes), np.float64)
     kernel = designs(d if threads else 0, threads)
     blocks = -(-jobs // threads) if threads else lanes // THREADS
-    kernel[blocks, threads or THREADS](jobs, world, room, track)
+    kernel[blocks, threads or THREADS](jobs, world, scratch, track)
 
 
 @cache
@@ -42,7 +42,7 @@ def designs(d: int, threads: int) -> Any:
 
     if d:
 
-        def kernel(jobs, world, room, track):  # type: ignore[no-untyped-def]
+        def kernel(jobs, world, scratch, track):  # type: ignore[no-untyped-def]
             job = cuda.grid(1)
             if job < jobs:
                 size = world.theta.size  # not d, or every loop is unrolled
@@ -53,10 +53,10 @@ def designs(d: int, threads: int) -> Any:
 
     else:
 
-        def kernel(jobs, world, room, track):  # type: ignore[no-untyped-def]
+        def kernel(jobs, world, scratch, track):  # type: ignore[no-untyped-def]
             lane = cuda.grid(1)
             for job in range(lane, jobs, cuda.gridsize(1)):
-                one(job, world, room[:, :, lane], track)
+                one(job, world, scratch[:, :, lane], track)
 
     return cuda.jit(kernel)
 

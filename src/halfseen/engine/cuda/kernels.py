@@ -115,7 +115,7 @@ def near_arms(
     arms, statistics, constants, orders = sizes
     names = {"ARMS": arms, "ORDERS": orders, "REAL": real, "feedback": feedback}
     leap = on_device(fitted(near_arms_loop.leap, kernels, **names), {}, single)
-    room = max(orders, 1)
+    columns = max(orders, 1)
 
     def kernel(first, rows, world, track):  # type: ignore[no-untyped-def]
         arm_constants = cuda.shared.array((arms, 5), real)
@@ -137,7 +137,7 @@ def near_arms(
                 states[:, :, cuda.threadIdx.x],
                 pulleds[:, cuda.threadIdx.x],
                 cuda.local.array(arms, real),
-                cuda.local.array(room, np.float64),
+                cuda.local.array(columns, np.float64),
             )
             leap(first + row, row, world, work, track)
 
@@ -150,18 +150,18 @@ def far_arms(kernels: OpenNames, feedback: Callable[..., Any], jumps: bool) -> A
     names = {"JUMPS": jumps, "POLLS": False, "feedback": feedback}
     once = on_device(fitted(arms_loop.play_once, kernels, **names), {}, False)
 
-    def kernel(first, rows, world, room, track):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
         row = cuda.grid(1)
         if row < rows:
             work = ArmWorkspace(
-                room.values[:, row],
-                room.winners[:, row],
-                room.state[:, :, row],
-                room.arm_state[:, :, row],
-                room.plays[:, row],
-                room.playable[:, row],
-                room.potential[:, row],
-                room.stop[:, row],
+                scratch.values[:, row],
+                scratch.winners[:, row],
+                scratch.state[:, :, row],
+                scratch.arm_state[:, :, row],
+                scratch.plays[:, row],
+                scratch.playable[:, row],
+                scratch.potential[:, row],
+                scratch.stop[:, row],
             )
             once(first + row, row, world, work, track)
 
@@ -173,24 +173,24 @@ def far_late(kernels: OpenNames, names: tuple[Any, ...]) -> Any:
     """Return the loop for late feedback, and for policies that count what they played."""
     once = on_device(fitted(late_arms.play_once, kernels, **dict(names), POLLS=False), {}, False)
 
-    def kernel(first, rows, world, room, track):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
         row = cuda.grid(1)
         if row < rows:
             work = LateWorkspace(
-                room.values[:, row],
-                room.winners[:, row],
-                room.state[:, :, row],
-                room.arm_state[:, :, row],
-                room.plays[:, row],
-                room.playable[:, row],
-                room.potential[:, row],
-                room.stop[:, row],
-                room.rewards[:, row],
-                room.messages[:, :, row],
-                room.slots[:, :, row],
-                room.queues[:, :, row],
-                room.totals[:, row],
-                room.kept[:, :, row],
+                scratch.values[:, row],
+                scratch.winners[:, row],
+                scratch.state[:, :, row],
+                scratch.arm_state[:, :, row],
+                scratch.plays[:, row],
+                scratch.playable[:, row],
+                scratch.potential[:, row],
+                scratch.stop[:, row],
+                scratch.rewards[:, row],
+                scratch.messages[:, :, row],
+                scratch.slots[:, :, row],
+                scratch.queues[:, :, row],
+                scratch.totals[:, row],
+                scratch.kept[:, :, row],
             )
             once(first + row, row, world, work, track)
 

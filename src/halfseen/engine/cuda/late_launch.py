@@ -27,7 +27,7 @@ from halfseen.engine.loops import fixed_set, late_changing_set, late_fixed_set
 from halfseen.engine.specialise import OpenNames, fitted
 
 
-class LateFixedRoom(NamedTuple):
+class LateFixedArrays(NamedTuple):
     """The arrays of a `LateVectorWorkspace` on a fixed set, of all threads."""
 
     matrices: Vector
@@ -47,7 +47,7 @@ class LateFixedRoom(NamedTuple):
     design: Vector
 
 
-class LateEstimateRoom(NamedTuple):
+class LateEstimateArrays(NamedTuple):
     """The arrays of a `LateVectorWorkspace` on changing sets, of all threads."""
 
     matrices: Vector
@@ -75,9 +75,9 @@ def launch(cell: LateLinearCell) -> Launch:
     if cell.same_actions:
         kernel = late_fixed(kernels, names, cell.groups, d, cell.fits)
         finish = partial(write_designs, world.own)
-        return Launch(kernel, THREADS, world, shapes, LateFixedRoom, finish=finish)
+        return Launch(kernel, THREADS, world, shapes, LateFixedArrays, finish=finish)
     given = (sent(NORMAL_EDGE), world)
-    return Launch(late_contexts(kernels, names, d), THREADS, given, shapes, LateEstimateRoom)
+    return Launch(late_contexts(kernels, names, d), THREADS, given, shapes, LateEstimateArrays)
 
 
 @cache
@@ -90,29 +90,29 @@ def late_fixed(kernels: OpenNames, names: tuple[Any, ...], actions: int, d: int,
     open_names = dict(names) | {"POLLS": False}
     once = on_device(fitted(late_fixed_set.play_once, kernels, **open_names), exchange, False)
 
-    def kernel(first, rows, world, room, track):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
         row = cuda.grid(1)
         if row < rows:
             own = FixedWorkspace(
-                room.matrices[:, :, :, row],
-                room.vectors[:, :, row],
-                room.lists[:, :, row],
-                room.numbers[:, row],
-                room.curvatures[:, :, :, row],
-                room.memory[:, row],
-                room.potential[:, row],
-                room.stop[:, row],
+                scratch.matrices[:, :, :, row],
+                scratch.vectors[:, :, row],
+                scratch.lists[:, :, row],
+                scratch.numbers[:, row],
+                scratch.curvatures[:, :, :, row],
+                scratch.memory[:, row],
+                scratch.potential[:, row],
+                scratch.stop[:, row],
             )
             work = LateVectorWorkspace(
                 own,
-                room.stop[:, row],
-                room.rewards[:, row],
-                room.messages[:, :, row],
-                room.slots[:, :, row],
-                room.sent[:, :, row],
-                room.counts[:, :, row],
-                room.unsettled[:, :, row],
-                room.design[:, :, row],
+                scratch.stop[:, row],
+                scratch.rewards[:, row],
+                scratch.messages[:, :, row],
+                scratch.slots[:, :, row],
+                scratch.sent[:, :, row],
+                scratch.counts[:, :, row],
+                scratch.unsettled[:, :, row],
+                scratch.design[:, :, row],
             )
             once(first + row, row, world, work, track)
 
@@ -126,7 +126,7 @@ def late_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     exchange = lower_halves(d) | ridge_in_registers(d, 1)
     once = on_device(fitted(late_changing_set.play_once, kernels, **open_names), exchange, False)
 
-    def kernel(first, rows, given, room, track):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, given, scratch, track):  # type: ignore[no-untyped-def]
         edges = cuda.shared.array(EDGES, np.float64)
         for k in range(cuda.threadIdx.x, EDGES, cuda.blockDim.x):
             edges[k] = given[0][k]
@@ -134,27 +134,27 @@ def late_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
         row = cuda.grid(1)
         if row < rows:
             own = ContextWorkspace(
-                room.matrices[:, :, :, row],
-                room.vectors[:, :, row],
-                room.numbers[:, row],
-                room.designs[:, :, :, row],
-                room.lines[:, :, row],
-                room.groups[:, :, row],
-                room.potential[:, row],
-                room.stop[:, row],
+                scratch.matrices[:, :, :, row],
+                scratch.vectors[:, :, row],
+                scratch.numbers[:, row],
+                scratch.designs[:, :, :, row],
+                scratch.lines[:, :, row],
+                scratch.groups[:, :, row],
+                scratch.potential[:, row],
+                scratch.stop[:, row],
                 edges,
                 edges,
             )
             work = LateVectorWorkspace(
                 own,
-                room.stop[:, row],
-                room.rewards[:, row],
-                room.messages[:, :, row],
-                room.slots[:, :, row],
-                room.sent[:, :, row],
-                room.counts[:, :, row],
-                room.unsettled[:, :, row],
-                room.design[:, :, row],
+                scratch.stop[:, row],
+                scratch.rewards[:, row],
+                scratch.messages[:, :, row],
+                scratch.slots[:, :, row],
+                scratch.sent[:, :, row],
+                scratch.counts[:, :, row],
+                scratch.unsettled[:, :, row],
+                scratch.design[:, :, row],
             )
             once(first + row, row, given[1], work, track)
 

@@ -25,13 +25,13 @@ class Launch:
     Attributes
     ----------
     kernel
-        Called as ``kernel[blocks, threads](first, rows, given, room, tracks)``, without `room`
-        if the kernel needs no preallocated workspace.
+        Called as ``kernel[blocks, threads](first, rows, given, scratch, tracks)``; without
+        `scratch` if the kernel needs no preallocated workspace.
     threads
         Threads a block.
     given
         The world, the same for every replication, with its arrays on the device.
-    room
+    shapes
         Shape and type of every array one replication works in, by name.
     workspace
         The named tuple the kernel takes these arrays in.
@@ -44,15 +44,15 @@ class Launch:
     kernel: Any
     threads: int
     given: Any
-    room: Shapes = field(default_factory=dict)
+    shapes: Shapes = field(default_factory=dict)
     workspace: Any = None
     precision: str = "double"
     finish: Callable[[int, Any], None] | None = None
 
     @property
-    def room_bytes(self) -> int:
+    def workspace_bytes(self) -> int:
         """How much memory one replication works in."""
-        shapes = self.room.values()
+        shapes = self.shapes.values()
         return sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes)
 
 
@@ -76,18 +76,18 @@ def far_kernel(once: Any) -> Any:
     function of the device.
     """
 
-    def kernel(first, rows, world, room, track):  # type: ignore[no-untyped-def]
+    def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
         row = cuda.grid(1)
         if row < rows:
             work = FixedWorkspace(
-                room.matrices[:, :, :, row],
-                room.vectors[:, :, row],
-                room.lists[:, :, row],
-                room.numbers[:, row],
-                room.curvatures[:, :, :, row],
-                room.memory[:, row],
-                room.potential[:, row],
-                room.stop[:, row],
+                scratch.matrices[:, :, :, row],
+                scratch.vectors[:, :, row],
+                scratch.lists[:, :, row],
+                scratch.numbers[:, row],
+                scratch.curvatures[:, :, :, row],
+                scratch.memory[:, row],
+                scratch.potential[:, row],
+                scratch.stop[:, row],
             )
             once(first + row, row, world, work, track)
 

@@ -158,13 +158,13 @@ def _launched(
     """
     cuda = device()
     arrays = like.arrays()
-    row_bytes = plan.room_bytes + sum(array[0].nbytes for array in arrays.values())
+    row_bytes = plan.workspace_bytes + sum(array[0].nbytes for array in arrays.values())
     free = SHARE * cuda.current_context().get_memory_info().free
     batch = int(max(1, min(most_rows, span[1] - span[0], free // row_bytes)))
-    room = {n: cuda.device_array((*shape, batch), k) for n, (shape, k) in plan.room.items()}
+    scratch = {n: cuda.device_array((*shape, batch), k) for n, (shape, k) in plan.shapes.items()}
     kind: Any = type(like)
     track = kind._make(cuda.device_array((batch, *a.shape[1:]), a.dtype) for a in like)
-    given = (plan.given, plan.workspace(**room)) if room else (plan.given,)
+    given = (plan.given, plan.workspace(**scratch)) if scratch else (plan.given,)
     for first in range(*span, batch):
         rows = min(batch, span[1] - first)
         plan.kernel[-(-rows // plan.threads), plan.threads](first, rows, *given, track)

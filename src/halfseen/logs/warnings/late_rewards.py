@@ -12,7 +12,7 @@ from halfseen.logs.counts import Decisions
 from halfseen.logs.mature_rows import cut_sql
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.option_names import option
-from halfseen.logs.source import filled, text
+from halfseen.logs.queries import filled, text
 from halfseen.logs.time_bins import BINS, DAY, moment_in_words
 from halfseen.logs.warnings.arm_by_arm import DETECTABLE, FOLLOWED, smallest, two_sided
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown

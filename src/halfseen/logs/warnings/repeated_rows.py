@@ -7,7 +7,8 @@ import numpy as np
 from halfseen.logs.columns import is_dated, number_sql, time_sql
 from halfseen.logs.counts import Decisions
 from halfseen.logs.option_names import option
-from halfseen.logs.source import Log, filled, identifier
+from halfseen.logs.queries import filled, identifier
+from halfseen.logs.source import Log
 from halfseen.logs.time_bins import BINS, DAY
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, unknown
 from halfseen.logs.warnings.sampled_rewards import Rewards, rewards_of

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.logs.columns import decisions_sql
 from halfseen.logs.counts import Decisions
-from halfseen.logs.source import filled
+from halfseen.logs.queries import filled
 
 SAMPLE = 200_000  # rewards examined
 

@@ -14,7 +14,7 @@ from halfseen.logs.group_sums import sum_by
 from halfseen.logs.mature_rows import mature_sql
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.option_names import option
-from halfseen.logs.source import filled
+from halfseen.logs.queries import filled
 from halfseen.logs.warnings.arm_by_arm import FOLLOWED, smallest, two_sided
 from halfseen.logs.warnings.earlier_rows import Tie, tie_to_earlier_rows
 from halfseen.logs.warnings.log_warning import SURE, Check, LogWarning, judged, unknown

@@ -55,10 +55,10 @@ def _written(value: Any) -> str:
 def log_in_command(log: str) -> str:
     """Return a log's name as a command takes it.
 
-    >>> log_in_command("my log.csv"), log_in_command("the dict"), log_in_command("postgresql")
-    ("'my log.csv'", 'LOG', 'postgresql://...')
+    >>> log_in_command("the log.csv"), log_in_command("the dict"), log_in_command("postgresql")
+    ("'the log.csv'", 'LOG', 'postgresql://...')
     """
-    if log.startswith("the "):
+    if log.removeprefix("the ").isidentifier() and log.startswith("the "):  # an object in Python
         return "LOG"
     if log == "standard input":
         return "-"

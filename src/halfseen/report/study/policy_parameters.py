@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from halfseen.studies.spec import describe
+from halfseen.studies.plain_values import describe
 from halfseen.studies.study import AnyPolicy
 
 

@@ -19,7 +19,6 @@ from halfseen.report.core.panels import Figure
 from halfseen.report.value.value_charts import value_figures
 from halfseen.studies.storage import is_marked, write_text
 from halfseen.tables import Table, level_name, show
-from halfseen.values.policy_value import VALUE_FILE
 
 if TYPE_CHECKING:
     from halfseen.values.policy_value import PolicyValue
@@ -35,8 +34,8 @@ def write_value(found: PolicyValue, folder: Path) -> Path:
 
     The folder must be new or empty, or hold another value: that one is replaced.
     """
-    is_marked(folder, VALUE_FILE)
-    write_text(folder / VALUE_FILE, json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
+    is_marked(folder, found.FILE)
+    write_text(folder / found.FILE, json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
     planned = value_figures(found)
     everything = with_images([f for row in planned.values() for f in row], folder / "charts")
     each = iter(everything)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from halfseen import checks
-from halfseen.censorship import Censorship, Delayed
+from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.policies import MOSS, UCB, LinearPolicy, Policy
@@ -270,9 +270,9 @@ def _world(problem: ArmedBandit, censorship: Censorship, policy: Policy, horizon
 
 
 def _under_way(problem: ArmedBandit, censorship: Censorship, horizon: int) -> Vector | None:
-    if not isinstance(censorship, Delayed) or censorship.depends_on_reward:
+    if censorship.delayed is None or censorship.depends_on_reward:
         return None
-    found = late_messages(censorship, problem.arms, horizon)[problem.playable]
+    found = late_messages(censorship.delayed, problem.arms, horizon)[problem.playable]
     return found if found.any() else None
 
 
