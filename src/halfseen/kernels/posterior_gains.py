@@ -221,8 +221,7 @@ def compare(group: Vector, n: int, action: float) -> None:
     """Keep the better of the best so far and another action whose values were written."""
     for x in range(n if n < GROUP else GROUP):
         new, old, known = group[FOUND * GROUP + x], group[x], group[BEST * GROUP + x]
-        ahead = action if new > old else NOBODY
-        group[BEST * GROUP + x] = ahead if ahead > known else known
+        group[BEST * GROUP + x] = action if new > old else known
         group[x] = new if new > old else old
 
 
@@ -237,8 +236,7 @@ def compare_five(block: Vector, k: int, group: Vector, n: int, action: float) ->
         total = (total + c * group[normal + 2 * GROUP + x]) + e * group[normal + 3 * GROUP + x]
         new = total + f * group[normal + 4 * GROUP + x]
         old, known = group[x], group[BEST * GROUP + x]
-        ahead = action if new > old else NOBODY
-        group[BEST * GROUP + x] = ahead if ahead > known else known
+        group[BEST * GROUP + x] = action if new > old else known
         group[x] = new if new > old else old
 
 
@@ -273,7 +271,7 @@ def weigh(actions: Vector, count: int, kept: int, leader: int, draws: int, avera
     groups, size, rest = action_places(count) // ACROSS, actions_size(kept), actions[leader:]
     for g in range(groups):
         block, n = actions[g * size : (g + 1) * size], places_used(count, g)
-        combine(average, 1, kept, block, n)
+        combine(average, 1, 1.0, 0.0, average, block, n)
         for k in range(n):
             block[GAP * ACROSS + k] = block[k] + block[ALONG * ACROSS + k]
             block[SPREAD * ACROSS + k] = 0.0
@@ -312,12 +310,10 @@ def explain(
 
     What their mean adds to the value of every action is squared and added to the variances.
     """
-    per_win, size = 1.0 / won, actions_size(kept)
-    for i in range(kept):
-        own[SUM * ACROSS + i * NEXT] = own[SUM * ACROSS + i * NEXT] * per_win - average[i]
+    size, weights = actions_size(kept), own[SUM * ACROSS :]
     for g in range(action_places(count) // ACROSS):
         block, n = actions[g * size : (g + 1) * size], places_used(count, g)
-        combine(own[SUM * ACROSS :], NEXT, kept, block, n)
+        combine(weights, NEXT, 1.0 / won, 1.0, average, block, n)
         for k in range(n):
             total = block[ALONG * ACROSS + k]
             block[SPREAD * ACROSS + k] += (won * share) * (total * total)
@@ -325,15 +321,25 @@ def explain(
 
 
 @inline
-def combine(weights: Vector, step: int, kept: int, block: Vector, n: int) -> None:
-    """Write what a vector adds to the value of each action of a group."""
-    a, b, c = weights[0], weights[step], weights[2 * step]
-    e, f, scale = weights[3 * step], weights[4 * step], SCALE * ACROSS
+def combine(
+    vector: Vector,
+    step: int,
+    factor: float,
+    less: float,
+    average: Vector,
+    block: Vector,
+    n: int,
+) -> None:
+    """Write what some factor of a vector, less that of the average, adds to each action's value."""
+    a, b = factor * vector[0] - less * average[0], factor * vector[step] - less * average[1]
+    c = factor * vector[2 * step] - less * average[2]
+    e = factor * vector[3 * step] - less * average[3]
+    f, scale = factor * vector[4 * step] - less * average[4], SCALE * ACROSS
     for k in range(n if n < ACROSS else ACROSS):
         first = a * block[scale + k] + b * block[scale + NEXT + k]
         second = c * block[scale + 2 * NEXT + k] + e * block[scale + 3 * NEXT + k]
         block[ALONG * ACROSS + k] = (first + second) + f * block[scale + 4 * NEXT + k]
-    for i in range(TOGETHER, kept):
-        a, row = weights[i * step], block[scale + i * NEXT :]
+    for i in range(TOGETHER, average.size):
+        a, row = factor * vector[i * step] - less * average[i], block[scale + i * NEXT :]
         for k in range(n):
             block[ALONG * ACROSS + k] += a * row[k]
