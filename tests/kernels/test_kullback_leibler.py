@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -103,3 +104,47 @@ def test_divergence_is_the_sum_of_its_terms(family, mean, other):
     total = own_term(family, smaller) + smaller * slope_term(family, larger)
     total += level_term(family, larger)
     assert total == pytest.approx(divergence(family, smaller, larger, 0.0), abs=1e-11)
+
+
+MEANS = {
+    BERNOULLI: (1e-12, 1e-3, 0.3, 0.9, 1.0 - 1e-9),
+    POISSON: (1e-12, 1e-3, 1.0, 1e3, 1e6, 1e12),
+    EXPONENTIAL: (1e-12, 1.0, 1e12),
+}
+
+
+@pytest.mark.parametrize("family", CURVED)
+@pytest.mark.parametrize("level", [1e-15, 1e-12, 1e-6, 1e-3, 1.0, 20.0])
+def test_divergences_and_bounds_keep_their_digits_at_huge_means_and_tiny_levels(family, level):
+    """Against 60 digits: summing terms the size of the mean lost the rise of 1e-3 on 1e6."""
+    with mpmath.workdps(60):
+        for mean in MEANS[family]:
+            found = upper(family, mean, level)
+            exact = exact_rise(family, mean, level)
+            rounding = math.ulp(found)
+            assert abs(found - mean - float(exact)) <= 1e-9 * float(exact) + 2.0 * rounding
+            if mean < found < (1.0 if family == BERNOULLI else math.inf):
+                expected = float(exact_divergence(family, mpmath.mpf(mean), mpmath.mpf(found)))
+                assert divergence(family, mean, found, 0.0) == pytest.approx(expected, rel=1e-9)
+
+
+def exact_divergence(family, mean, larger):
+    if family == EXPONENTIAL:
+        return mean / larger - 1 - mpmath.log(mean / larger)
+    total = mean * mpmath.log(mean / larger)
+    if family == POISSON:
+        return total + larger - mean
+    return total + (1 - mean) * mpmath.log((1 - mean) / (1 - larger))
+
+
+def exact_rise(family, mean, level):
+    """Return how far the largest mean lies above, by bisection of its logarithm."""
+    mean = mpmath.mpf(mean)
+    low, high = mpmath.mpf(-100), mpmath.log(1 - mean) if family == BERNOULLI else mpmath.mpf(100)
+    for _ in range(100):
+        middle = (low + high) / 2
+        if exact_divergence(family, mean, mean + mpmath.exp(middle)) > level:
+            high = middle
+        else:
+            low = middle
+    return mpmath.exp(low)

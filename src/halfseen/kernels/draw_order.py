@@ -1,8 +1,8 @@
 """Draws of the posterior from the longest to the shortest, and where draws and actions lie.
 
-Draws lie in groups of `GROUP`, actions in groups of `ACROSS`; within a group all numbers of one
-coordinate follow one another. The compiler sees that places a known distance apart do not overlap,
-so that loops over the draws or the actions of a group compute several at a time.
+Draws lie in groups of `GROUP`, actions in groups of `ACROSS`. A group is a table: a row holds one
+number of each of its members, which may be scratch. The compiler sees that rows of one table do not
+overlap, so that loops along them compute several numbers at a time, without a test beforehand.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ GROUP = 64  # draws that lie together
 ACROSS = 16  # actions that lie together
 TOGETHER = 5  # coordinates whose products are added at once; of shorter vectors 5 are kept
 BINS = 32  # of lengths, by which draws are ordered
+VALUE, BEST, FOUND, NORMAL = range(4)  # rows of a group of draws; the last, one a coordinate
+# Rows of a group of actions; of the last three there are as many again for every coordinate.
+MEAN, GAP, SPREAD, ALONG, REACH, WINS, SCALE, SUM, OWN = range(9)
+NEXT = 3 * ACROSS  # from one coordinate to the next
 
 
 def lanes(count: int) -> int:
@@ -53,16 +57,42 @@ def coordinates(d: int) -> int:
     return d if d > TOGETHER else TOGETHER
 
 
+def draws_size(kept: int) -> int:
+    """Return how many numbers a group of draws takes."""
+    return (NORMAL + kept) * GROUP
+
+
+def actions_size(kept: int) -> int:
+    """Return how many numbers a group of actions takes."""
+    return SCALE * ACROSS + kept * NEXT
+
+
 def normals_size(dimension: int, draws: int) -> int:
     """Return how many numbers `order_draws` writes."""
     kept, width = coordinates(dimension), draw_places(draws)
-    return kept * width + kept + width // LANES
+    return width // GROUP * draws_size(kept) + kept + width // LANES
+
+
+def drawing_workspace(dimension: int, draws: int) -> int:
+    """Return how many numbers drawing and `order_draws` work in."""
+    return (coordinates(dimension) + 4) * lanes(draws) + BINS + 1
+
+
+@inline
+def places_used(count: int, group: int) -> int:
+    """Return how many places of a group are computed: a multiple of 4, so that none is left over.
+
+    >>> [places_used(26, group) for group in range(2)]
+    [16, 12]
+    """
+    left = (count - group * ACROSS + 3) // 4 * 4
+    return left if left < ACROSS else ACROSS
 
 
 @inline
 def place_action(k: int, kept: int) -> int:
-    """Return where the first coordinate of an action lies; the others follow `ACROSS` apart."""
-    return k // ACROSS * kept * ACROSS + k % ACROSS
+    """Return where the first number of an action lies; the others follow `ACROSS` apart."""
+    return k // ACROSS * actions_size(kept) + k % ACROSS
 
 
 def order_draws(drawn: Vector, d: int, draws: int, normals: Vector, work: Vector) -> None:
@@ -75,12 +105,13 @@ def order_draws(drawn: Vector, d: int, draws: int, normals: Vector, work: Vector
     d, draws
         How many of them.
     normals
-        The ordered draws are written here, by group and coordinate; then their means by coordinate;
-        then for every `LANES` draws the largest square of a length among these and all that follow.
+        The ordered draws are written here, by group and row; then their means by coordinate; then
+        for every `LANES` draws the largest square of a length among these and all that follow.
     work
         Two numbers a draw and `BINS` + 1 more.
     """
-    kept, width, end = coordinates(d), lanes(draws), coordinates(d) * draw_places(draws)
+    kept, width = coordinates(d), lanes(draws)
+    end = draw_places(draws) // GROUP * draws_size(kept)
     squares, bins, starts = work[:width], work[width : 2 * width], work[2 * width :]
     for x in range(width):
         squares[x] = 0.0
@@ -107,10 +138,10 @@ def order_draws(drawn: Vector, d: int, draws: int, normals: Vector, work: Vector
         starts[int(bins[x])] += 1.0
         block = place // LANES
         edges[block] = squares[x] if squares[x] > edges[block] else edges[block]
-        spot = place // GROUP * kept * GROUP + place % GROUP
+        spot = place // GROUP * draws_size(kept) + place % GROUP
         for i in range(d):
             number = drawn[i * width + x]
-            normals[spot + i * GROUP] = number
+            normals[spot + (NORMAL + i) * GROUP] = number
             means[i] += number / draws
     for block in range(edges.size - 2, -1, -1):
         later = edges[block + 1]

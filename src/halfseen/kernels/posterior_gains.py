@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
+import math
+
 from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.draw_order import (
     ACROSS,
-    BINS,
+    ALONG,
+    BEST,
+    FOUND,
+    GAP,
     GROUP,
     LANES,
+    NEXT,
+    NORMAL,
+    OWN,
+    REACH,
+    SCALE,
+    SPREAD,
+    SUM,
     TOGETHER,
+    VALUE,
+    WINS,
     action_places,
+    actions_size,
     coordinates,
     draw_places,
-    lanes,
-    place_action,
+    draws_size,
+    places_used,
 )
 
 ROUNDING = 1.0 + 1e-9  # no action is left out because of rounding
-
-
-def gains_workspace(actions: int, dimension: int, draws: int) -> int:
-    """Return how many numbers `estimate_gains`, or drawing and `order_draws`, work in."""
-    kept, across = coordinates(dimension), action_places(actions)
-    drawing = (kept + 4) * lanes(draws) + BINS + 1
-    estimating = (4 + 2 * kept) * across + kept * (kept + 1) + 3 * GROUP
-    return drawing if drawing > estimating else estimating
+NOBODY = -1.0
+NOT_NEGATIVE = (1 << 40) - 1
 
 
 @shared
 def estimate_gains(
-    columns: Vector,
+    actions: Vector,
     count: int,
     posterior: tuple[Vector, Vector],
     noise: float,
     draws: int,
     normals: Vector,
-    out: tuple[Vector, Vector],
-    work: Vector,
 ) -> None:
     r"""Write each action's expected gap and the variance of its value that the best one explains.
 
@@ -50,8 +57,8 @@ def estimate_gains(
 
     Parameters
     ----------
-    columns
-        The actions by group and coordinate.
+    actions
+        The actions by group and row; their rows GAP and SPREAD are the result.
     count
         How many actions.
     posterior
@@ -62,294 +69,277 @@ def estimate_gains(
         How many thetas.
     normals
         What `order_draws` wrote.
-    out
-        Where the gaps and the variances are written, `action_places` each.
-    work
-        `gains_workspace` numbers.
     """
-    kept, width, across = coordinates(posterior[0].size), draw_places(draws), action_places(count)
-    means, reach, apart = work[:across], work[across : 2 * across], work[2 * across : 3 * across]
-    wins, rest = work[3 * across : 4 * across], work[4 * across :]
-    scales, sums = rest[: kept * across], rest[kept * across : 2 * kept * across]
-    rest = rest[2 * kept * across :]
-    edge = kept * (kept + 1)
-    weights, compared = rest[:edge], rest[edge : edge + 3 * GROUP]
-    project(columns, posterior, noise, means, scales, weights)
-    leader = 0
-    for k in range(count):
-        leader = k if means[k] > means[leader] else leader
-    limit_reach(means, scales, leader, normals[kept * width + kept :], apart, reach)
-    reach[leader] = 0.0
-    farthest = 0.0
-    for k in range(count):
-        farthest = reach[k] if reach[k] > farthest else farthest
-    for k in range(across):
-        wins[k] = 0.0
-    for x in range(sums.size):
-        sums[x] = 0.0
-    most = int(farthest) * LANES
-    for start in range(0, most, GROUP):
-        group = normals[start * kept : (start + GROUP) * kept]
-        find_best(means[:count], scales, reach, leader, group, start, compared)
-        left = most if most < draws else draws
-        add_by_best(left - start, group, compared, wins, sums)
-    average, along = normals[kept * width :][:kept], compared[:ACROSS]
-    weigh(means, scales, leader, draws, average, wins, sums, (out[0], out[1], along))
+    kept, width = coordinates(posterior[0].size), draw_places(draws)
+    size, room = actions_size(kept), draws_size(kept)
+    groups, end = action_places(count) // ACROSS, width // GROUP * room
+    leader, top = 0, -math.inf
+    for g in range(groups):
+        block, n = actions[g * size : (g + 1) * size], places_used(count, g)
+        project(block, n, posterior, noise)
+        for k in range(min(ACROSS, count - g * ACROSS)):
+            leader = g * size + k if block[k] > top else leader
+            top = block[k] if block[k] > top else top
+    average, edges = normals[end : end + kept], normals[end + kept :]
+    for g in range(groups):
+        block, n = actions[g * size : (g + 1) * size], places_used(count, g)
+        limit_reach(block, n, kept, actions[leader:], edges)
+    actions[leader + REACH * ACROSS] = 0.0
+    for start in range(0, draws, GROUP):
+        group = normals[start // GROUP * room : (start // GROUP + 1) * room]
+        reached = find_best(actions, count, kept, leader, group, start)
+        add_by_best(min(reached, draws - start), kept, group, actions)
+        if reached < GROUP:
+            break
+    weigh(actions, count, kept, leader, draws, average)
 
 
 @inline
-def combine(weights: Vector, source: Vector, out: Vector) -> None:
-    """Write the weighted sum of the coordinates of a group of actions.
+def project(block: Vector, n: int, posterior: tuple[Vector, Vector], noise: float) -> None:
+    """Write each posterior mean of a group, and by coordinate what a normal number adds to it.
 
-    No product is added to its neighbours before those on its left, so that other code can add them
-    one by one.
+    What is added up for each action is set to 0.
     """
-    n = out.size if out.size < ACROSS else ACROSS
-    a, b, c, e, f = weights[0], weights[1], weights[2], weights[3], weights[4]
-    for k in range(n):
-        total = (a * source[k] + b * source[ACROSS + k]) + c * source[2 * ACROSS + k]
-        out[k] = (total + e * source[3 * ACROSS + k]) + f * source[4 * ACROSS + k]
-    for i in range(TOGETHER, weights.size):
-        a, one = weights[i], source[i * ACROSS : (i + 1) * ACROSS]
-        for k in range(n):
-            out[k] += a * one[k]
-
-
-@inline
-def project(
-    columns: Vector,
-    posterior: tuple[Vector, Vector],
-    noise: float,
-    means: Vector,
-    scales: Vector,
-    weights: Vector,
-) -> None:
-    """Write every action's posterior mean, and by coordinate what a normal number adds to it."""
     estimate, factor = posterior
     d = estimate.size
-    kept = coordinates(d)
-    for x in range(weights.size):
-        weights[x] = 0.0
+    for k in range(n):
+        block[WINS * ACROSS + k] = 0.0
+    for i in range(coordinates(d)):
+        sums = block[SUM * ACROSS + i * NEXT :]
+        for k in range(n):
+            sums[k] = 0.0
+    if d == TOGETHER:
+        project_five(block, n, estimate, factor, noise)
+        return
+    for k in range(n):
+        block[k] = 0.0
+    for i in range(coordinates(d)):
+        scale = block[SCALE * ACROSS + i * NEXT :]
+        for k in range(n):
+            scale[k] = 0.0
     for i in range(d):
-        weights[i] = estimate[i]
+        own = block[OWN * ACROSS + i * NEXT :]
+        for k in range(n):
+            block[k] += estimate[i] * own[k]
         for j in range(i + 1):
-            weights[(j + 1) * kept + i] = noise * factor[i, j]
-    for start in range(0, means.size, ACROSS):
-        source = columns[start * kept : (start + ACROSS) * kept]
-        out = scales[start * kept : (start + ACROSS) * kept]
-        own = means[start : start + ACROSS]
-        if kept == TOGETHER:
-            project_five(source, weights, own, out)
-        else:
-            combine(weights[:kept], source, own)
-            for j in range(kept):
-                row = weights[(j + 1) * kept : (j + 2) * kept]
-                combine(row, source, out[j * ACROSS : (j + 1) * ACROSS])
+            weight, scale = noise * factor[i, j], block[SCALE * ACROSS + j * NEXT :]
+            for k in range(n):
+                scale[k] += weight * own[k]
 
 
 @inline
-def project_five(source: Vector, weights: Vector, means: Vector, out: Vector) -> None:
-    """Write the same for a group of actions of five coordinates, all in one pass."""
-    a, b, c, e, f = weights[0], weights[1], weights[2], weights[3], weights[4]
-    a0, b0, c0, e0, f0 = weights[5], weights[6], weights[7], weights[8], weights[9]
-    b1, c1, e1, f1 = weights[11], weights[12], weights[13], weights[14]
-    c2, e2, f2 = weights[17], weights[18], weights[19]
-    e3, f3, f4 = weights[23], weights[24], weights[29]
-    for k in range(means.size if means.size < ACROSS else ACROSS):
-        v, w, x = source[k], source[ACROSS + k], source[2 * ACROSS + k]
-        y, z = source[3 * ACROSS + k], source[4 * ACROSS + k]
-        means[k] = (((a * v + b * w) + c * x) + e * y) + f * z
-        out[k] = (((a0 * v + b0 * w) + c0 * x) + e0 * y) + f0 * z
-        out[ACROSS + k] = ((b1 * w + c1 * x) + e1 * y) + f1 * z
-        out[2 * ACROSS + k] = (c2 * x + e2 * y) + f2 * z
-        out[3 * ACROSS + k] = e3 * y + f3 * z
-        out[4 * ACROSS + k] = f4 * z
+def project_five(block: Vector, n: int, estimate: Vector, factor: Vector, noise: float) -> None:
+    """Write the same for actions of five coordinates, all in one pass."""
+    a, b, c, e, f = estimate[0], estimate[1], estimate[2], estimate[3], estimate[4]
+    a0, b0, c0 = noise * factor[0, 0], noise * factor[1, 0], noise * factor[2, 0]
+    e0, f0, b1 = noise * factor[3, 0], noise * factor[4, 0], noise * factor[1, 1]
+    c1, e1, f1 = noise * factor[2, 1], noise * factor[3, 1], noise * factor[4, 1]
+    c2, e2, f2 = noise * factor[2, 2], noise * factor[3, 2], noise * factor[4, 2]
+    e3, f3, f4 = noise * factor[3, 3], noise * factor[4, 3], noise * factor[4, 4]
+    own, scale = OWN * ACROSS, SCALE * ACROSS
+    for k in range(n if n < ACROSS else ACROSS):
+        v, w, x = block[own + k], block[own + NEXT + k], block[own + 2 * NEXT + k]
+        y, z = block[own + 3 * NEXT + k], block[own + 4 * NEXT + k]
+        block[k] = (((a * v + b * w) + c * x) + e * y) + f * z
+        block[scale + k] = (((a0 * v + b0 * w) + c0 * x) + e0 * y) + f0 * z
+        block[scale + NEXT + k] = ((b1 * w + c1 * x) + e1 * y) + f1 * z
+        block[scale + 2 * NEXT + k] = (c2 * x + e2 * y) + f2 * z
+        block[scale + 3 * NEXT + k] = e3 * y + f3 * z
+        block[scale + 4 * NEXT + k] = f4 * z
 
 
 @inline
-def limit_reach(
-    means: Vector, scales: Vector, leader: int, edges: Vector, apart: Vector, reach: Vector
-) -> None:
+def limit_reach(block: Vector, n: int, kept: int, leader: Vector, edges: Vector) -> None:
     """Write among how many times `LANES` draws, the longest first, an action may be the best."""
-    kept = scales.size // means.size
-    own = place_action(leader, kept)
-    for start in range(0, means.size, ACROSS):
-        source, far = scales[start * kept :], apart[start : start + ACROSS]
-        square_distances(source[: kept * ACROSS], scales[own:], far)
-    first = means[leader]
-    for k in range(means.size):
-        reach[k] = 0.0
-    for block in range(0, edges.size, 4):
-        a, b = ROUNDING * edges[block], ROUNDING * edges[block + 1]
-        c, e = ROUNDING * edges[block + 2], ROUNDING * edges[block + 3]
-        for k in range(means.size):
-            behind, far = (first - means[k]) * (first - means[k]), apart[k]
+    scale = SCALE * ACROSS
+    first, a, b = leader[0], leader[scale], leader[scale + NEXT]
+    c, e, f = leader[scale + 2 * NEXT], leader[scale + 3 * NEXT], leader[scale + 4 * NEXT]
+    n = n if n < ACROSS else ACROSS
+    for k in range(n):
+        v, w, x = block[scale + k] - a, block[scale + NEXT + k] - b, block[scale + 2 * NEXT + k] - c
+        y, z = block[scale + 3 * NEXT + k] - e, block[scale + 4 * NEXT + k] - f
+        block[ALONG * ACROSS + k] = (((v * v + w * w) + x * x) + y * y) + z * z
+        block[REACH * ACROSS + k] = 0.0
+    for i in range(TOGETHER, kept):
+        a, row = leader[scale + i * NEXT], block[scale + i * NEXT :]
+        for k in range(n):
+            block[ALONG * ACROSS + k] += (row[k] - a) * (row[k] - a)
+    for edge in range(0, edges.size, 4):
+        a, b = ROUNDING * edges[edge], ROUNDING * edges[edge + 1]
+        c, e = ROUNDING * edges[edge + 2], ROUNDING * edges[edge + 3]
+        for k in range(n):
+            behind, far = (first - block[k]) * (first - block[k]), block[ALONG * ACROSS + k]
             near = (1.0 if behind < a * far else 0.0) + (1.0 if behind < b * far else 0.0)
             near += (1.0 if behind < c * far else 0.0) + (1.0 if behind < e * far else 0.0)
-            reach[k] += near
-
-
-@inline
-def square_distances(source: Vector, leader: Vector, out: Vector) -> None:
-    """Write how far a group of actions lies from the leader, squared."""
-    n = out.size if out.size < ACROSS else ACROSS
-    a, b, c = leader[0], leader[ACROSS], leader[2 * ACROSS]
-    e, f = leader[3 * ACROSS], leader[4 * ACROSS]
-    for k in range(n):
-        v, w, x = source[k] - a, source[ACROSS + k] - b, source[2 * ACROSS + k] - c
-        y, z = source[3 * ACROSS + k] - e, source[4 * ACROSS + k] - f
-        out[k] = (((v * v + w * w) + x * x) + y * y) + z * z
-    for i in range(TOGETHER, source.size // ACROSS):
-        a, one = leader[i * ACROSS], source[i * ACROSS : (i + 1) * ACROSS]
-        for k in range(n):
-            out[k] += (one[k] - a) * (one[k] - a)
+            block[REACH * ACROSS + k] += near
 
 
 @inline
 def find_best(
-    means: Vector,
-    scales: Vector,
-    reach: Vector,
-    leader: int,
-    group: Vector,
-    start: int,
-    work: Vector,
-) -> None:
-    """Write the best action of a group of draws, -1 where it is the leader, after its value."""
-    kept = group.size // GROUP
-    value_of(means[leader], scales[place_action(leader, kept) :], group, GROUP, work)
+    actions: Vector, count: int, kept: int, leader: int, group: Vector, start: int
+) -> int:
+    """Write the best action of each draw of a group by its place, NOBODY for the leader.
+
+    Returns among how many of the draws others than the leader may be the best.
+    """
+    reached, size = 0, actions_size(kept)
+    value_of(actions[leader:], 0, kept, group, GROUP, VALUE)
     for x in range(GROUP):
-        work[GROUP + x] = -1.0
-    for k in range(means.size):
-        n = int(reach[k]) * LANES - start
-        n = n if n < GROUP else GROUP
-        if n > 0 and kept == TOGETHER:
-            compare_five(means[k], scales[place_action(k, kept) :], group, n, float(k), work)
-        elif n > 0:
-            values = work[2 * GROUP :]
-            value_of(means[k], scales[place_action(k, kept) :], group, n, values)
-            for x in range(n):
-                new, old, known = values[x], work[x], work[GROUP + x]
-                ahead = float(k) if new > old else -1.0
-                work[GROUP + x] = ahead if ahead > known else known
-                work[x] = new if new > old else old
+        group[BEST * GROUP + x] = NOBODY
+    for g in range(action_places(count) // ACROSS):
+        block = actions[g * size : (g + 1) * size]
+        for k in range(min(ACROSS, count - g * ACROSS)):
+            n = min(int(block[REACH * ACROSS + k]) * LANES - start, GROUP)
+            if n > 0:
+                reached = max(reached, n)
+                if kept == TOGETHER:
+                    compare_five(block, k, group, n, float(g * size + k))
+                else:
+                    value_of(block, k, kept, group, n, FOUND)
+                    compare(group, n, float(g * size + k))
+    return reached
 
 
 @inline
-def value_of(mean: float, scales: Vector, group: Vector, n: int, out: Vector) -> None:
+def value_of(block: Vector, k: int, kept: int, group: Vector, n: int, row: int) -> None:
     """Write the value of an action in each draw of a group."""
-    a, b, c = scales[0], scales[ACROSS], scales[2 * ACROSS]
-    e, f = scales[3 * ACROSS], scales[4 * ACROSS]
-    for x in range(n if n < GROUP else GROUP):
-        total = ((mean + a * group[x]) + b * group[GROUP + x]) + c * group[2 * GROUP + x]
-        out[x] = (total + e * group[3 * GROUP + x]) + f * group[4 * GROUP + x]
-    for i in range(TOGETHER, group.size // GROUP):
-        a, one = scales[i * ACROSS], group[i * GROUP : (i + 1) * GROUP]
+    mean, own, normal = block[k], SCALE * ACROSS + k, NORMAL * GROUP
+    a, b, c = block[own], block[own + NEXT], block[own + 2 * NEXT]
+    e, f = block[own + 3 * NEXT], block[own + 4 * NEXT]
+    for x in range(n):
+        total = (mean + a * group[normal + x]) + b * group[normal + GROUP + x]
+        total = (total + c * group[normal + 2 * GROUP + x]) + e * group[normal + 3 * GROUP + x]
+        group[row * GROUP + x] = total + f * group[normal + 4 * GROUP + x]
+    for i in range(TOGETHER, kept):
+        a, rest = block[own + i * NEXT], group[(NORMAL + i) * GROUP :]
         for x in range(n):
-            out[x] += a * one[x]
+            group[row * GROUP + x] += a * rest[x]
 
 
 @inline
-def compare_five(
-    mean: float, scales: Vector, group: Vector, n: int, action: float, work: Vector
-) -> None:
-    """Keep the better of the best so far and another action, of five coordinates, in one pass."""
-    a, b, c = scales[0], scales[ACROSS], scales[2 * ACROSS]
-    e, f = scales[3 * ACROSS], scales[4 * ACROSS]
+def compare(group: Vector, n: int, action: float) -> None:
+    """Keep the better of the best so far and another action whose values were written."""
     for x in range(n if n < GROUP else GROUP):
-        total = ((mean + a * group[x]) + b * group[GROUP + x]) + c * group[2 * GROUP + x]
-        new = (total + e * group[3 * GROUP + x]) + f * group[4 * GROUP + x]
-        old, known = work[x], work[GROUP + x]
-        ahead = action if new > old else -1.0
-        work[GROUP + x] = ahead if ahead > known else known
-        work[x] = new if new > old else old
+        new, old, known = group[FOUND * GROUP + x], group[x], group[BEST * GROUP + x]
+        group[BEST * GROUP + x] = action if new > old else known
+        group[x] = new if new > old else old
 
 
 @inline
-def add_by_best(left: int, group: Vector, work: Vector, wins: Vector, sums: Vector) -> None:
+def compare_five(block: Vector, k: int, group: Vector, n: int, action: float) -> None:
+    """Keep the better of the best so far and another action, of five coordinates, in one pass."""
+    mean, own, normal = block[k], SCALE * ACROSS + k, NORMAL * GROUP
+    a, b, c = block[own], block[own + NEXT], block[own + 2 * NEXT]
+    e, f = block[own + 3 * NEXT], block[own + 4 * NEXT]
+    for x in range(n if n < GROUP else GROUP):
+        total = (mean + a * group[normal + x]) + b * group[normal + GROUP + x]
+        total = (total + c * group[normal + 2 * GROUP + x]) + e * group[normal + 3 * GROUP + x]
+        new = total + f * group[normal + 4 * GROUP + x]
+        old, known = group[x], group[BEST * GROUP + x]
+        group[BEST * GROUP + x] = action if new > old else known
+        group[x] = new if new > old else old
+
+
+@inline
+def add_by_best(left: int, kept: int, group: Vector, actions: Vector) -> None:
     """Add how many draws each action but the leader is the best of, and the sums of these."""
-    kept = sums.size // wins.size
     found = 0
-    for x in range(left if left < GROUP else GROUP):  # a branch would be guessed wrong
-        work[2 * GROUP + found] = x
-        found += 1 if work[GROUP + x] >= 0.0 else 0
+    for x in range(left):  # a branch would be guessed wrong
+        group[FOUND * GROUP + found] = x
+        found += 1 if group[BEST * GROUP + x] >= 0.0 else 0
     for place in range(found):
-        x = int(work[2 * GROUP + place])
-        b = int(work[GROUP + x])
-        wins[b] += 1.0
-        own, point = sums[b * kept : (b + 1) * kept], group[x:]
-        own[0] += point[0]
-        own[1] += point[GROUP]
-        own[2] += point[2 * GROUP]
-        own[3] += point[3 * GROUP]
-        own[4] += point[4 * GROUP]
+        x = int(group[FOUND * GROUP + place]) & (GROUP - 1)  # the compiler sees: not below 0
+        spot = int(group[BEST * GROUP + x]) & NOT_NEGATIVE
+        actions[spot + WINS * ACROSS] += 1.0
+        own, normal = spot + SUM * ACROSS, x + NORMAL * GROUP
+        actions[own] += group[normal]
+        actions[own + NEXT] += group[normal + GROUP]
+        actions[own + 2 * NEXT] += group[normal + 2 * GROUP]
+        actions[own + 3 * NEXT] += group[normal + 3 * GROUP]
+        actions[own + 4 * NEXT] += group[normal + 4 * GROUP]
         for i in range(TOGETHER, kept):
-            own[i] += point[i * GROUP]
+            actions[own + i * NEXT] += group[normal + i * GROUP]
 
 
 @inline
-def weigh(
-    means: Vector,
-    scales: Vector,
-    leader: int,
-    draws: int,
-    average: Vector,
-    wins: Vector,
-    sums: Vector,
-    out: tuple[Vector, Vector, Vector],
-) -> None:
+def weigh(actions: Vector, count: int, kept: int, leader: int, draws: int, average: Vector) -> None:
     """Write the expected gaps and the variances explained from the sums by best action.
 
-    The third vector of `out` is scratch, as long as a group of actions.
+    The draws that no other action is the best of are the leader's, which comes last.
     """
-    gaps, spreads, along = out
-    across, share = means.size, 1.0 / draws
-    kept = scales.size // across
-    rest = sums[leader * kept : (leader + 1) * kept]
-    wins[leader] = draws
+    share, left, top = 1.0 / draws, float(draws), 0.0
+    groups, size, rest = action_places(count) // ACROSS, actions_size(kept), actions[leader:]
+    for g in range(groups):
+        block, n = actions[g * size : (g + 1) * size], places_used(count, g)
+        combine(average, 1, 1.0, 0.0, average, block, n)
+        for k in range(n):
+            block[GAP * ACROSS + k] = block[k] + block[ALONG * ACROSS + k]
+            block[SPREAD * ACROSS + k] = 0.0
     for i in range(kept):
-        rest[i] = average[i] * draws
-    for b in range(across):
-        if b != leader and wins[b] > 0.0:
-            wins[leader] -= wins[b]
-            for i in range(kept):
-                rest[i] -= sums[b * kept + i]
-    for start in range(0, across, ACROSS):
-        source = scales[start * kept : (start + ACROSS) * kept]
-        combine(average, source, gaps[start : start + ACROSS])
-    for k in range(across):
-        spreads[k] = 0.0
-    top = 0.0
-    for b in range(across):
-        if wins[b] > 0.0:
-            own, per_win = sums[b * kept : (b + 1) * kept], 1.0 / wins[b]
-            spot = place_action(b, kept)
-            top += wins[b] * means[b]
-            for i in range(kept):
-                top += scales[spot + i * ACROSS] * own[i]
-                own[i] = own[i] * per_win - average[i]
-            for start in range(0, across, ACROSS):
-                source = scales[start * kept : (start + ACROSS) * kept]
-                places = spreads[start : start + ACROSS]
-                add_squares(wins[b] * share, own, source, places, along)
-    for k in range(across):
-        gap = top * share - (gaps[k] + means[k])
-        gaps[k] = gap if gap > 0.0 else 0.0
+        rest[SUM * ACROSS + i * NEXT] = average[i] * draws
+    for g in range(groups):
+        block = actions[g * size : (g + 1) * size]
+        for b in range(min(ACROSS, count - g * ACROSS)):
+            won = block[WINS * ACROSS + b]
+            if won > 0.0:
+                own = block[b:]
+                left -= won
+                for i in range(kept):
+                    rest[SUM * ACROSS + i * NEXT] -= own[SUM * ACROSS + i * NEXT]
+                top += won * explain(actions, count, kept, own, won, share, average)
+    if left > 0.0:
+        top += left * explain(actions, count, kept, rest, left, share, average)
+    for g in range(groups):
+        block, n = actions[g * size : (g + 1) * size], places_used(count, g)
+        for k in range(n):
+            gap = top * share - block[GAP * ACROSS + k]
+            block[GAP * ACROSS + k] = gap if gap > 0.0 else 0.0
 
 
 @inline
-def add_squares(
-    share: float, apart: Vector, source: Vector, spreads: Vector, along: Vector
+def explain(
+    actions: Vector,
+    count: int,
+    kept: int,
+    own: Vector,
+    won: float,
+    share: float,
+    average: Vector,
+) -> float:
+    """Return the mean value of an action in the draws it is the best of.
+
+    What their mean adds to the value of every action is squared and added to the variances.
+    """
+    size, weights = actions_size(kept), own[SUM * ACROSS :]
+    for g in range(action_places(count) // ACROSS):
+        block, n = actions[g * size : (g + 1) * size], places_used(count, g)
+        combine(weights, NEXT, 1.0 / won, 1.0, average, block, n)
+        for k in range(n):
+            total = block[ALONG * ACROSS + k]
+            block[SPREAD * ACROSS + k] += (won * share) * (total * total)
+    return own[GAP * ACROSS] + own[ALONG * ACROSS]
+
+
+@inline
+def combine(
+    vector: Vector,
+    step: int,
+    factor: float,
+    less: float,
+    average: Vector,
+    block: Vector,
+    n: int,
 ) -> None:
-    """Add a share of the square of the product of a group of actions with a vector."""
-    n = spreads.size if spreads.size < ACROSS else ACROSS
-    a, b, c, e, f = apart[0], apart[1], apart[2], apart[3], apart[4]
-    if apart.size == TOGETHER:
+    """Write what some factor of a vector, less that of the average, adds to each action's value."""
+    a, b = factor * vector[0] - less * average[0], factor * vector[step] - less * average[1]
+    c = factor * vector[2 * step] - less * average[2]
+    e = factor * vector[3 * step] - less * average[3]
+    f, scale = factor * vector[4 * step] - less * average[4], SCALE * ACROSS
+    for k in range(n if n < ACROSS else ACROSS):
+        first = a * block[scale + k] + b * block[scale + NEXT + k]
+        second = c * block[scale + 2 * NEXT + k] + e * block[scale + 3 * NEXT + k]
+        block[ALONG * ACROSS + k] = (first + second) + f * block[scale + 4 * NEXT + k]
+    for i in range(TOGETHER, average.size):
+        a, row = factor * vector[i * step] - less * average[i], block[scale + i * NEXT :]
         for k in range(n):
-            first, second = a * source[k] + b * source[ACROSS + k], c * source[2 * ACROSS + k]
-            total = (first + (second + e * source[3 * ACROSS + k])) + f * source[4 * ACROSS + k]
-            spreads[k] += share * (total * total)
-    else:
-        combine(apart, source, along)
-        for k in range(n):
-            spreads[k] += share * (along[k] * along[k])
+            block[ALONG * ACROSS + k] += a * row[k]

@@ -27,7 +27,7 @@ from halfseen import (
     Uniform,
     simulate,
 )
-from halfseen.kernels.kullback_leibler import BERNOULLI, EXPONENTIAL, POISSON
+from halfseen.kernels.kullback_leibler import BERNOULLI, EXPONENTIAL, POISSON, own_term
 from halfseen.policies.arms import imed, kl_ucb
 from halfseen.problems import Setting
 from halfseen.studies.spec import parse_spec
@@ -232,12 +232,14 @@ def test_a_family_that_does_not_fit_the_rewards_is_refused_when_the_study_is_mad
         Agent(kind("exponential"), arms=2, reward="poisson")
 
 
-@pytest.mark.parametrize("kind", [IMED, KLUCB, KLUCBPlusPlus])
-@pytest.mark.parametrize("family", [None, "gaussian"])
-def test_rewards_without_a_variance_are_refused(kind, family):
+@pytest.mark.parametrize(
+    "policy",
+    [MOSS(), *(kind(f) for kind in (IMED, KLUCB, KLUCBPlusPlus) for f in (None, "gaussian"))],
+)
+def test_rewards_without_a_variance_are_refused(policy):
     wild = ArmedBandit([0.5, 0.1], reward=StudentT(1.5))
     with pytest.raises(InvalidInput, match=r"reward` must have a finite variance.*RobustUCB"):
-        Study(wild, Uniform(0.5), kind(family), horizon=100)
+        Study(wild, Uniform(0.5), policy, horizon=100)
 
 
 @pytest.mark.parametrize("kind", [IMED, KLUCB, KLUCBPlusPlus])
@@ -384,6 +386,26 @@ def test_kl_ucb_plays_the_largest_bound_however_large_the_means(law, means):
         kernels.learn(state, chosen, float(draw(means[chosen])), table)
 
 
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e12])
+def test_kl_ucb_tells_counts_of_any_size_apart(size):
+    """Of Poisson rewards this large the bounds are the normal ones, mean + sqrt(2 mean log/N)."""
+    rng, wrong = np.random.default_rng(1), 0
+    for _ in range(60):
+        seen = rng.integers(50, 200_000, 5).astype(float)
+        log = math.log(seen.sum())
+        means = size - math.sqrt(2.0 * size * log / seen.min()) * rng.random(5)
+        table = np.array([[POISSON, 1.0]] * 5, float)
+        state = np.zeros((5, 8))
+        state[:, 0], state[:, 1], state[:, kl_ucb.MEAN] = seen, seen * means, means
+        state[:, kl_ucb.OWN] = [own_term(POISSON, mean) for mean in means]
+        bounds = means + np.sqrt(2.0 * means * log / seen)
+        near = 1e-2 * (bounds.max() - means.max()) + 3.0 * log / seen.min()
+        for _ in range(2):  # the second time from where the first search ended
+            chosen = kl_ucb.largest_bound(state, np.ones(5, np.int64), log, table)
+            wrong += bounds[chosen] < bounds.max() - near
+    assert wrong == 0
+
+
 @pytest.mark.parametrize("family", [BERNOULLI, POISSON, EXPONENTIAL])
 def test_kl_ucb_plays_the_first_of_equal_arms_wherever_its_searches_begin(family):
     table = np.array([[family, 1.0]] * 2, float)
@@ -405,7 +427,7 @@ def test_imed_plays_the_first_of_arms_that_tie(first):
     arms = {"leader": [1.0, 0.0] * 4, "behind": [0.0, 0.0]}
     table = np.array([[BERNOULLI, 1.0]] * 2, float)
     for rounding in (-1e-15, 0.0, 1e-15):
-        state = np.zeros((2, 4))
+        state = np.zeros((2, IMED.statistics))
         for arm, name in enumerate(sorted(arms, key=lambda name: name != first)):
             for reward in arms[name]:
                 imed.learn(state, arm, reward, table)

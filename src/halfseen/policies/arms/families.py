@@ -22,6 +22,17 @@ FAMILIES = {
 }
 
 
+def check_variance(policy: str, setting: Setting) -> None:
+    """Refuse rewards without a variance."""
+    if not setting.finite_variance:
+        raise InvalidInput(
+            "reward",
+            f"must have a finite variance for {policy}",
+            setting.reward,
+            "Use RobustUCB, which needs fewer moments.",
+        )
+
+
 @dataclass(frozen=True)
 class FamilyPolicy(Policy):
     """A policy whose index depends on the family of the rewards' laws."""
@@ -37,13 +48,7 @@ class FamilyPolicy(Policy):
     def check(self, setting: Setting) -> None:
         """Refuse a family that does not fit the rewards, and rewards without a variance."""
         name = type(self).__name__
-        if not setting.finite_variance:
-            raise InvalidInput(
-                "reward",
-                f"must have a finite variance for {name}",
-                setting.reward,
-                "Use RobustUCB, which needs fewer moments.",
-            )
+        check_variance(name, setting)
         if self.family is None and setting.reward not in FAMILIES and not setting.sub_gaussian:
             raise InvalidInput(
                 f"{name}.family",

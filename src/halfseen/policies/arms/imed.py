@@ -16,7 +16,11 @@ from halfseen.policies.arms.base import COUNT, TOTAL, State
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.problems.setting import Setting
 
-MEAN, LOG = 2, 3  # 1 + log N, so that an arm never seen, whose state is 0, has the smallest index
+MEAN, LOG, WEIGHT = (
+    2,
+    3,
+    4,
+)  # 1 + log N, so that an arm never seen, whose state is 0, has the smallest index
 FAMILY, SCALE = 0, 1
 LESS = 1.0 - 1e-12  # logarithms of whole numbers tie, and rounding must not break the tie
 
@@ -29,6 +33,7 @@ def learn(state: State, arm: int, reward: float, table: Vector) -> None:
     state[arm, TOTAL] = total
     state[arm, MEAN] = total / count
     state[arm, LOG] = 1.0 + math.log(count)
+    state[arm, WEIGHT] = count * table[arm, SCALE]
 
 
 def choose(
@@ -42,20 +47,20 @@ def choose(
             lead = mean if mean > lead else lead  # no branch: half the time
     family = table[0, FAMILY]
     chosen = -1
-    least = math.inf
+    edge = math.inf
     for arm in range(playable.size):
         if playable[arm] == 1:
             if family == GAUSSIAN:
                 gap = lead - state[arm, MEAN]
-                value = state[arm, COUNT] * (gap * gap * table[arm, SCALE]) + state[arm, LOG]
+                value = state[arm, WEIGHT] * (gap * gap) + state[arm, LOG]
             else:
                 if state[arm, COUNT] == 0.0:
                     return arm
                 cost = divergence(family, state[arm, MEAN], lead, table[arm, SCALE])
                 value = state[arm, COUNT] * cost + state[arm, LOG]
-            below = value < LESS * least
+            below = value < edge
             chosen = arm if below else chosen
-            least = value if below else least
+            edge = LESS * value if below else edge
     return chosen
 
 
@@ -86,7 +91,7 @@ class IMED(FamilyPolicy):
 
     kind: ClassVar[str] = "imed"
     summary: ClassVar[str] = "Plays the arm whose being best would be the least surprising."
-    statistics = 4
+    statistics = 5
     learn = staticmethod(learn)
     choose = staticmethod(choose)
 

@@ -14,6 +14,7 @@ from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.kernels.kullback_leibler import (
     GAUSSIAN,
+    divergence,
     level_term,
     own_term,
     slope_term,
@@ -30,6 +31,7 @@ CLOCKS = ("observed", "rounds")
 EQUAL = (
     1.0 + 1e-9
 )  # bounds of equal arms differ by rounding, which depends on where the search began
+LARGE = 1e6  # mean above which the sum of K's terms loses too many digits
 BELOW = 1.0 / 64.0  # how far below the last largest bound the search for the next one starts
 
 
@@ -78,7 +80,7 @@ def largest_bound(state: State, playable: NDArray[Any], log: float, table: Vecto
             lead = mean if mean > lead else lead
     if table[0, FAMILY] == GAUSSIAN:
         return largest_normal_bound(state, playable, log, table)
-    if not state[leader, POINT] > lead:
+    if not state[leader, POINT] > lead or lead > LARGE:
         return solved(state, playable, leader, log, table)
     slope, offset = state[leader, SLOPE], state[leader, OFFSET]
     above = -1
@@ -99,16 +101,14 @@ def solved(state: State, playable: NDArray[Any], leader: int, log: float, table:
     family = table[0, FAMILY]
     chosen = leader
     top = bound(state, leader, log, table)
-    slope, offset = slope_term(family, top), level_term(family, top)
     for arm in range(playable.size):
         if playable[arm] == 1 and arm != leader:
-            cost = state[arm, OWN] + state[arm, MEAN] * slope + offset
+            cost = divergence(family, state[arm, MEAN], top, 0.0)
             if not state[arm, COUNT] * cost > EQUAL * log:
                 value = bound(state, arm, log, table)
                 if value > tie_edge(top) or (tie_edge(value) >= top and arm < chosen):
                     top = value
                     chosen = arm
-                    slope, offset = slope_term(family, top), level_term(family, top)
     below = top - BELOW * (top - state[leader, MEAN])
     state[leader, POINT] = below
     state[leader, SLOPE] = slope_term(family, below)

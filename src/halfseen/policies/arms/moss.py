@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.policies.arms.base import COUNT, TOTAL, Kernels, Policy, State
+from halfseen.policies.arms.families import check_variance
 from halfseen.policies.arms.horizon_share import (
     LEARNED,
     check_dimension,
@@ -93,7 +94,8 @@ class MOSS(Policy):
         return replace(kernels, index=None) if learned else replace(kernels, choose=None)
 
     def check(self, setting: Setting) -> None:
-        """Refuse a dimension below the number of arms."""
+        """Refuse rewards without a variance, and a dimension below the number of arms."""
+        check_variance("MOSS", setting)
         check_dimension("MOSS.dimension", self.dimension, setting)
 
     def table(self, setting: Setting) -> Vector:

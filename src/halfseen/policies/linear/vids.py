@@ -14,15 +14,21 @@ from halfseen.errors import InvalidInput
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.draw_order import (
     ACROSS,
+    GAP,
+    NEXT,
+    OWN,
+    SPREAD,
     action_places,
+    actions_size,
     coordinates,
+    drawing_workspace,
     lanes,
     normals_size,
     order_draws,
     place_action,
 )
 from halfseen.kernels.information_ratio import CHANCE, FIRST, SECOND, least_ratio
-from halfseen.kernels.posterior_gains import estimate_gains, gains_workspace
+from halfseen.kernels.posterior_gains import estimate_gains
 from halfseen.policies.linear.base import LinearKnowledge, LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import SECOND as SECOND_OF_PAIR
 
@@ -44,24 +50,24 @@ def choose(
 ) -> int:
     """Return one of the two actions that together have the least information ratio."""
     count, d = rows.shape
-    across, draws = action_places(count), int(table[DRAWS])
+    across, kept, draws = action_places(count), coordinates(d), int(table[DRAWS])
     gaps, gains = memory[HEAD : HEAD + across], memory[HEAD + across : HEAD + 2 * across]
-    spreads = memory[HEAD + 2 * across : HEAD + 3 * across]
-    edge = HEAD + (3 + coordinates(d)) * across
+    start = HEAD + 2 * across
+    edge = start + across // ACROSS * actions_size(kept)
     end = edge + normals_size(d, draws)
-    columns, normals, work = memory[HEAD + 3 * across : edge], memory[edge:end], memory[end:]
+    actions, normals, work = memory[start:edge], memory[edge:end], memory[end:]
     late = clock >= memory[DUE] or known.same == 0
     fresh = late or memory[LEARNED_AT] != known.learned
     if late:
         draw_normals(stream, clock, d, draws, normals, work)
         memory[DUE] = clock + table[REFRESH]
         for k in range(count):
-            place = place_action(k, coordinates(d))
+            place = place_action(k, kept) + OWN * ACROSS
             for i in range(d):
-                columns[place + i * ACROSS] = rows[k, i]
+                actions[place + i * NEXT] = rows[k, i]
     if fresh:
-        posterior, out = (known.estimate, known.factor), (gaps, spreads)
-        estimate_gains(columns, count, posterior, table[NOISE], draws, normals, out, work)
+        posterior = (known.estimate, known.factor)
+        estimate_gains(actions, count, posterior, table[NOISE], draws, normals)
         memory[LEARNED_AT] = known.learned
     if fresh or table[OBSERVE] == 2.0:
         for k in range(count):
@@ -70,7 +76,9 @@ def choose(
                 observe = known.observe[k]
             elif table[OBSERVE] == 2.0:
                 observe = (known.seen[k] + 1.0) / (known.plays[k] + 2.0)
-            gains[k] = observe * spreads[k]
+            place = place_action(k, kept)
+            gaps[k] = actions[place + GAP * ACROSS]
+            gains[k] = observe * actions[place + SPREAD * ACROSS]
         least_ratio(gaps[:count], gains[:count], memory[:4])
     if memory[CHANCE] > 0.0 and uniform(stream, clock, COIN) < memory[CHANCE]:
         return int(memory[SECOND])
@@ -175,9 +183,10 @@ class VIDS(LinearPolicy):
 
     def memory(self, actions: int, dimension: int) -> int:
         """Return how many numbers are kept for so many actions."""
-        work = gains_workspace(actions, dimension, self.draws)
-        kept = (3 + coordinates(dimension)) * action_places(actions)
-        return HEAD + kept + normals_size(dimension, self.draws) + work
+        places = action_places(actions)
+        groups = 2 * places + places // ACROSS * actions_size(coordinates(dimension))
+        drawing = normals_size(dimension, self.draws) + drawing_workspace(dimension, self.draws)
+        return HEAD + groups + drawing
 
     def check_live(self) -> None:
         """Refuse to be told p by an agent, which does not know it."""
