@@ -16,8 +16,9 @@ from halfseen.studies.student_intervals import MeanInterval as MeanInterval
 
 NOTE = (
     "Next: the policy with the second lowest mean regret, and how much more it lost, as a paired"
-    " difference on the same draws; intervals hold for all policies together at 95%. Where several"
-    " policies are named, these replications cannot tell which of them loses least."
+    " difference on the same draws, its interval wide enough for comparing all policies. Where"
+    " several policies are named, these replications cannot tell which of them loses least; with a"
+    " confidence of 95% the one that does is among them."
 )
 
 
