@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import polars
 
 Z95 = 1.96  # standard errors on either side of a mean in its 95% interval
+PLAIN = ' class="tex2jax_ignore mathjax_ignore"'  # notebooks look for no formulas between dollars
 MOST_ROWS = 60  # shown in a console or notebook
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
@@ -238,7 +239,7 @@ class Table:
         body = "\n".join(line(row, "td") for row in first.written())
         head = line(self.columns, "th")
         more = "".join(f"<p>{left}</p>" for left in self._more())
-        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>{more}"
+        return f"<table{PLAIN}>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>{more}"
 
     def _known(self, column: str) -> str:
         if column not in self.columns:
