@@ -28,7 +28,7 @@ from halfseen import (
     simulate,
     theory,
 )
-from halfseen.display import Shown, Tabular, first_sentence
+from halfseen.display import Shown, Tabular, block, first_sentence
 from halfseen.logs.missing_bounds import MeanBounds
 from halfseen.tables import Table
 
@@ -325,3 +325,12 @@ def test_a_policy_says_what_it_does_and_one_of_your_own_by_its_docstring():
     assert UCB().in_words().startswith("Plays the arm with the largest upper confidence bound")
     assert Bold().in_words() == "Plays what UCB would, twice as boldly."
     assert "twice as boldly" in Bold()._repr_html_()
+
+
+def test_dollars_of_a_log_are_no_formulas_in_a_notebook_but_those_of_docstrings_are():
+    found = block("Audit", "$5 or $10", ["from $5 to $10", Table(("arm",), (("$5",), ("$10",)))])
+    assert found.startswith('<div class="tex2jax_ignore mathjax_ignore"><p><strong>Audit')
+    assert '<table class="tex2jax_ignore mathjax_ignore">' in found
+    head, _, rest = halfseen.EpsilonGreedy()._repr_html_().partition("</div>")
+    assert "ignore" not in head
+    assert '<div class="tex2jax_ignore mathjax_ignore">' in rest

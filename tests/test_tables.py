@@ -146,6 +146,41 @@ def test_latex_sets_the_best_of_the_groups_that_are_asked_for_in_bold():
     assert Table(("n", "regret"), (("a", 2.0), ("b", 1.0))).to_latex(best="regret").count("bf") == 1
 
 
+def test_latex_sets_all_in_bold_that_their_errors_cannot_tell_from_the_best():
+    rows = (("UCB", 12.0, 3.0), ("IMED", 10.0, 4.0), ("random", 16.0, 2.0))
+    found = Table(("policy", "regret", "± 95%"), rows)
+    bold = [
+        line.split(" ")[0] for line in found.to_latex(best="regret").splitlines() if "bf" in line
+    ]
+    assert bold == ["UCB", "IMED"]  # 6 is more than the root of 4^2 + 2^2
+    told = Table(found.columns, rows, {"regret": frozenset({1, 2})})
+    assert r"random & $\mathbf" in told.to_latex(best="regret")
+    assert told.to_latex(best="regret", within=["policy"]).count("mathbf") == 3
+    assert told == found
+
+
+def test_formulas_in_a_caption_are_kept_and_money_is_not_one():
+    found = Table(("a",), ((1,),))
+    assert r"\caption{50\% at $T=10^4$}" in found.to_latex(caption="50% at $T=10^4$")
+    assert r"\caption{over \$5}" in found.to_latex(caption="over $5")
+
+
+def test_a_number_its_error_and_the_ends_of_its_interval_have_the_same_decimals():
+    columns = ("policy", "regret", "± 95%", "low", "high", "factor")
+    rows = (
+        ("IMED", 161.39, 33.804, 127.586, 195.194, 3.178),
+        ("UCB", 50.78, 8.938, 41.842, 59.718, 1.0),
+    )
+    assert Table(columns, rows).written() == [
+        ("IMED", "161.4", "33.8", "127.6", "195.2", "3.178"),
+        ("UCB", "50.8", "8.9", "41.8", "59.7", "1.000"),
+    ]
+    alone = Table(("regret", "± 95%"), ((161.39, None), (50.781, None)))
+    assert [row[0] for row in alone.written()] == ["161.39", "50.78"]
+    exact = Table(("regret", "± 95%"), ((0.02, 0.0), (50.781, 8.9)))
+    assert exact.written() == [("0.02", "0.0"), ("50.8", "8.9")]
+
+
 def test_latex_joins_errors_and_sets_the_best_of_each_group_in_bold():
     text = RESULTS.to_latex(
         ["policy", "regret", "seen"], best="regret", caption="50%", label="tab:x"

@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 # Browsers follow MathML Core, which has letters instead of the attribute mathvariant.
 CAPITALS, SMALL, DIGITS = 0x1D538, 0x1D552, 0x1D7CE
 HOLES = {"C": "ℂ", "H": "ℍ", "N": "ℕ", "P": "ℙ", "Q": "ℚ", "R": "ℝ", "Z": "ℤ"}
+OPENING, CLOSING = "([{⟨⌊⌈", ")]}⟩⌋⌉"
 FENCES, RELATIONS = "⌊⌋⌈⌉⟨⟩", "⪯⪰~"
 FUNCTIONS = ("log", "sin", "cos", "exp", "arg")
 LIMITS = ("max", "min", "sup", "inf", "lim", "argmax", "∑", "∏")
@@ -28,9 +29,42 @@ def mathml(latex: str, *, block: bool) -> str:
     markup = convert(latex, display="block" if block else "inline")
     # Its output mixes entities and bare ampersands.
     root = ElementTree.fromstring(unescape(markup).replace("&", "&amp;").replace("<<", "&lt;<"))
+    for element in list(root.iter()):
+        group_sized(element)
     for element in root.iter():
         tidy(element, block)
     return ElementTree.tostring(root, encoding="unicode").replace("ns0:", "").replace(":ns0", "")
+
+
+def group_sized(parent: ElementTree.Element) -> None:
+    r"""Put what is between two fences of a given size, as \Big( and \Big), into a row of its own.
+
+    A script then stands beside the whole row, not beside the closing fence alone, which would not
+    stretch; and both fences are as high as what they hold.
+    """
+    open_at: list[int] = []
+    place = 0
+    while place < len(parent):
+        child = parent[place]
+        scripted = child.tag.rpartition("}")[2] in UNDER
+        fence = child[0] if scripted else child
+        sign = (fence.text or "").lstrip("\\") if fence.get("minsize") else ""
+        if sign and sign in OPENING:
+            open_at.append(place)
+        elif sign and sign in CLOSING and open_at:
+            first = open_at.pop()
+            row = ElementTree.Element(fence.tag.removesuffix("mo") + "mrow")
+            row.extend([*parent[first:place], fence])
+            for end, form in ((row[0], "prefix"), (row[-1], "postfix")):
+                end.attrib.pop("maxsize", None)
+                end.attrib.update(stretchy="true", fence="true", form=form)
+            if scripted:
+                child[0] = row
+            else:
+                parent[place] = row
+            del parent[first:place]
+            place = first
+        place += 1
 
 
 def tidy(element: ElementTree.Element, block: bool) -> None:
@@ -43,6 +77,8 @@ def tidy(element: ElementTree.Element, block: bool) -> None:
         element.text = "".join(letter(c, variant) for c in element.text)
     if name == "mo" and element.text in (r"\{", r"\}"):
         element.text = element.text[1]
+    if name == "mo" and element.text == "∞":
+        element.tag = f"{space}mi"
     if name == "mi" and element.text in FENCES:
         element.tag = f"{space}mo"
         element.set("stretchy", "false")
@@ -67,7 +103,8 @@ def letter(character: str, variant: str) -> str:
 
 def visit_inline(translator: Any, node: nodes.math) -> None:
     """Write a formula in a line."""
-    translator.body.append(mathml(node.astext(), block=False))
+    # The word joiner keeps a full stop or comma on the line of the formula before it.
+    translator.body.append(mathml(node.astext(), block=False) + "&#8288;")
     raise nodes.SkipNode
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from halfseen.tables import Table, brief, show
+from halfseen.tables import PLAIN, Table, brief, show
 
 if TYPE_CHECKING:
     import pandas
@@ -126,22 +126,33 @@ class ShownAsCall(Shown):
     def _headline(self) -> str:
         return self.in_words()
 
+    def _repr_html_(self) -> str:
+        return block(type(self).__name__, self._headline(), self._details(), formulas=True)
+
     def _details(self) -> Iterable[str | Table]:
         rows = self._values()
         return [Table(("parameter", "value"), tuple(rows))] if rows else []
 
 
-def block(name: str, headline: str, details: Iterable[str | Table]) -> str:
+def block(
+    name: str, headline: str, details: Iterable[str | Table], *, formulas: bool = False
+) -> str:
     r"""Return a name with its line, and paragraphs and tables below, as HTML.
 
-    >>> block("Plan", "a < b", ["One."])
-    '<div><p><strong>Plan</strong>: a &lt; b</p>\n<p>One.</p></div>'
+    Text between dollar signs is a formula in the headline only if `formulas` says so, and nowhere
+    else: it is from a log or a study, whose arms may be called $5 and $10.
+
+    >>> block("Plan", "a < b", ["One."]).partition(">")[2]
+    '<p><strong>Plan</strong>: a &lt; b</p>\n<p>One.</p></div>'
     """
-    parts = [f"<p><strong>{html.escape(name)}</strong>: {html.escape(headline)}</p>"]
-    for detail in details:
-        shown = detail._repr_html_() if isinstance(detail, Table) else _paragraph(detail)
-        parts.append(shown)
-    return "<div>" + "\n".join(parts) + "</div>"
+    first = f"<p><strong>{html.escape(name)}</strong>: {html.escape(headline)}</p>"
+    parts = [
+        detail._repr_html_() if isinstance(detail, Table) else _paragraph(detail)
+        for detail in details
+    ]
+    if formulas:
+        return f"<div>{first}</div>\n<div{PLAIN}>" + "\n".join(parts) + "</div>"
+    return f"<div{PLAIN}>" + "\n".join([first, *parts]) + "</div>"
 
 
 def _paragraph(text: str) -> str:

@@ -48,7 +48,35 @@ def show(value: Any) -> str:
     return str(value)
 
 
-def aligned(values: Sequence[float | None], unit: str = "", *, missing: str = "â€“") -> list[str]:
+def decimals_of_errors(errors: Sequence[float | None]) -> int | None:
+    """Return the decimals that show a column of errors, and what they are errors of.
+
+    The smallest error has two significant digits, but one that is far below the middle one has
+    fewer. None where there is nothing to go by.
+
+    >>> decimals_of_errors([33.804, 16.167, 7.247]), decimals_of_errors([0.051, 0.012, 0.0004])
+    (1, 4)
+    >>> decimals_of_errors([None, 0.0]) is None
+    True
+    """
+    sizes = sorted(e for e in errors if e is not None and math.isfinite(e) and e > 0.0)
+    if not sizes:
+        return None
+    smallest, middle = (
+        max(0, 1 - math.floor(math.log10(float(f"{size:.1e}"))))
+        for size in (sizes[0], sizes[(len(sizes) - 1) // 2])
+    )
+    found = min(smallest, middle + 1)
+    return found if found <= DIGITS + 2 else None
+
+
+def aligned(
+    values: Sequence[float | None],
+    unit: str = "",
+    *,
+    missing: str = "â€“",
+    decimals: int | None = None,
+) -> list[str]:
     """Format a column of numbers with the same number of decimals, on pages as in a terminal.
 
     The middle number has four significant digits, unless no number of the column needs them.
@@ -62,6 +90,8 @@ def aligned(values: Sequence[float | None], unit: str = "", *, missing: str = "â
         Follows every number.
     missing
         What is written where there is no number.
+    decimals
+        Their number, if it is known, as from `decimals_of_errors`.
 
     Examples
     --------
@@ -75,6 +105,8 @@ def aligned(values: Sequence[float | None], unit: str = "", *, missing: str = "â
     sizes = sorted(abs(v) for v in values if v is not None and math.isfinite(v) and v != 0.0)
     middle = sizes[(len(sizes) - 1) // 2] if sizes else 1.0
     places = min(max(DIGITS - 1 - math.floor(math.log10(middle)), 0), DIGITS + 2)
+    if decimals is not None:
+        places = decimals
     if sizes and (sizes[-1] >= 1e12 or sizes[-1] < 1e-4):
         places = -1
     least = 0.5 * 10.0**-places
@@ -83,7 +115,7 @@ def aligned(values: Sequence[float | None], unit: str = "", *, missing: str = "â
         return math.isfinite(value) and places >= 0 and (value == 0.0 or abs(value) >= least)
 
     known = [value for value in values if value is not None and fixed(value)]
-    while places > 0:
+    while places > 0 and decimals is None:
         if not all(math.isclose(v, round(v, places - 1), rel_tol=1e-9) for v in known):
             break
         places -= 1

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import html
 import io
+import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfseen.errors import InvalidInput, one_line
 from halfseen.number_format import aligned as aligned
+from halfseen.number_format import decimals_of_errors
 from halfseen.number_format import level_name as level_name
 from halfseen.number_format import percent as percent
 from halfseen.number_format import probability_name as probability_name
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import polars
 
 Z95 = 1.96  # standard errors on either side of a mean in its 95% interval
+PLAIN = ' class="tex2jax_ignore mathjax_ignore"'  # notebooks look for no formulas between dollars
 MOST_ROWS = 60  # shown in a console or notebook
 _LATEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
@@ -39,6 +42,7 @@ _LATEX = str.maketrans(
         "±": r"$\pm$",
     }
 )
+ENDS = (("low",), ("high",))  # of the interval whose half width is the column before
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\|`*_[]<>~"})
@@ -47,6 +51,14 @@ _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\|`*_[]<>~"})
 @dataclass(frozen=True, repr=False)
 class Table:
     """Named columns and rows of plain values.
+
+    Attributes
+    ----------
+    columns, rows
+        The names, and the values of every row.
+    leading
+        Of a column by its name, where something better than the table tells: the places of the
+        rows that may be the best of their world.
 
     Examples
     --------
@@ -59,6 +71,7 @@ class Table:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    leading: Mapping[str, frozenset[int]] = field(default_factory=dict, compare=False)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
@@ -133,13 +146,16 @@ class Table:
         columns
             The columns to write, in this order; all if left out.
         best
-            A column whose smallest value is set in bold.
+            A column whose smallest value is set in bold, and with it those that cannot be told
+            from it: of the regrets of a study by paired intervals, as in `Result.best`; of another
+            column with ± by that, as if rows were independent.
         within
-            Columns; one value of `best` is set in bold for each of their combinations. Left out,
-            the columns before ``"policy"``, so that the best policy of each world is in bold; of a
-            table without policies, and with ``()``, one value of all.
+            Columns; the best is sought for each of their combinations. Left out, the columns before
+            ``"policy"``, so that the best policies of each world are in bold; of a table without
+            policies, and with ``()``, the best of all rows.
         caption, label
-            Put the tabular into a table environment with these.
+            Put the tabular into a table environment with these. What a caption has between two
+            dollar signs is a formula.
 
         Examples
         --------
@@ -155,9 +171,7 @@ class Table:
         \bottomrule
         \end{tabular}
         """
-        if within is None:
-            named = "policy" in self.columns
-            within = self.columns[: self.columns.index("policy")] if named else ()
+        within = self._worlds() if within is None else within
         chosen = list(self.columns) if columns is None else [self._known(c) for c in columns]
         for name in (best, *within):
             if name is not None:
@@ -166,10 +180,8 @@ class Table:
             raise InvalidInput("best", "must be among the columns", best, "Add it to `columns`.")
         if best is not None and not self._numeric(best):
             raise InvalidInput("best", "must be a column of numbers", best, "Leave it out.")
-        bold = self._smallest(best, within)
-        errors = {
-            b: c for b, c in zip(self.columns, self.columns[1:], strict=False) if c[:1] == "±"
-        }
+        bold = set() if best is None else self._may_be_best(best, within)
+        errors = {name: error for name in self.columns if (error := self._error_of(name))}
         joined = {errors[name] for name in chosen if name in errors}
         chosen = [name for name in chosen if name not in joined]
         heads = [f"{name} {errors[name]}" if name in errors else name for name in chosen]
@@ -189,7 +201,7 @@ class Table:
             return "\n".join(tabular)
         head = [r"\begin{table}", r"\centering"]
         if caption is not None:
-            head.append(rf"\caption{{{_line(caption, _LATEX)}}}")
+            head.append(rf"\caption{{{_with_formulas(caption)}}}")
         if label is not None:
             head.append(rf"\label{{{label}}}")
         return "\n".join([*head, *tabular, r"\end{table}"])
@@ -227,7 +239,7 @@ class Table:
         body = "\n".join(line(row, "td") for row in first.written())
         head = line(self.columns, "th")
         more = "".join(f"<p>{left}</p>" for left in self._more())
-        return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>{more}"
+        return f"<table{PLAIN}>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>{more}"
 
     def _known(self, column: str) -> str:
         if column not in self.columns:
@@ -244,39 +256,89 @@ class Table:
         values = [row[place] for row in self.rows]
         return all(isinstance(v, int | float | np.number | None) for v in values)
 
-    def _smallest(self, best: str | None, within: Sequence[str]) -> set[int]:
-        """Return the places of the rows whose value is the smallest of their group."""
-        if best is None:
-            return set()
+    def _worlds(self) -> tuple[str, ...]:
+        """Return the columns that say where a policy was played."""
+        return self.columns[: self.columns.index("policy")] if "policy" in self.columns else ()
+
+    def _groups(self, within: Sequence[str]) -> list[list[int]]:
+        """Return the places of the rows that agree in some columns."""
         groups: dict[tuple[Any, ...], list[int]] = {}
+        for place, row in enumerate(self):
+            groups.setdefault(tuple(row[name] for name in within), []).append(place)
+        return list(groups.values())
+
+    def _may_be_best(self, best: str, within: Sequence[str]) -> set[int]:
+        """Return the places of the rows that may have the smallest value of their group."""
+        groups = self._groups(within)
+        if best in self.leading and groups == self._groups(self._worlds()):
+            return set(self.leading[best])
+        error = self._error_of(best)
         rows = self.records()
-        for place, row in enumerate(rows):
-            if row[best] is not None and row[best] == row[best]:
-                groups.setdefault(tuple(row[name] for name in within), []).append(place)
-        least = {key: min(rows[place][best] for place in places) for key, places in groups.items()}
-        return {
-            place
-            for key, places in groups.items()
-            for place in places
-            if rows[place][best] == least[key]
-        }
+        found = set()
+        for group in groups:
+            values = {i: v for i in group if (v := rows[i][best]) is not None and v == v}
+            errors = {i: (rows[i][error] or 0.0) if error else 0.0 for i in values}
+            for least in sorted(values, key=values.__getitem__)[:1]:
+                found |= {
+                    place
+                    for place, value in values.items()
+                    if value == values[least]
+                    or value - values[least] <= math.hypot(errors[place], errors[least])
+                }
+        return found
+
+    def _error_of(self, column: str) -> str | None:
+        """Return the column after this one if that holds its errors."""
+        following = self.columns[self.columns.index(column) + 1 :][:1]
+        return following[0] if following and following[0].startswith("±") else None
 
     def written(self) -> list[tuple[str, ...]]:
-        """Return the cells as text, the numbers of a column with the same number of decimals."""
-        columns = [_column([row[i] for row in self.rows]) for i in range(len(self.columns))]
-        return list(zip(*columns, strict=True))
+        """Return the cells as text, the numbers of a column with the same number of decimals.
+
+        A column whose name begins with ± has as many as the one before it, of which it is the
+        error, and as the ends ``low`` and ``high`` after it.
+        """
+        columns = [_plain([row[i] for row in self.rows]) for i in range(len(self.columns))]
+        decimals: dict[int, int | None] = {}
+        for place in range(1, len(columns)):
+            if self.columns[place].startswith("±") and _has_floats(columns[place]):
+                ends = [i for i in (place + 1, place + 2) if self.columns[i : i + 1] in ENDS]
+                group = (place - 1, place, *ends)
+                decimals |= dict.fromkeys(group, decimals_of_errors(columns[place]))
+        texts = [_column(values, decimals.get(place)) for place, values in enumerate(columns)]
+        return list(zip(*texts, strict=True))
 
 
-def _column(values: Sequence[Any]) -> list[str]:
-    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
-    numeric = all(v is None or type(v) in (int, float) for v in plain)
-    if not (numeric and any(type(v) is float for v in plain)):
-        return [show(value) for value in plain]
-    return aligned(plain, missing="")
+def _plain(values: Sequence[Any]) -> list[Any]:
+    return [v.item() if isinstance(v, np.generic) else v for v in values]
+
+
+def _has_floats(values: Sequence[Any]) -> bool:
+    """Return whether a column holds numbers that are not all whole by their type."""
+    numeric = all(v is None or type(v) in (int, float) for v in values)
+    return numeric and any(type(v) is float for v in values)
+
+
+def _column(values: Sequence[Any], decimals: int | None) -> list[str]:
+    if not _has_floats(values):
+        return [show(value) for value in values]
+    return aligned(values, missing="", decimals=decimals)
 
 
 def _line(cell: str, escapes: dict[int, str]) -> str:
     return " ".join(cell.splitlines()).translate(escapes)
+
+
+def _with_formulas(text: str) -> str:
+    r"""Escape a text for LaTeX except what is between two dollar signs.
+
+    >>> print(_with_formulas("50% at $T=10^4$"), _with_formulas("costs $5"))
+    50\% at $T=10^4$ costs \$5
+    """
+    parts = " ".join(text.splitlines()).split("$")
+    if len(parts) % 2 == 0:  # a dollar sign without its partner is money
+        return _line(text, _LATEX)
+    return "".join(f"${p}$" if i % 2 else _line(p, _LATEX) for i, p in enumerate(parts))
 
 
 def _latex_cell(value: Any, text: str, bold: bool) -> str:
@@ -320,7 +382,10 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(brief(name, 40) for name in names[:most]) + more
 
 
-def table(records: Sequence[dict[str, Any]]) -> Table:
+def table(
+    records: Sequence[dict[str, Any]], leading: Mapping[str, frozenset[int]] | None = None
+) -> Table:
     """Return a table of dictionaries that share their keys."""
     columns = tuple(records[0]) if records else ()
-    return Table(columns, tuple(tuple(record[c] for c in columns) for record in records))
+    rows = tuple(tuple(record[c] for c in columns) for record in records)
+    return Table(columns, rows, leading or {})

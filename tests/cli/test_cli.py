@@ -65,6 +65,25 @@ def complains(run, tmp_path, *arguments, words=()):
     return err
 
 
+@pytest.mark.parametrize(
+    ("sweep", "words"),
+    [
+        ('{ number = "horizen", values = [1, 2] }', ["`sweep.number` must name a number"]),
+        ('{ number = "horizon", values = [60, 60] }', ["`sweep.values` must differ", "Leave"]),
+        ("[0.1, 0.5]", ["`sweep` must be a table", 'Write [sweep] with number = "cens']),
+    ],
+)
+def test_mistakes_in_a_sweep_are_named_as_in_the_spec(run, tmp_path, sweep, words):
+    (tmp_path / "bad.toml").write_text(f"sweep = {sweep}\n{TOML}")
+    complains(run, tmp_path, *STUDY, words=words)
+
+
+@pytest.mark.parametrize("words", [("-h",), ("audit", "-h")])
+def test_a_short_option_shows_help(run, words):
+    code, out, _ = run(*words)
+    assert (code, out.split()[0]) == (0, "Usage:")
+
+
 STUDY = ("study", "bad.toml", "--out", "out", "--engine", "reference")
 MISTAKES = [
     ("horizon = 60", "horizon = 0", ["`horizon`", "got 0.", "Use 1 or more."]),

@@ -53,6 +53,29 @@ def test_values_are_offered(line, values, monkeypatch, capsys):
     assert capsys.readouterr().out.split() == values
 
 
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("halfseen audit log.csv --action ", ["offer", "sold", "day"]),
+        ("halfseen audit log.csv --reward s", ["sold"]),
+        ("halfseen audit log.csv --features offer,d", ["offer,day"]),
+        ("halfseen plan --log log.csv --action o", ["offer"]),
+        ("halfseen value log.csv --action offer --reward s", ["sold"]),
+        ("halfseen audit demo --reward so", ["sold"]),
+        ("halfseen audit none.csv --action ", []),
+        ("halfseen audit --action ", []),
+    ],
+)
+def test_columns_of_the_log_in_the_line_are_offered(line, values, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    header = "offer,sold,day,two words,a:b,$(x)"  # shells would split or run the last three
+    (tmp_path / "log.csv").write_text(f"{header}\na,1,1,2,3,4\n")
+    for name, value in asked(line).items():
+        monkeypatch.setenv(name, value)
+    assert ended(app) == 0
+    assert capsys.readouterr().out.split() == values
+
+
 def test_what_is_offered_is_what_is_taken():
     assert tuple(completing.ENGINES) == NAMES
     assert [value for value, _ in completing.observe_models("")] == list(OBSERVE)

@@ -143,6 +143,22 @@ def test_formulas_follow_mathml_core(latex, wanted):
     assert "mathvariant" not in markup
 
 
+@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), (r"\{", r"\}")])
+def test_a_power_of_large_brackets_belongs_to_all_that_is_between_them(opening, closing):
+    markup = mathml(rf"a+\Big{opening}\frac xy\Big{closing}^2", block=True)
+    base = markup.partition("<msup>")[2].partition("</msup>")[0]
+    assert base.startswith("<mrow><mo")
+    assert base.endswith("</mo></mrow><mn>2</mn>")
+    assert "mfrac" in base
+    assert base.count('stretchy="true"') == 2
+    assert "maxsize" not in markup
+    assert markup.index("<mi>a</mi>") < markup.index("<msup>")
+
+
+def test_a_bracket_without_its_partner_is_left_as_it_is():
+    assert mathml(r"\Big(\frac xy", block=True).count("<mo") == 1
+
+
 def test_limits_stand_below_in_displays():
     assert "<munder>" in mathml(r"\sum_a x_a", block=True)
     assert "<munder>" not in mathml(r"\sum_a x_a", block=False)

@@ -6,6 +6,7 @@ from example_studies import small_study
 from scipy import stats
 
 from halfseen import UCB, UCB1, ArmedBandit, InvalidInput, Result, Study, Uniform, simulate
+from halfseen.studies.policy_comparison import leaders
 from halfseen.studies.student_intervals import mean_interval
 
 
@@ -112,10 +113,31 @@ def test_the_best_policy_is_clear_only_when_all_others_are_surely_behind():
     lead = filled(np.stack([10 + noise, 12 + noise + 0.1 * noise**2, 20 + noise], axis=1))
     row = lead.best().records()[0]
     assert (row["best"], row["next"], row["clear"]) == ("p0", "p1", True)
-    assert "± 95%, together" in row  # not the interval of `compare`, which holds alone
+    assert "± 95%, adjusted" in row  # not the interval of `compare`, which holds alone
     assert row["behind by"] == pytest.approx(2 + 0.1 * np.mean(noise**2))
     tie = filled(np.stack([10 + noise, 10.01 + noise[::-1], 20 + noise], axis=1))
     assert tie.best().records()[0]["clear"] is False
+
+
+def test_what_cannot_be_told_from_the_best_is_set_in_bold_too():
+    noise = np.random.default_rng(1).normal(size=40)
+    close = filled(np.stack([10 + noise, 10.01 + noise[::-1], 10.5 + noise], axis=1))
+    lines = close.to_latex(["policy", "regret"], best="regret").splitlines()
+    assert [line[:2] for line in lines if "mathbf" in line] == ["p0", "p1"] * 2
+    # Unpaired, 10.5 is within the errors too; paired on the same draws it is surely behind.
+    assert close.summary().records()[2]["± 95%"] > 0.3
+    assert close.summary().to_latex(best="regret").count("mathbf") == 4
+
+
+def test_a_best_policy_is_among_those_named_as_often_as_the_level_says():
+    draws = np.random.default_rng(4).normal(size=(300, 5, 6))
+    draws[..., 2:] += 0.5
+    found = filled(draws[0])
+    missed = 0
+    for regret in draws:
+        found.tracks["regret"][..., -1] = regret.T
+        missed += not {"p0", "p1"} & set(leaders(found, 0.8)[0].names)
+    assert missed / 300 < 0.2
 
 
 def test_equal_policies_are_called_clear_no_more_often_than_the_level_allows():

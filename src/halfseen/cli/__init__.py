@@ -20,6 +20,7 @@ app = typer.Typer(
     help="Bandits when feedback goes missing: simulate, bound and audit them.",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -124,9 +125,9 @@ def study(
 
                 left = summarize(design, progress=progress, **options)
             elif varied is not None:
-                from halfseen.studies.sweep import sweep
+                from halfseen.cli.sweep_console import play_sweep
 
-                swept = sweep(design, *varied, progress=progress, **options)
+                swept = play_sweep(design, varied, progress=progress, **options)
             else:
                 result = simulate(design, progress=progress, **options)
     except KeyboardInterrupt:

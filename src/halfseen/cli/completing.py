@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import typer
+
 from halfseen.cli.study_files import BUILT_IN
-from halfseen.errors import InvalidInput
+from halfseen.errors import HalfseenError, InvalidInput
 
 ENGINES = {
     "cpu": "all cores of this machine",
@@ -16,6 +19,7 @@ ENGINES = {
     "reference": "plain Python, slow",
     "auto": "cpu or cuda, whichever is faster",
 }
+UNQUOTED = re.compile(r"[\w.-]+")  # what every shell takes as one word
 SHELLS = ("bash", "zsh", "fish")
 Offer = Callable[[str], list[tuple[str, str]]]
 
@@ -57,6 +61,29 @@ def claims(incomplete: str) -> list[tuple[str, str]]:
     from halfseen.claims.registry import claims as known
 
     return offering({claim.name: claim.place for claim in known().values()})(incomplete)
+
+
+def columns(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Offer the columns of the log that is named in the line, with their types.
+
+    Of several with commas between, the last is completed. A log on a server is not asked.
+    """
+    from halfseen.cli.demo import is_demo
+    from halfseen.logs.datasets import load_demo
+    from halfseen.logs.source import open_log
+
+    # An option without its value, which is being completed, leaves the arguments unread.
+    log = ctx.params.get("log") or next((word for word in ctx.args if word[:1] != "-"), None)
+    if not isinstance(log, str) or log == "-" or "://" in log:
+        return []
+    given = {name: ctx.params[name] for name in ("table", "encoding") if ctx.params.get(name)}
+    try:
+        found = open_log(load_demo().log if is_demo(log) else log, **given).columns
+    except HalfseenError:
+        return []
+    before, comma, last = incomplete.rpartition(",")
+    named = {name: kind.lower() for name, kind in found.items() if UNQUOTED.fullmatch(name)}
+    return [(f"{before}{comma}{name}", kind) for name, kind in offering(named)(last)]
 
 
 def install() -> None:

@@ -18,6 +18,11 @@ Learns = Annotated[
 ]
 
 
+def column(help: str) -> Any:
+    """Return an option that names columns of the log, which the Tab key offers."""
+    return typer.Option(help=help, autocompletion=completing.columns)
+
+
 def row_options(
     where: str | None, since: str | None, until: str | None, drop_arms: str | None
 ) -> dict[str, Any]:

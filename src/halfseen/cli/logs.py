@@ -14,6 +14,7 @@ from halfseen.cli.log_arguments import (
     Learns,
     alone,
     by_name,
+    column,
     given,
     not_with_log,
     one_or_more,
@@ -32,11 +33,11 @@ Log = Annotated[
         " postgresql://user@host/base, mysql://user@host/base, https:// or s3://."
     ),
 ]
-Action = Annotated[str, typer.Option(help="Column that names the arm.")]
-Reward = Annotated[str | None, typer.Option(help="Column of rewards, empty if missing.")]
-Observed = Annotated[str | None, typer.Option(help="Column: was the reward seen?")]
-Time = Annotated[str | None, typer.Option(help="Column: when was it decided?")]
-FeedbackTime = Annotated[str | None, typer.Option(help="Column: when did the reward come back?")]
+Action = Annotated[str, column("Column that names the arm.")]
+Reward = Annotated[str | None, column("Column of rewards, empty if missing.")]
+Observed = Annotated[str | None, column("Column: was the reward seen?")]
+Time = Annotated[str | None, column("Column: when was it decided?")]
+FeedbackTime = Annotated[str | None, column("Column: when did the reward come back?")]
 Noise = Annotated[str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")]
 Within = Annotated[
     float | None,
@@ -63,21 +64,17 @@ TableName = Annotated[
 def audit(
     log: Log,
     *,
-    action: Annotated[str | None, typer.Option(help="Column that names the arm.")] = None,
+    action: Annotated[str | None, column("Column that names the arm.")] = None,
     reward: Reward = None,
     observed: Observed = None,
     time: Time = None,
     feedback_time: FeedbackTime = None,
-    propensity: Annotated[
-        str | None, typer.Option(help="Column: how likely was this arm chosen?")
-    ] = None,
-    context: Annotated[str | None, typer.Option(help="Column: which group is it?")] = None,
-    unit: Annotated[
-        str | None, typer.Option(help="Column: who or what was it decided for?")
-    ] = None,
-    id: Annotated[str | None, typer.Option(help="Column that tells decisions apart.")] = None,
+    propensity: Annotated[str | None, column("Column: how likely was this arm chosen?")] = None,
+    context: Annotated[str | None, column("Column: which group is it?")] = None,
+    unit: Annotated[str | None, column("Column: who or what was it decided for?")] = None,
+    id: Annotated[str | None, column("Column that tells decisions apart.")] = None,
     features: Annotated[
-        str | None, typer.Option(help="Columns of numbers that describe the action, as x,y,z.")
+        str | None, column("Columns of numbers that describe the action, as x,y,z.")
     ] = None,
     window: Within = None,
     now: Now = None,
@@ -90,9 +87,7 @@ def audit(
     since: Since = None,
     until: Until = None,
     drop_arms: DropArms = None,
-    by: Annotated[
-        str | None, typer.Option(help="Column: audit each of its values by itself.")
-    ] = None,
+    by: Annotated[str | None, column("Column: audit each of its values by itself.")] = None,
     table: TableName = None,
     encoding: Encoding = None,
     decimal: Decimal = ".",
@@ -219,8 +214,8 @@ def plan(
         typer.Option(help="Reward lost per day to get under; else wait for the best arm."),
     ] = None,
     log: Annotated[str | None, typer.Option(help="A log to take means and rates from.")] = None,
-    action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
-    reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
+    action: Annotated[str | None, column("Its column of arms.")] = None,
+    reward: Annotated[str | None, column("Its column of rewards.")] = None,
     observed: Observed = None,
     time: Time = None,
     feedback_time: FeedbackTime = None,
@@ -300,17 +295,15 @@ def invest(
     ] = None,
     noise: Noise = None,
     log: Annotated[str | None, typer.Option(help="A log to take the rates from.")] = None,
-    action: Annotated[str | None, typer.Option(help="Its column of arms.")] = None,
-    reward: Annotated[str | None, typer.Option(help="Its column of rewards.")] = None,
+    action: Annotated[str | None, column("Its column of arms.")] = None,
+    reward: Annotated[str | None, column("Its column of rewards.")] = None,
     observed: Observed = None,
     time: Time = None,
     feedback_time: FeedbackTime = None,
     window: Within = None,
     now: Now = None,
     empty_means: EmptyMeans = None,
-    cost_column: Annotated[
-        str | None, typer.Option(help="Its column of what seeing a reward costs.")
-    ] = None,
+    cost_column: Annotated[str | None, column("Its column of what seeing a reward costs.")] = None,
     where: Where = None,
     since: Since = None,
     until: Until = None,
@@ -362,9 +355,9 @@ def window(
     log: Log,
     *,
     action: Action,
-    time: Annotated[str, typer.Option(help="Column: when was it decided?")],
-    feedback_time: Annotated[str, typer.Option(help="Column: when did the reward come back?")],
-    reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
+    time: Annotated[str, column("Column: when was it decided?")],
+    feedback_time: Annotated[str, column("Column: when did the reward come back?")],
+    reward: Annotated[str, column("Column of rewards, empty if missing.")],
     learns: Learns,
     observed: Observed = None,
     now: Now = None,

@@ -7,9 +7,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from halfseen.cli.console import tell_time
 from halfseen.cli.streams import answer_first, print_text
+from halfseen.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from halfseen.studies.study import Study
     from halfseen.studies.sweep import Sweep
+
+
+def play_sweep(study: Study, varied: tuple[str, list[float]], **options: Any) -> Sweep:
+    """Play what a spec sweeps over; errors name the keys of its table."""
+    from halfseen.studies.sweep import sweep
+
+    keys = {"path": "sweep.number", "values": "sweep.values"}
+    try:
+        return sweep(study, *varied, **options)
+    except InvalidInput as error:
+        field = keys.get(error.field, error.field)
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
 
 
 def present_sweep(

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from halfseen.cli import Json, app, completing
-from halfseen.cli.log_arguments import row_options
+from halfseen.cli.log_arguments import column, row_options
 from halfseen.cli.logs import (
     Action,
     Decimal,
@@ -39,9 +39,7 @@ FILE_COLUMNS = ("context", "arm", "probability")
 
 Always = Annotated[str | None, typer.Option(help="The policy plays this arm only.")]
 Mix = Annotated[str | None, typer.Option(help="The policy's probabilities by arm, as a=0.7,b=0.3.")]
-TargetColumn = Annotated[
-    str | None, typer.Option(help="Column: the policy's probability of the logged arm.")
-]
+TargetColumn = Annotated[str | None, column("Column: the policy's probability of the logged arm.")]
 TargetFile = Annotated[
     Path | None, typer.Option(help="CSV of context, arm, probability: the policy by context.")
 ]
@@ -51,7 +49,7 @@ Against = Annotated[
 ]
 AgainstAlways = Annotated[str | None, typer.Option(help="The other policy plays this arm only.")]
 AgainstColumn = Annotated[
-    str | None, typer.Option(help="Column: the other policy's probability of the logged arm.")
+    str | None, column("Column: the other policy's probability of the logged arm.")
 ]
 AgainstFile = Annotated[
     Path | None, typer.Option(help="CSV of context, arm, probability: the other policy.")
@@ -84,7 +82,7 @@ def value(
     log: Log,
     *,
     action: Action,
-    reward: Annotated[str, typer.Option(help="Column of rewards, empty if missing.")],
+    reward: Annotated[str, column("Column of rewards, empty if missing.")],
     always: Always = None,
     mix: Mix = None,
     target_column: TargetColumn = None,
@@ -94,16 +92,14 @@ def value(
     against_column: AgainstColumn = None,
     against_file: AgainstFile = None,
     observed: Observed = None,
-    propensity: Annotated[
-        str | None, typer.Option(help="Column: how likely was this arm chosen?")
-    ] = None,
-    context: Annotated[str | None, typer.Option(help="Column: which group is it?")] = None,
+    propensity: Annotated[str | None, column("Column: how likely was this arm chosen?")] = None,
+    context: Annotated[str | None, column("Column: which group is it?")] = None,
     features: Annotated[
-        str | None, typer.Option(help="Columns of numbers decisions looked at, as x,y,z.")
+        str | None, column("Columns of numbers decisions looked at, as x,y,z.")
     ] = None,
     observe: ObserveModel = None,
     observe_column: Annotated[
-        str | None, typer.Option(help="Column: the known probability of being seen.")
+        str | None, column("Column: the known probability of being seen.")
     ] = None,
     outcome: OutcomeModel = None,
     estimator: Estimator = None,

@@ -63,8 +63,10 @@ class Leaders:
     problem, censorship
         The world.
     names
-        The policy with the lowest mean regret, then those whose paired intervals, at the level
-        together, do not exclude that they are as good.
+        The policy with the lowest mean regret, then those whose paired differences from it do not
+        exclude that they are as good. With probability at least the level a policy with the lowest
+        expected regret is among them: it is left out only if one of the others beats it beyond an
+        interval that allows for all of them (Bonferroni).
     tie
         True if they all had the same regret in every replication.
     regret
@@ -120,9 +122,21 @@ def leaders(result: Result, level: float = 0.95) -> list[Leaders]:
     return found
 
 
+def leading_rows(result: Result, level: float = 0.95) -> list[int]:
+    """Return which cells, in the order of the study, have a policy that may be the best."""
+    worlds = {(world.problem, world.censorship): world.names for world in leaders(result, level)}
+    names = names_of(result)
+    found = []
+    for place, (position, _) in enumerate(result.study.cells()):
+        problem, censorship, policy = (names[g][i] for g, i in enumerate(position))
+        if policy in worlds[problem, censorship]:
+            found.append(place)
+    return found
+
+
 def best(result: Result, level: float) -> Table:
     """Return who may be the best in every world as a table; see `Result.best`."""
-    together = f"± {level_name(level)}, together"
+    adjusted = f"± {level_name(level)}, adjusted"  # for several comparisons, unlike `compare`
     return table(
         [
             {
@@ -132,7 +146,7 @@ def best(result: Result, level: float) -> Table:
                 "regret": world.regret,
                 "next": world.runner_up,
                 "behind by": None if world.behind is None else world.behind.mean,
-                together: None if world.behind is None else world.behind.half_width,
+                adjusted: None if world.behind is None else world.behind.half_width,
                 "clear": None if world.behind is None else world.clear,
             }
             for world in leaders(result, level)

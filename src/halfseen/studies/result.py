@@ -183,6 +183,8 @@ class Result(Tabular, ByValue):
         of the round, those without one counted as later than the horizon, and the share of the
         winners that are best arms.
         """
+        from halfseen.studies.policy_comparison import leading_rows
+
         study = self.study
         baseline = next(
             (j for j, c in enumerate(study.censorships.values()) if c.sees_everything), None
@@ -210,7 +212,7 @@ class Result(Tabular, ByValue):
                 | cell.size()
                 | ({} if study.stop is None else self._winners(position))
             )
-        return table(records)
+        return table(records, {"regret": frozenset(leading_rows(self))})
 
     def _under_way(self, position: Position) -> dict[str, float]:
         """Return the shares of decisions that are open and that were given up, with delays."""
@@ -264,9 +266,10 @@ class Result(Tabular, ByValue):
 
         Where the replications cannot tell it apart from others, ``best`` names those too: "UCB or
         IMED", and "UCB and IMED tie" if they had the same regret in every replication; ``clear`` is
-        True if it names one. ``regret`` is the lowest mean, ``behind by`` how much more the next
-        lost, paired on the same draws, and ``± 95%, together`` half the width of its interval;
-        those of all other policies hold at `level` together (Bonferroni).
+        True if it names one. A policy with the lowest expected regret is among those named with
+        probability at least `level`. ``regret`` is the lowest mean, ``behind by`` how much more the
+        next lost, paired on the same draws, and ``± 95%, adjusted`` half the width of its interval,
+        which allows for comparing the lowest with all other policies (Bonferroni).
         """
         from halfseen.studies.policy_comparison import best
 

@@ -30,7 +30,7 @@ from halfseen.studies.study import Study
 Tables = dict[str, dict[str, Any]]
 A_TABLE = ("must be a table", "Write it as [policies.UCB], with kind = ... below it.")
 WANTED = {  # what is wrong with a value, and the fix, by pydantic's name of the error
-    "int_type": ("must be a whole number", "Write digits without quotes, as 10_000."),
+    "int_type": ("must be a whole number", "Write digits alone, as 10_000."),
     "int_from_float": ("must be a whole number", "Write it without a fraction, as 10_000."),
     "float_type": ("must be a number", "Write digits without quotes, as 0.5."),
     "bool_type": ("must be true or false", "Write true or false, without quotes."),
@@ -309,6 +309,9 @@ def _sentence(error: ValidationError) -> InvalidInput:
     if first["type"] == "missing":
         return InvalidInput(place, "is missing", "nothing", f"Add {first['loc'][-1]} to the spec.")
     kind = "float_type" if {*first["loc"][-1:]} & {"int", "float"} else first["type"]
+    if first["loc"] == ("sweep",):
+        fix = 'Write [sweep] with number = "censorships.*.observe" and values = [0.1, 1.0].'
+        return InvalidInput("sweep", "must be a table", first["input"], fix)
     wanted, fix = WANTED.get(kind, (f"is not right ({first['msg']})", "Correct it."))
     return InvalidInput(_without_index(first["loc"]), wanted, first["input"], fix)
 

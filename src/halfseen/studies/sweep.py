@@ -14,7 +14,7 @@ from halfseen.censorship import Uniform
 from halfseen.display import Tabular, rounded
 from halfseen.errors import InvalidInput
 from halfseen.studies.folder import check_owner
-from halfseen.studies.policy_comparison import AXES, names_of
+from halfseen.studies.policy_comparison import AXES, leading_rows, names_of
 from halfseen.studies.result import Result
 from halfseen.studies.simulate import check_progress, chosen_engine, simulate, thread_count
 from halfseen.studies.spec import parse_spec, spec_text, sweep_in
@@ -95,16 +95,18 @@ class Sweep(Tabular):
 
     def summary(self, *, level: float = 0.95) -> Table:
         """Return mean regret with its interval, one row per value and cell."""
-        records = []
+        records: list[dict[str, Any]] = []
+        leading: list[int] = []
         for value, result in zip(self.values, self.results, strict=True):
             names = names_of(result)
+            leading += [len(records) + place for place in leading_rows(result, level)]
             for position, _ in result.study.cells():
                 found = mean_interval(result.tracks["regret"][position][:, -1], level)
                 record: dict[str, Any] = {self.coordinate: value}
                 record |= {axis: names[g][position[g]] for g, axis in enumerate(AXES)}
                 record |= {"regret": found.mean, f"± {level_name(level)}": found.half_width}
                 records.append(record)
-        return table(records)
+        return table(records, {"regret": frozenset(leading)})
 
     @property
     def has_slope(self) -> bool:

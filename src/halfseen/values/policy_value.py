@@ -22,7 +22,7 @@ from halfseen.logs.audit_export import plain
 from halfseen.logs.missing_bounds import SHOWN
 from halfseen.logs.row_filter import LeftOut
 from halfseen.phrases import number
-from halfseen.tables import Table, level_name, show, table
+from halfseen.tables import PLAIN, Table, level_name, show, table
 from halfseen.values.value_bounds import Bounded, GammaBounds
 from halfseen.values.weight_diagnostics import Diagnostics
 
@@ -275,7 +275,7 @@ class PolicyValue(Tabular, ByValue):
 
     def _repr_html_(self) -> str:
         said = [f"Warning: {text}" for text in self.warnings] + list(self.answers)
-        words = "".join(f"<p>{escape(text)}</p>" for text in said)
+        words = "".join(f"<p{PLAIN}>{escape(text)}</p>" for text in said)
         tables = {
             "": self.policies,
             "<p>By every estimator:</p>": self.estimates,

@@ -48,7 +48,24 @@ def styled(chart: alt.Chart) -> alt.Chart:
         "area": {"color": FILL},
         "axisBand": {"labelExpr": "datum.label", "grid": False},
     }
-    return chart.configure(**look)
+    own = chart.copy(deep=True)
+    _keep_formats(own)
+    return own.configure(**look)
+
+
+def _keep_formats(part: Any) -> None:
+    """Let an axis with a format of its own keep it: the look's `labelExpr` would replace it."""
+    for name in ("layer", "hconcat", "vconcat", "concat", "spec"):
+        inside = part._get(name, [])
+        for inner in inside if isinstance(inside, list) else [inside]:
+            _keep_formats(inner)
+    encoding = part._get("encoding", None)
+    for channel in ("x", "y"):
+        position = encoding and encoding._get(channel, None)
+        axis: Any = position._get("axis", None) if hasattr(position, "_get") else None
+        given = axis if isinstance(axis, dict) else axis.to_dict() if axis else {}
+        if "format" in given and "labelExpr" not in given:
+            axis["labelExpr"] = "datum.label"
 
 
 def chart_of(figure: Figure) -> alt.Chart:

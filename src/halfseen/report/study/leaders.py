@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from halfseen.number_format import decimals_of_errors
 from halfseen.phrases import joined
 from halfseen.report.core.document import figure_place, section
 from halfseen.report.core.markup import Html, aligned, table, tag
@@ -16,8 +17,9 @@ from halfseen.studies.student_intervals import MeanInterval as MeanInterval
 
 NOTE = (
     "Next: the policy with the second lowest mean regret, and how much more it lost, as a paired"
-    " difference on the same draws; intervals hold for all policies together at 95%. Where several"
-    " policies are named, these replications cannot tell which of them loses least."
+    " difference on the same draws, its interval wide enough for comparing all policies. Where"
+    " several policies are named, these replications cannot tell which of them loses least; with a"
+    " confidence of 95% the one that does is among them."
 )
 
 
@@ -59,6 +61,8 @@ def in_a_sentence(worlds: Sequence[Leaders]) -> str:
     'UCB and IMED tie: they lost the same in every replication.'
     >>> in_a_sentence([world, world, unclear])
     'UCB lost least in 2 of 3 worlds. In the other, no policy is clearly the best.'
+    >>> in_a_sentence([world, world, replace(world, names=("UCB, missing = 0",))])
+    'UCB lost least in 2 of 3 worlds, “UCB, missing = 0” in 1.'
     >>> in_a_sentence([world, world])
     'UCB lost least in both worlds.'
     >>> in_a_sentence([unclear, unclear])
@@ -77,12 +81,17 @@ def in_a_sentence(worlds: Sequence[Leaders]) -> str:
     if not wins:
         return f"No policy is clearly the best in any of {count:,} worlds."
     everywhere = "both worlds" if count == 2 else f"all {count:,} worlds"
-    told = [f"{name} lost least in {_share(n, count, everywhere)}" for name, n in wins[:1]]
-    told += [f"{name} in {n:,}" for name, n in wins[1:4]]
+    told = [f"{_name(name)} lost least in {_share(n, count, everywhere)}" for name, n in wins[:1]]
+    told += [f"{_name(name)} in {n:,}" for name, n in wins[1:4]]
     rest = count - sum(n for _, n in wins)
     others = "the other" if rest == 1 else f"the other {rest:,}"
     unclear = f" In {others}, no policy is clearly the best." if rest else ""
     return f"{', '.join(told)}.{unclear}"
+
+
+def _name(policy: str) -> str:
+    """Quote a name whose comma would be read as one of the sentence."""
+    return f"“{policy}”" if "," in policy else policy
 
 
 def _share(part: int, whole: int, everywhere: str) -> str:
@@ -95,7 +104,9 @@ def _table(result: Result, worlds: Sequence[Leaders]) -> Html:
     heads += ("next", "more by", "lead")
     summary = result.summary().records()
     cells = [(r["problem"], r["censorship"], r["policy"]) for r in summary]
-    regrets = dict(zip(cells, aligned([r["regret"] for r in summary]), strict=True))
+    decimals = decimals_of_errors([r["± 95%"] for r in summary])
+    shown = aligned([r["regret"] for r in summary], decimals=decimals)
+    regrets = dict(zip(cells, shown, strict=True))
     lines = [
         (
             *((world.problem,) if several else ()),

@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Sequence
 
+from halfseen.number_format import decimals_of_errors
 from halfseen.phrases import counted, number
 from halfseen.report.core.document import code, figure_place, section, top
 from halfseen.report.core.markup import Html, aligned, escape, table, tag
@@ -133,11 +134,12 @@ def numbers_section(result: Result) -> Html:
     single = len(result.study.problems) == 1
     linear = result.study.linear
     size, worst = ("dimension", "d/p_min") if linear else ("arms", "effective dimension")
+    decimals = decimals_of_errors([r["± 95%"] for r in records])
     columns: dict[str, Sequence[object]] = {
         "censorship": _once([r["problem"] + "\0" + r["censorship"] for r in records]),
         "policy": [r["policy"] for r in records],
-        "regret": aligned([r["regret"] for r in records]),
-        "± 95%": aligned([r["± 95%"] for r in records]),
+        "regret": aligned([r["regret"] for r in records], decimals=decimals),
+        "± 95%": aligned([r["± 95%"] for r in records], decimals=decimals),
         "times as large": aligned([r["factor"] for r in records], "×"),
         **{
             label: aligned([100.0 * r[name] for r in records], "%")
