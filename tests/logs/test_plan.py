@@ -298,7 +298,12 @@ def outlook(mine, whole, length=500):
 @pytest.mark.parametrize(
     ("mine", "whole", "said", "lucky"),
     [
-        (108, 35, "after about 21,600 decisions, 3.1 times the 7,000 it would take if every", False),
+        (
+            108,
+            35,
+            "after about 21,600 decisions, 3.1 times the 7,000 it would take if every",
+            False,
+        ),
         (50, 80, "after about 10,000 decisions; if every reward were seen, after 16,000", True),
         (78, 80, "after about 15,600 decisions, about as many as if every reward", False),
         (2, 1, "after about 400 decisions, about as many as if", False),

@@ -15,6 +15,7 @@ ASSUMPTION = (
     "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
     " Where it does, these numbers are false."
 )
+FORECAST = "Forecast for this log: "
 LUCK = (
     "That missing feedback does not slow it down here is luck: an arm that is rarely seen is tried"
     " for longer, and it happens to be the best one."
@@ -139,8 +140,10 @@ def outlook_in_words(forecast: Plan) -> str:
     """Say how long learning takes on this log, in decisions."""
     most = f"{forecast.traffic * forecast.length:,.0f}"
     mine, whole = forecast.yours.quantile(0.5), forecast.everything.quantile(0.5)
-    start = "Forecast for this log: a learner that starts from nothing gets 9 of 10 decisions right"
-    start = f"{start}, and keeps that up as long again,"
+    start = (
+        f"{FORECAST}a learner that starts from nothing gets 9 of 10 decisions right, and keeps"
+        " that up as long again,"
+    )
     drawn = f"{len(forecast.yours.days)} futures drawn from what the log leaves open"
     if math.isinf(mine):
         reached, full = 1.0 - forecast.yours.never, 1.0 - forecast.everything.never
