@@ -198,3 +198,32 @@ def test_no_reward_of_a_named_arm_in_a_long_log(tmp_path, monkeypatch, arms):
     found = read_decisions(open_log(tmp_path / "log.parquet"), Columns("a", "r")).counts
     assert (found.seen.sum(), found.unnamed, len(found)) == (0, 10, arms)
     assert np.isnan(found.mean).all()
+
+
+ZONED = ("2026-01-01 12:00:00+02", "2026-01-02T12:00:00Z", "2026-01-03 12:00:00 +0200")
+
+
+@pytest.mark.parametrize("zoned", ZONED)
+@pytest.mark.parametrize("turned", [False, True])
+def test_times_with_a_zone_beside_times_without_are_refused(tmp_path, zoned, turned):
+    times = ["known,sent", f"2026-01-04 13:00:00,{zoned}"]
+    if turned:
+        times = [",".join(reversed(line.split(","))) for line in times]
+    path = tmp_path / "log.csv"
+    path.write_text(f"offer,sold,{times[0]}\na,1,{times[1]}\n", encoding="utf-8")
+    named = {"action": "offer", "reward": "sold", "time": times[0].split(",")[1]}
+    with pytest.raises(InvalidInput, match="got one in sent and none in known"):
+        audit(path, **named, feedback_time=times[0].split(",")[0])
+
+
+def test_times_that_all_have_a_zone_or_none_are_compared(tmp_path):
+    rows = "offer,sold,sent,known,day\n" + "".join(
+        f"a,{i % 2},2026-01-0{1 + i % 3} 12:00:00+02,2026-01-0{2 + i % 3} 11:00:00Z,2026-01-09\n"
+        for i in range(12)
+    )
+    (tmp_path / "log.csv").write_text(rows, encoding="utf-8")
+    named = {"action": "offer", "reward": "sold", "time": "sent"}
+    found = audit(tmp_path / "log.csv", **named, feedback_time="known")
+    assert found.maturity is not None
+    assert 25 * 3600.0 <= found.maturity.window < 27 * 3600.0
+    audit(tmp_path / "log.csv", **named, feedback_time="day")

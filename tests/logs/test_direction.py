@@ -201,3 +201,12 @@ def test_bad_input():
         audit({"x": [None], "o": [1]}, observed="o", features=["x"])
     with pytest.raises(InvalidInput, match="action"):
         audit({"x": [1], "o": [1]}, observed="o")
+
+
+def test_the_test_of_the_direction_does_not_depend_on_units():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1500, 3))
+    seen = rng.random(1500) < np.where(rows @ [0.8, 0.6, 0.0] < 0.0, 0.75, 0.45)
+    chances = [fit_direction(rows * unit, seen).misfit for unit in (1.0, [1e-3, 1e5, 7.0])]
+    assert chances[0] == pytest.approx(chances[1], rel=1e-6)
+    assert chances[0] > 1e-3

@@ -43,6 +43,8 @@ def zstd(content):
         ("packed", gzip.compress(TABLE, mtime=0)),
         ("packed-lines", gzip.compress(LINES, mtime=0)),
         ("zst", zstd(TABLE)),
+        ("unnamed.gz", gzip.compress(TABLE, mtime=0)),
+        ("lines.log.zst", zstd(LINES)),
     ],
 )
 def test_text_of_every_kind(tmp_path, name, content):
@@ -58,7 +60,8 @@ def test_binary_files_with_and_without_an_ending(tmp_path):
     pyarrow.feather.write_feather(pa.Table.from_pandas(frame), tmp_path / "feather")
     with duckdb.connect(str(tmp_path / "base")) as connection:
         connection.execute("CREATE TABLE decisions AS SELECT * FROM frame")
-    for name in ("plain", "log.feather", "feather", "base"):
+    (tmp_path / "called.csv").write_bytes((tmp_path / "plain").read_bytes())
+    for name in ("plain", "log.feather", "feather", "base", "called.csv"):
         assert counted(tmp_path / name) == EXPECTED, name
 
 
@@ -72,6 +75,28 @@ def zstd(content):
 def test_standard_input(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert counted("-") == EXPECTED
+
+
+def test_tables_on_standard_input(monkeypatch):
+    frame = pd.DataFrame(ROWS)
+    feather = io.BytesIO()
+    pyarrow.feather.write_feather(pa.Table.from_pandas(frame), feather)
+    for content in (frame.to_parquet(), feather.getvalue()):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert counted("-") == EXPECTED
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(bytes(99))))
+    with pytest.raises(InvalidInput, match="got 'standard input'"):
+        open_log("-")
+
+
+def test_excel_files_by_name_called_text_and_on_standard_input(tmp_path, monkeypatch):
+    pytest.importorskip("openpyxl")
+    pd.DataFrame(ROWS).to_excel(tmp_path / "log.xlsx", index=False)
+    content = (tmp_path / "log.xlsx").read_bytes()
+    (tmp_path / "export.csv").write_bytes(content)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    for source in (tmp_path / "log.xlsx", tmp_path / "export.csv", "-"):
+        assert counted(source) == EXPECTED, source
 
 
 def test_nothing_on_standard_input(monkeypatch):

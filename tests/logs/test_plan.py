@@ -1,14 +1,18 @@
 """The forecast is that of a plain simulation, and honest about what a log leaves open."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from halfseen import InvalidInput, RandomChoice, audit, plan
+from halfseen.logs.forecast import Forecast
 from halfseen.logs.futures import Followed
 from halfseen.logs.goal import Goal
+from halfseen.logs.plan import Plan
+from halfseen.logs.sentences import outlook_in_words
 
 
 def followed(good, traffic=10, regret=None):
@@ -281,3 +285,36 @@ def test_forecasts_from_logs_are_calibrated(spread):
     assert 0.7 <= np.mean(inside) <= 0.95, np.mean(inside)  # of 60, 80% nominal
     assert 0.38 <= np.mean(rank) <= 0.62, np.mean(rank)
     assert np.mean(claimed) == pytest.approx(np.mean(never), abs=0.12)
+
+
+def outlook(mine, whole, length=500):
+    curve = np.zeros((4, 1))
+    worlds = [
+        Forecast(name, np.full(3, float(days)), np.zeros(3), None, curve)
+        for name, days in (("your feedback", mine), ("everything seen", whole))
+    ]
+    return outlook_in_words(Plan(Goal(), 200.0, length, *worlds, in_blocks=True))
+
+
+@pytest.mark.parametrize(
+    ("mine", "whole", "said", "lucky"),
+    [
+        (
+            108,
+            35,
+            "after about 21,600 decisions, 3.1 times the 7,000 it would take if every",
+            False,
+        ),
+        (50, 80, "after about 10,000 decisions; if every reward were seen, after 16,000", True),
+        (78, 80, "after about 15,600 decisions, about as many as if every reward", False),
+        (2, 1, "after about 400 decisions, about as many as if", False),
+        (math.inf, 3, "within 100,000 decisions in 0% of 3 futures.*, in 100% of them", False),
+        (9, math.inf, "; if every reward were seen, not within 100,000", True),
+    ],
+)
+def test_the_forecast_of_a_log_says_how_many_times_longer_never_a_fraction(
+    mine, whole, said, lucky
+):
+    words = outlook(mine, whole)
+    assert re.search(said, words), words
+    assert ("is luck" in words) == lucky

@@ -149,8 +149,8 @@ def test_segments_must_be_few_and_there():
     [
         ("1=1) or (1=1", "syntax error"),
         ("sold = 1) OR (offer = 'a'", "syntax error"),
-        ("sold", "It gives DOUBLE, not true or false"),
-        ("offer", "not true or false"),
+        ("sold", "It gives DOUBLE, not true or false: compare it, as sold = [01].0"),
+        ("offer", "not true or false: compare it, as offer = '[ab]'"),
         ("sold = 1; DROP TABLE t", "Another statement is not allowed"),
     ],
 )

@@ -85,8 +85,9 @@ class Advice:
     def worth_most(self) -> WorthMost | None:
         """The arm on which more feedback is worth most, among those seen."""
         known = self.effective_seen > 0.0
-        names = np.array(self.arms, dtype=object)[known]
-        return worth_most(names, self.effective_seen[known], self.effective_rows[known])
+        return worth_most(
+            self.counts.named(known), self.effective_seen[known], self.effective_rows[known]
+        )
 
     @cached_property
     def dimension_of_seen(self) -> Dimension | None:
@@ -111,12 +112,12 @@ class Advice:
     @cached_property
     def never_seen(self) -> tuple[str, ...]:
         """The arms of which no reward was seen."""
-        return tuple(np.array(self.arms, dtype=object)[self.counts.seen == 0].tolist())
+        return self.counts.named(self.counts.seen == 0)
 
     @cached_property
     def without_rate(self) -> tuple[str, ...]:
         """The arms of which no reward was seen, or none within the window."""
-        return tuple(np.array(self.arms, dtype=object)[self.effective_seen <= 0.0].tolist())
+        return self.counts.named(self.effective_seen <= 0.0)
 
     @property
     def complete(self) -> bool:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.censorship import PerArm
@@ -25,6 +24,7 @@ from halfseen.logs.dimension import Dimension
 from halfseen.logs.direction_fit import DirectionFit
 from halfseen.logs.drift import Course
 from halfseen.logs.examine import examine
+from halfseen.logs.group_sums import smallest
 from halfseen.logs.log_options import prepared
 from halfseen.logs.maturity import Maturity
 from halfseen.logs.rates import RatePrior, shrunken_interval
@@ -221,13 +221,9 @@ class Audit(Advice, Tabular, ByValue):
 
     def costliest(self, most: int) -> list[int]:
         """Return the positions of the arms that cost most, the costliest first."""
-        return [int(i) for i in self._by_cost[:most]]
-
-    @cached_property
-    def _by_cost(self) -> NDArray[np.intp]:
         with np.errstate(divide="ignore"):
             parts = self.effective_rows / self.effective_seen
-        return np.argsort(-parts, kind="stable")
+        return smallest(-parts, most).tolist()
 
     def report(
         self,

@@ -13,6 +13,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.logs.counts import Counts
+from halfseen.logs.group_sums import smallest
 from halfseen.logs.posterior import mean_beliefs, spreads
 from halfseen.tables import brief, level_name, listed, probability_name
 from halfseen.theory import winner
@@ -164,7 +165,7 @@ def best_arm(counts: Counts, *, level: float = 0.95, designed: bool = False) -> 
     errors = spreads(arms, RARE) / np.sqrt(arms.seen)
     distance = (top - arms.mean) / np.maximum(np.hypot(errors, errors[leader]), 1e-300)
     distance[leader] = -1.0
-    near = np.argsort(distance, kind="stable")[:CLOSEST]  # the leader first
+    near = smallest(distance, CLOSEST)  # the leader first
     told = (_told_fixed if designed else _told_anytime)(arms.part(near), level, len(arms))
     if told.all():
         return replace(found, shown=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from halfseen.errors import InvalidInput
+import numpy as np
+
+from halfseen.errors import InvalidInput, InWords
 from halfseen.logs.queries import filled, identifier, text
 from halfseen.logs.source import Log
 
@@ -15,6 +17,7 @@ NO = ("false", "f", "no", "n", "0", "0.0", "missing", "unseen", "censored")
 _SIZES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 WHOLE = (*_SIZES, *(f"U{size}" for size in _SIZES))
 REAL = ("FLOAT", "DOUBLE")
+ZONE = r":\d\d(\.\d+)? ?(Z|z|UTC|GMT|[+-]\d\d(:?\d\d)?)$"
 CENTURY = (946_684_800.0, 4_102_444_800.0)  # 2000 to 2100 in seconds since 1970
 
 
@@ -75,12 +78,40 @@ class Columns:
                 None,
                 "Name the column of rewards (empty where missing) or a column of true and false.",
             )
+        self._check_zones(log)
+
+    def _check_zones(self, log: Log) -> None:
+        """Refuse two columns of times of which one has a time zone: their delays would be wrong."""
+        if self.time is None or self.feedback_time is None:
+            return
+        zones = [_has_zone(log, name) for name in (self.time, self.feedback_time)]
+        if None not in zones and zones[0] != zones[1]:
+            names = (self.time, self.feedback_time)
+            zoned, bare = names if zones[0] else names[::-1]
+            raise InvalidInput(
+                "feedback_time",
+                "and `time` must both have a time zone, or neither",
+                InWords(f"one in {zoned} and none in {bare}"),
+                f"Add the zone to {bare}, as 2026-03-31 12:00+02.",
+            )
 
 
 def _kind(log: Log, name: str) -> tuple[str, str]:
     """Return the type of a column and SQL for its cells; categories are read as text."""
     kind, raw = log.columns[name].split("(")[0], identifier(name)
     return ("VARCHAR", f"CAST({raw} AS VARCHAR)") if kind == "ENUM" else (kind, raw)
+
+
+def _has_zone(log: Log, name: str) -> bool | None:
+    """Return whether the times of a column have a time zone; None if they are no times of day."""
+    kind, raw = _kind(log, name)
+    if kind.startswith("TIMESTAMP"):
+        return "TIME ZONE" in kind
+    if kind != "VARCHAR":
+        return None
+    times = f"(SELECT trim({raw}) AS x FROM {log.relation} WHERE {raw} LIKE '%:%' LIMIT 1000)"
+    found = log.query(f"SELECT bool_or(regexp_matches(x, {text(ZONE)})) AS zoned FROM {times}")
+    return None if np.ma.is_masked(found["zoned"]) else bool(found["zoned"][0])
 
 
 def name_sql(log: Log, name: str) -> str:

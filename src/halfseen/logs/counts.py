@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,18 +86,26 @@ class Counts(Shown, ByValue):
         some = self.seen > 0
         if not some.any() or np.isnan(self.mean[some]).any():
             return False
+        if self.least < 0.0 or self.most > 1.0:
+            return False
         k, mean = self.seen[some], self.mean[some]
-        spread = np.where(k > 1, np.nan_to_num(self.variance[some]), 0.0)
-        inside = self.least >= 0.0 and self.most <= 1.0
+        squares = np.where(k > 1, self.variance[some] * (k - 1), 0.0)
         fair = mean * (1.0 - mean) * k
-        return bool(inside and np.allclose(spread * (k - 1), fair, rtol=1e-6, atol=1e-12))
+        return bool((np.abs(squares - fair) <= 1e-12 + 1e-6 * fair).all())
+
+    @cached_property
+    def _names(self) -> NDArray[np.object_]:
+        return np.array(self.names, dtype=object)
+
+    def named(self, chosen: Any) -> tuple[str, ...]:
+        """Return the names of some of the arms."""
+        return tuple(self._names[chosen].tolist())
 
     def part(self, chosen: Any) -> Counts:
         """Return some of the arms."""
-        keep = np.arange(len(self))[chosen]
-        arrays = {k: v[keep] for k, v in vars(self).items() if isinstance(v, np.ndarray)}
-        names = tuple(np.array(self.names, dtype=object)[keep].tolist())
-        return replace(self, names=names, **arrays)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {k: v[chosen] for k, v in values.items() if isinstance(v, np.ndarray)}
+        return replace(self, names=self.named(chosen), **arrays)
 
 
 @dataclass(frozen=True)

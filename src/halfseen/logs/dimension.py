@@ -172,10 +172,11 @@ def _sum_alike(a: float, b: float, count: int, draws: int, rng: np.random.Genera
     body = (count - beyond) * mean + np.sqrt(count - beyond) * deviation * rng.standard_normal(
         draws
     )
-    table = np.linspace(math.log(1e-15), math.log(TAIL), 400)
+    table = np.linspace(math.log(TAIL), math.log(1e-15), 400)
     heights = -np.log(betaincinv(a, b, np.exp(table)))
-    drawn = np.log(TAIL * (1.0 - rng.random(int(beyond.sum()))))
-    far = np.exp(np.interp(drawn, table, heights))
+    place = rng.standard_exponential(int(beyond.sum())) / (table[0] - table[1])
+    left = np.minimum(place.astype(np.intp), 398)
+    far = np.exp(heights[left] + (place - left) * np.diff(heights)[left])
     return np.asarray(body + np.bincount(np.repeat(np.arange(draws), beyond), far, draws))
 
 

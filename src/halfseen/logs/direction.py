@@ -300,10 +300,12 @@ def _misfit(fit: DirectionFit, x: Vector, k: Vector, n: Vector) -> float:
             return 1.0
         ratio = xlogy(k, k / n) - xlogy(k, p) + xlogy(n - k, 1.0 - k / n) - xlogy(n - k, 1.0 - p)
         return float(chdtrc(len(n) - used, max(2.0 * float(ratio.sum()), 0.0)))
-    along = x @ fit.direction
-    middle = along - along.mean()
-    across = (x - along[:, None] * fit.direction)[:, 1:]
-    across -= across.mean(axis=0)
+    spread = x.std(axis=0)
+    spread[spread == 0.0] = 1.0
+    z, direction = (x - x.mean(axis=0)) / spread, _standardized(fit.direction, spread)
+    middle = z @ direction
+    across = z - middle[:, None] * direction  # one of its columns follows from the others
+    across = np.delete(across, int(np.argmax(np.abs(direction))), axis=1)
     extra = np.column_stack([middle**2, across**2, across * middle[:, None]])
     weight = n * p * (1.0 - p)
     # Steps that approximate a smooth curve leave a slope within regions, which is no misfit.

@@ -26,6 +26,7 @@ JSON = tuple(kind + packed for kind in (".jsonl", ".ndjson", ".json") for packed
 FEATHER = (".feather", ".arrow", ".ipc")
 EXCEL = (".xlsx", ".xlsm")
 UNTOLD = ("", ".log", ".dat", ".data", ".out")  # file extensions that do not determine the format
+INPUT = "standard input"  # name of the file it is kept in
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"PK\x03\x04": ".xlsx"}
 
 
@@ -61,11 +62,8 @@ def read_files(
     """
     if not name.strip():
         raise InvalidInput("log", "must be a path", name, GIVE)
-    if name == "-":
-        path = _kept_input(folder)
-        check_whole(path)
-        return _read_text(connection, str(path), form, folder, sniff_ending(path, connection))
-    path = Path(name)
+    path = _kept_input(folder) if name == "-" else Path(name)
+    name = str(path) if name == "-" else name
     if _is_folder(path):
         pattern = _of_folder(path, name)
         _check_packed(connection, pattern)
@@ -75,7 +73,7 @@ def read_files(
         present(path)
         if path.is_file() and path.stat().st_size == 0:
             raise _empty(name)
-        if path.suffix.lower() in UNTOLD:
+        if _untold(path):
             check_whole(path)
             ending = sniff_ending(path, connection)
     lowered = ending or name.lower()
@@ -85,6 +83,20 @@ def read_files(
         return _registered(connection, _excel(path, sheet)), None
     _check_packed(connection, name)
     return _read_text(connection, name, form, folder, ending)
+
+
+def _untold(path: Path) -> bool:
+    """Return whether a name leaves the kind of file open (log, log.gz) or calls a table text."""
+    ending = path.suffix.lower()
+    if (Path(path.stem).suffix.lower() if ending in PACKED else ending) in UNTOLD:
+        return True
+    if ending not in (*TEXT, *JSON) or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(8).startswith(tuple(BEGINNINGS))
+    except OSError as error:
+        raise _unusable(path, error.strerror) from None
 
 
 def _read_text(
@@ -207,7 +219,7 @@ def sniff_ending(path: Path, connection: duckdb.DuckDBPyConnection) -> str:
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if b"\0" in head and not wide:
         kind = "must be a kind of file that can be read"
-        raise InvalidInput("log", kind, without_password(str(path)), GIVE)
+        raise InvalidInput("log", kind, _shown(path), GIVE)
     return f".csv{packed}"
 
 
@@ -248,7 +260,7 @@ def _of_folder(path: Path, name: str) -> str:
 
 def _kept_input(folder: Path) -> Path:
     """Write standard input to a file: a log is read more than once."""
-    path = folder / "input"
+    path = folder / INPUT
     with path.open("wb") as kept:
         shutil.copyfileobj(sys.stdin.buffer, kept)
     if path.stat().st_size == 0:
@@ -304,8 +316,13 @@ def _is_folder(path: Path) -> bool:
 
 
 def _unusable(path: Path, reason: str | None) -> StorageError:
-    name = shorten(without_password(str(path)))
-    return StorageError(f"Cannot read {name}: {reason}. Check the path.")
+    return StorageError(f"Cannot read {shorten(_shown(path))}: {reason}. Check the path.")
+
+
+def _shown(path: Path) -> str:
+    """Return a file's name for a message, without the folder that standard input is kept in."""
+    kept = path.name == INPUT and path.parent.name.startswith("halfseen-")
+    return INPUT if kept else without_password(str(path))
 
 
 def _empty(name: str) -> InvalidInput:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from halfseen.checks import Vector
 from halfseen.equality import ByValue
 from halfseen.logs.counts import Counts
+from halfseen.logs.group_sums import distinct_pairs, smallest
 from halfseen.logs.rates import fit_prior
 
 DOUBT = 20.0  # prior scale, in rows, of how much arms borrow from each other
@@ -61,14 +62,15 @@ class Beliefs(ByValue):
         others = np.delete(np.arange(len(self.mean)), arm)
         low = self.mean[arm] - 8.0 * self.deviation[arm]
         others = others[reach[others] > low]
-        others = others[np.argsort(-reach[others], kind="stable")[:CAPACITY]]
+        others = others[smallest(-reach[others], CAPACITY)]
         if not len(others):
             return 1.0
         z = np.linspace(-8.0, 8.0, NODES)
         places = self.mean[arm] + self.deviation[arm] * z
         below = np.zeros(NODES)
-        for other in others:
-            below += log_ndtr((places - self.mean[other]) / self.deviation[other])
+        alike, _, times = distinct_pairs(self.mean[others], self.deviation[others])
+        for (mean, deviation), count in zip(alike.tolist(), times.tolist(), strict=True):
+            below += count * log_ndtr((places - mean) / deviation)
         weights = np.exp(-(z**2) / 2.0)
         return float((weights * np.exp(below)).sum() / weights.sum())
 

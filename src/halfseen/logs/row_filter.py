@@ -232,7 +232,7 @@ def _asked(log: Log, sql: str, where: str | None) -> dict[str, Any]:
         kind = str(log.connection.execute(bound).fetchall()[0][1])
         if kind != "BOOLEAN":
             raise _no_condition(
-                where, f"It gives {kind}, not true or false: compare it, as {where} = 1"
+                where, f"It gives {kind}, not true or false: {_compared(log, where)}"
             )
         return log.query(sql)
     except (duckdb.BinderException, duckdb.InvalidInputException) as error:
@@ -241,6 +241,15 @@ def _asked(log: Log, sql: str, where: str | None) -> dict[str, Any]:
         if log.plain is not None and log.plain != log.relation:
             raise  # the log is read again as text
         raise _no_condition(where, one_line(str(error).splitlines()[0])[:150]) from None
+
+
+def _compared(log: Log, where: str) -> str:
+    """Say how what is no condition becomes one, with a value it has."""
+    asked = f"SELECT met FROM (SELECT (\n{where}\n) AS met FROM {log.relation})"
+    first = log.connection.execute(f"{asked} WHERE met IS NOT NULL LIMIT 1").fetchone()
+    value = 1 if first is None else first[0]
+    written = str(value) if isinstance(value, int | float) else text(brief(str(value), 40))
+    return f"compare it, as {where} = {written}"
 
 
 def _check_arms(log: Log, columns: Columns, names: tuple[str, ...]) -> None:

@@ -15,6 +15,11 @@ ASSUMPTION = (
     "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
     " Where it does, these numbers are false."
 )
+FORECAST = "Forecast for this log: "
+LUCK = (
+    "That missing feedback does not slow it down here is luck: an arm that is rarely seen is tried"
+    " for longer, and it happens to be the best one."
+)
 FEW = 10  # decisions that say too little
 NAMED = 40  # characters of an arm's name in a sentence
 
@@ -135,21 +140,30 @@ def outlook_in_words(forecast: Plan) -> str:
     """Say how long learning takes on this log, in decisions."""
     most = f"{forecast.traffic * forecast.length:,.0f}"
     mine, whole = forecast.yours.quantile(0.5), forecast.everything.quantile(0.5)
-    goal = "9 of 10 decisions right, and keeps that up as long again,"
-    start = f"Forecast for this log: a learner that starts from nothing makes {goal}"
+    start = (
+        f"{FORECAST}a learner that starts from nothing gets 9 of 10 decisions right, and keeps"
+        " that up as long again,"
+    )
     drawn = f"{len(forecast.yours.days)} futures drawn from what the log leaves open"
     if math.isinf(mine):
         reached, full = 1.0 - forecast.yours.never, 1.0 - forecast.everything.never
         return (
-            f"{start} within {most} decisions in {reached:.0%} of {drawn}; with everything seen in"
-            f" {full:.0%}."
+            f"{start} within {most} decisions in {reached:.0%} of {drawn}; if every reward were"
+            f" seen, in {full:.0%} of them."
         )
-    after = f"{start} after about {forecast.traffic * mine:,.0f} decisions, with everything seen"
+    after = f"{start} after about {forecast.traffic * mine:,.0f} decisions"
+    median = f"(medians of {drawn})"
     if math.isinf(whole):
-        return f"{after} not within {most} (medians of {drawn})."
-    times = f"{mine / whole:.3g}"
-    more = "" if times == "1" else f", {times} times as many"
-    return f"{after} after {forecast.traffic * whole:,.0f}{more} (medians of {drawn})."
+        return f"{after}; if every reward were seen, not within {most} {median}. {LUCK}"
+    complete = f"{forecast.traffic * whole:,.0f}"
+    if abs(mine - whole) <= max(1.0, 0.1 * whole):
+        return f"{after}, about as many as if every reward were seen {median}."
+    if mine < whole:
+        return f"{after}; if every reward were seen, after {complete} {median}. {LUCK}"
+    return (
+        f"{after}, {mine / whole:.2g} times the {complete} it would take if every reward were seen"
+        f" {median}."
+    )
 
 
 def best_in_words(found: Audit) -> list[str]:

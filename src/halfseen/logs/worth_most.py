@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halfseen.display import Shown
+from halfseen.logs.group_sums import smallest
 from halfseen.logs.posterior import DOUBT
 from halfseen.logs.rates import fit_prior
 from halfseen.tables import brief, percent, probability_name
@@ -77,7 +78,7 @@ class WorthMost(Shown):
 
 
 def worth_most(
-    names: Sequence[str] | NDArray[Any], seen: NDArray[Any], rows: NDArray[Any], *, seed: int = 0
+    names: Sequence[str], seen: NDArray[Any], rows: NDArray[Any], *, seed: int = 0
 ) -> WorthMost | None:
     """Return on which arm more feedback is worth most.
 
@@ -106,7 +107,7 @@ def worth_most(
     a, b = prior.posterior(seen, rows)
     mean = a / (a + b)
     low = mean - 4.0 * np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
-    some = np.sort(np.argsort(low, kind="stable")[:CAPACITY])
+    some = np.sort(smallest(low, CAPACITY))
     rng = np.random.default_rng(seed)
     rates = np.maximum(rng.beta(a[some], b[some], size=(DRAWS, len(some))), 1e-12)
     wins = np.bincount(np.argmin(rates, axis=1), minlength=len(some))

@@ -1,5 +1,6 @@
 """The page of an audit: it opens offline, draws its charts and escapes what it shows."""
 
+import html
 import json
 
 import numpy as np
@@ -8,6 +9,10 @@ import pytest
 
 from halfseen import audit
 from halfseen.logs.comparison import compare
+from halfseen.logs.forecast import Forecast
+from halfseen.logs.goal import Goal
+from halfseen.logs.plan import Plan
+from halfseen.report.audit.page import answer_section
 from report.page_rules import check_page
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
@@ -183,3 +188,18 @@ def test_the_page_does_not_say_that_nothing_was_found_where_nothing_could_be_loo
     assert set(states) == {"cannot be looked for"}
     assert "Nothing could be looked for" in page
     assert "Nothing was found" not in page
+
+
+@pytest.mark.parametrize(
+    ("mine", "whole", "said"), [(np.inf, 40, ">6.2×"), (108, 35, "3.1×"), (35, 40, "0.88×")]
+)
+def test_a_forecast_that_is_not_seen_to_end_is_longer_than_what_was_seen(mine, whole, said):
+    curve = np.zeros((4, 1))
+    worlds = [Forecast("", np.full(3, float(d)), np.zeros(3), None, curve) for d in (mine, whole)]
+    forecast = Plan(Goal(), 200.0, 500, *worlds, in_blocks=True)
+    found = audit(
+        {"offer": ["a", "b"] * 9, "sold": [1, None, 0] * 6}, action="offer", reward="sold"
+    )
+    section = answer_section(found, forecast, [])
+    assert f">{html.escape(said)}<" in section
+    assert "<p>A learner that starts from nothing" in section

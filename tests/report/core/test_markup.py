@@ -3,7 +3,7 @@
 import pytest
 
 from halfseen import audit
-from halfseen.report.core.markup import escape, table
+from halfseen.report.core.markup import escape, table, unbroken
 
 
 def test_tabs_and_returns_are_shown_as_a_terminal_would_get_them():
@@ -18,3 +18,11 @@ def test_arms_that_differ_in_control_characters_look_different_on_the_page(tmp_p
     page = audit(rows, action="a", reward="r").report(tmp_path / "out").read_text("utf-8")
     for shown in (r"\t=2", r"\r=3", r"\n=4", " =5"):
         assert f">{shown}</td>" in page
+
+
+def test_options_and_dates_are_not_broken_at_their_hyphens():
+    said = unbroken("Name it with --feedback-time, or leave out <x> (--until 2026-01-31).")
+    whole = [f'<span class="unbroken">{each}</span>' for each in ("--feedback-time", "2026-01-31")]
+    assert all(each in said for each in whole)
+    assert "&lt;x&gt;" in said
+    assert "span" not in unbroken("a--b, x---y, 12026-01-31 and --")

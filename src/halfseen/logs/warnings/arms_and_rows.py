@@ -21,7 +21,7 @@ def never_seen(counts: Counts) -> list[LogWarning]:
             "never-seen",
             f"{_arms(len(arms))} played but never seen: {listed(arms)}.",
             "Nothing can be learned there, and the factor speaks of the other arms only. Where a"
-            " rate is needed nonetheless, as by `invest`, it is borrowed from the others.",
+            " rate is needed nonetheless, as by “invest”, it is borrowed from the others.",
             "Collect some feedback there, or leave these decisions out.",
             {"arms": len(arms), "rows": int(counts.rows[counts.seen == 0].sum())},
         )

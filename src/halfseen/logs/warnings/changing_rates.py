@@ -242,10 +242,11 @@ def look_at_zeros(cube: Binned | None, decisions: Decisions, inflation: float) -
         return unknown("zeros-follow", ZEROS, "no day has several decisions")
     entries = Entries(unit[several], cell[several], *(np.asarray(x[several]) for x in (n, k, s)))
     z, days = tie(entries, by_size=False)
-    if days < LEAST_DAYS:
-        return unknown("zeros-follow", ZEROS, "too few days")
-    p = float(ndtr(z / inflation**0.5))
     what = "days" if bins.days else "stretches of time"
+    if days < LEAST_DAYS:
+        said = f"most of what could show it comes from fewer than {LEAST_DAYS:.0f} {what}"
+        return unknown("zeros-follow", ZEROS, said)
+    p = float(ndtr(z / inflation**0.5))
     warning = LogWarning(
         "zeros-follow",
         f"On {what} on which fewer rewards come back, more of them are 0.",

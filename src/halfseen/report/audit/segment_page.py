@@ -11,7 +11,7 @@ from halfseen.errors import InvalidInput
 from halfseen.logs.audit_export import AUDIT_FILE, MOST_ARMS
 from halfseen.report.audit.charts import short
 from halfseen.report.audit.command_line import command_line
-from halfseen.report.audit.warnings_section import void_section
+from halfseen.report.audit.warnings_section import void_section, warning_sentences
 from halfseen.report.core.arm_rows import MOST, points
 from halfseen.report.core.document import charts_of, code, document, main, section, top
 from halfseen.report.core.markup import Html, table, tag
@@ -130,10 +130,7 @@ def _segment(whole: SegmentedAudit, place: int) -> Html:
     answers: list[object] = [tag("p", answer) for answer in found.answers]
     if found.voided:
         answers = [tag("div", *answers, class_="void answers")]
-    items = [
-        tag("li", tag("strong", w.finding), " ", w.effect, " ", tag("em", w.remedy))
-        for w in found.warnings
-    ]
+    items = [tag("li", *warning_sentences(warning)) for warning in found.warnings]
     warnings: list[object] = [tag("ul", *items)] if items else []
     parts = [*warnings, *answers] if found.voided else [*answers, *warnings]
     return tag("section", heading, *parts, id=_anchor(place))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from halfseen.logs.warnings.log_warning import CHANCE
 from halfseen.phrases import counted
 from halfseen.report.core.document import figure_place, section
-from halfseen.report.core.markup import Html, table, tag
+from halfseen.report.core.markup import Html, table, tag, unbroken
 from halfseen.report.core.panels import Figure
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def warnings_section(found: Audit) -> Html:
         (
             check.looked_for,
             STATES.get(check.state, check.state),
-            "See above." if check.state == "found" else _detail(check.detail),
+            "See above." if check.state == "found" else unbroken(_detail(check.detail)),
         )
         for check in found.checks
     ]
@@ -39,7 +39,7 @@ def warnings_section(found: Audit) -> Html:
         tag("h3", "What was looked for"),
         table(("looked for", "result", ""), rows, words=(0, 1, 2), label="Checks"),
         tag("p", CHANCE, class_="note"),
-        *(tag("p", note, class_="note") for note in found.notes),
+        *(tag("p", unbroken(note), class_="note") for note in found.notes),
     ]
     return section("warnings", "Warnings", *content)
 
@@ -64,7 +64,7 @@ def void_section(found: Audit) -> Html:
     return section(
         "void",
         "Read this first",
-        *(tag("p", *_sentences(warning), class_="caution") for warning in voiding),
+        *(tag("p", *warning_sentences(warning), class_="caution") for warning in voiding),
         tag(
             "p",
             "Until then the numbers below mean nothing: they are struck through, charts are faded.",
@@ -73,11 +73,13 @@ def void_section(found: Audit) -> Html:
 
 
 def _item(warning: LogWarning) -> Html:
-    return tag("li", *_sentences(warning))
+    return tag("li", *warning_sentences(warning))
 
 
-def _sentences(warning: LogWarning) -> tuple[object, ...]:
-    return tag("strong", warning.finding), " ", warning.effect, " ", tag("em", warning.remedy)
+def warning_sentences(warning: LogWarning) -> tuple[object, ...]:
+    """Return what was found, what it does to the conclusions, and what to do."""
+    finding, effect, remedy = map(unbroken, (warning.finding, warning.effect, warning.remedy))
+    return tag("strong", finding), " ", effect, " ", tag("em", remedy)
 
 
 def _detail(text: str) -> str:

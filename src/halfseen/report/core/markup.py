@@ -13,6 +13,7 @@ from halfseen.tables import aligned as aligned
 ROWS = 250  # shown of a table
 LONG_WORD = 100  # characters shown of a word
 STEERING = (*range(9), 11, 12, *range(14, 32), *range(127, 160))  # controls a page cannot show
+ONE_LINE = re.compile(r"(?<![\w-])(--[a-z][a-z-]*[a-z]|\d{4}-\d\d-\d\d)(?![\w-])")
 TURNING = {c: f"\\u{c:04x}" for c in (*STEERING, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 TURNING |= {9: r"\t", 13: r"\r"}  # a page shows them as spaces
 
@@ -53,6 +54,15 @@ def tag(name: str, *content: object, **attributes: str) -> Html:
         for key, value in attributes.items()
     )
     return Html(f"<{name}{given}>{join(content, '')}</{name}>")
+
+
+def unbroken(text: str) -> Html:
+    """Escape text in which options of a command and dates stay on one line.
+
+    >>> unbroken("Name --feedback-time.")
+    'Name <span class="unbroken">--feedback-time</span>.'
+    """
+    return Html(ONE_LINE.sub(r'<span class="unbroken">\g<0></span>', escape(text)))
 
 
 def table(
