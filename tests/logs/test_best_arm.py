@@ -146,7 +146,7 @@ def test_two_equal_arms_of_a_designed_log_are_told_apart_5_times_in_100():
     for _ in range(1000):
         rewards = rng.normal(size=(2, 12))
         counts = replace(normal, mean=rewards.mean(axis=1), variance=rewards.var(axis=1, ddof=1))
-        told.append(best_arm_module._told_fixed(by_mean(counts), 0.95, 2).all())
+        told.append(best_arm_module._told_fixed(by_mean(counts), 0.95, 2, np.zeros((2, 2))).all())
     assert 0.035 <= np.mean(told) <= 0.065  # 0.05, two errors of 0.007
 
 
@@ -182,9 +182,79 @@ def test_the_test_of_a_designed_log_is_welchs(monkeypatch):
     rng = np.random.default_rng(3)
     for gap in (0.5, 1.0, 1.5):
         rewards = [gap + rng.normal(size=40), 2.0 * rng.normal(size=35)]
-        ours = best_arm_module._told_fixed(few_rewards(rewards), 0.95, 2)[1]
+        ours = best_arm_module._told_fixed(few_rewards(rewards), 0.95, 2, np.zeros((2, 2)))[1]
         test = stats.ttest_ind(*rewards, equal_var=False)
         assert ours == (test.pvalue < 0.05 and test.statistic > 0)
+
+
+SKEWED = {
+    "lognormal": lambda rng, n: rng.lognormal(0.0, 1.5, n),
+    "heavier": lambda rng, n: rng.lognormal(0.0, 2.0, n),
+    "sales": lambda rng, n: np.where(rng.random(n) < 0.02, rng.lognormal(3.0, 1.0, n), 0.0),
+    "rare sales": lambda rng, n: np.where(rng.random(n) < 0.005, rng.lognormal(3.0, 0.5, n), 0.0),
+    "rare failures": lambda rng, n: np.where(rng.random(n) < 0.005, rng.random(n) - 30.0, 1.0),
+}
+
+
+def designed_best(rewards):
+    """Return the best of arms with these rewards in a designed log, without reading it as one."""
+    n = np.array([len(values) for values in rewards])
+    counts = replace(
+        counted({"a": np.arange(len(rewards)), "r": np.zeros(len(rewards))}),
+        rows=n,
+        seen=n,
+        mean=np.array([values.mean() for values in rewards]),
+        variance=np.array([values.var(ddof=1) for values in rewards]),
+        least=min(values.min() for values in rewards),
+        most=max(values.max() for values in rewards),
+    )
+    skewness = {str(i): float(stats.skew(values)) for i, values in enumerate(rewards)}
+    return best_arm(counts, designed=True, skewness=skewness)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", SKEWED)
+def test_of_two_equal_arms_with_few_and_many_skewed_rewards_none_is_best(law):
+    named = 0
+    for seed in range(400):
+        rng = np.random.default_rng([seed, 16])
+        named += designed_best([SKEWED[law](rng, n) for n in (20_000, 1010)]).shown
+    assert named / 400 <= 0.05  # 0.07 to 0.12 without allowing for skewness
+
+
+def test_a_designed_log_of_skewed_rewards_asks_for_a_larger_gap():
+    rng = np.random.default_rng(3)
+    long, short = rng.lognormal(0.0, 1.5, 20_000), rng.lognormal(0.0, 1.5, 1010)
+    short = short - short.mean() + long.mean()
+    error = math.sqrt(long.var(ddof=1) / 20_000 + short.var(ddof=1) / 1010)
+    for gap, few_above, few_below in ((2.2, True, False), (9.0, True, True)):
+        assert designed_best([long, short + gap * error]).shown is few_above
+        assert designed_best([long, short - gap * error]).shown is few_below
+
+
+def test_skewness_of_the_rewards_seen_reaches_the_designed_comparison():
+    rng = np.random.default_rng(0)
+    rewards = [rng.lognormal(0.0, 1.5, n).round(3) for n in (900, 1200)]
+    rewards[1] *= 1e120
+    rows = {"a": np.repeat([0, 1], [900, 1200]), "r": np.concatenate(rewards)}
+    found = read(rows, designed=True)
+    expected = [stats.skew(values) for values in (rewards[0], rewards[1] / 1e120)]
+    assert found.rewards.skewness == pytest.approx(expected, rel=1e-6)
+    equal = read({"a": [1, 1, 2], "r": [4.0, 4.0, 7.0]})
+    assert equal.rewards.skewness.tolist() == [0.0, 0.0]
+
+
+def test_few_ones_of_a_designed_log_do_not_make_the_other_arm_best():
+    rng = np.random.default_rng(1)
+    ones = rng.binomial([[20_000], [100]], 0.02, (2, 2000))
+    template, wrong = counted({"a": [0, 1], "r": [0, 1]}), 0
+    for pair in ones.T:
+        n = np.array([20_000, 100])
+        share = pair / n
+        variance = share * (1.0 - share) * n / (n - 1.0)
+        counts = replace(template, rows=n, seen=n, mean=share, variance=variance)
+        wrong += best_arm_module._told_fixed(by_mean(counts), 0.95, 2, np.zeros((2, 2))).all()
+    assert wrong / 2000 <= 0.05  # 0.13 with each arm's own share alone
 
 
 def test_equal_means_are_a_tie_and_both_are_named():

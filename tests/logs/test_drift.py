@@ -14,9 +14,9 @@ from halfseen.logs.drift import (
     levels_at_fixed_mix,
     merged,
     moment_in_words,
-    overdispersion,
     score_over_time,
 )
+from halfseen.logs.rate_wobble import Wobble, find_wobble
 from halfseen.logs.warnings.changing_rates import design_of_steps
 from logs.warnings.made_logs import findings
 
@@ -28,8 +28,9 @@ def one_arm(rows, seen):
 
 def changes(rows, seen, **more):
     found, edges = merged(score_over_time(one_arm(rows, seen), len(rows)))
-    spread, free = overdispersion(found)
-    places, p = find_changes(found.score, found.information, spread=spread, free=free, **more)
+    wobble = find_wobble(found.score, found.variance)
+    damped = wobble.damp(found.score, found.information)
+    places, p = find_changes(*damped, free=wobble.free, **more)
     return edges[list(places)].tolist(), p
 
 
@@ -151,10 +152,10 @@ def test_times_of_every_kind_and_in_any_order():
 def test_changes_in_words():
     rows, starts = np.full(4, 100.0), 86_400.0 * np.arange(4)
     shares = np.full(4, 0.5)
-    course = Course(None, starts, rows, shares, (2,), (0.5, 0.1), 1.0, np.inf, 0.0)
+    course = Course(None, starts, rows, shares, (2,), (0.5, 0.1), Wobble(), 0.0)
     assert course.in_words(dated=True) == "50.0% until 1970-01-03, then 10.0%"
     assert course.in_words(dated=False) == "50.0% until 172,800, then 10.0%"
-    hourly = Course(None, starts / 24, rows, shares, (2, 3), (0.5, 0.1, 0.9), 1.0, np.inf, 0.0)
+    hourly = Course(None, starts / 24, rows, shares, (2, 3), (0.5, 0.1, 0.9), Wobble(), 0.0)
     words = "50.0% until 1970-01-01 02:00, then 10.0% until 1970-01-01 03:00, then 90.0%"
     assert hourly.in_words(dated=True) == words
     assert hourly.in_words(dated=True, most=2) == "50.0% until 1970-01-01 02:00, then ..."
@@ -208,15 +209,56 @@ def test_the_design_effect_is_that_of_whole_units_where_they_come_and_go():
     assert 6.0 < leaves < 8.0  # eight rows that count as one
 
 
-def test_the_overdispersion_of_batches_is_estimated_though_the_rate_changes():
+def test_the_wobble_of_batches_is_estimated_though_the_rate_changes():
     rng = np.random.default_rng(11)
-    spreads = []
+    found = []
     for _ in range(300):
         rates = expit(0.3 * rng.normal(size=60) + np.where(np.arange(60) < 30, 0.0, 1.0))
-        found = score_over_time(one_arm(np.full(60, 200), rng.binomial(200, rates)), 60)
-        spreads.append(overdispersion(found)[0])
-    # A batch of 200 rows has variance 50 at one half: 1 + 50 * 0.3**2, less where rates are high.
-    assert np.mean(spreads) == pytest.approx(5.0, abs=0.7)
+        score = score_over_time(one_arm(np.full(60, 200), rng.binomial(200, rates)), 60)
+        found.append(find_wobble(score.score, score.variance))
+    # The shift of log-odds per unit of information is 0.3, less where rates are far from the mean.
+    assert np.mean([wobble.variance for wobble in found]) == pytest.approx(0.09, abs=0.012)
+    assert np.median([wobble.free for wobble in found]) < 40.0
+
+
+def test_counts_that_do_not_wobble_are_tested_with_known_errors():
+    rng = np.random.default_rng(12)
     plain = rng.binomial(200, 0.5, (300, 60))
-    scores = (score_over_time(one_arm(np.full(60, 200), seen), 60) for seen in plain)
-    assert np.mean([overdispersion(score)[1] < np.inf for score in scores]) < 0.25
+    scores = [score_over_time(one_arm(np.full(60, 200), seen), 60) for seen in plain]
+    free = [find_wobble(score.score, score.variance).free for score in scores]
+    assert np.mean(np.array(free) > 100.0) > 0.9
+    found = scores[0]
+    kept = Wobble().damp(found.score, found.information)
+    assert kept == (found.score, found.information)
+
+
+def test_damping_is_generalized_least_squares_with_a_random_shift_of_each_slice():
+    rng = np.random.default_rng(13)
+    seen = rng.binomial(80, 0.4, 7)
+    found = score_over_time(one_arm(np.full(7, 80), seen), 7)
+    score, information = Wobble(0.2).damp(found.score, found.information)
+    covariance = found.information + 0.2 * found.information @ found.information
+    step = found.information @ (np.arange(7) >= 4)
+    inverse = np.linalg.pinv(covariance, hermitian=True)
+    after = np.arange(7) >= 4
+    assert score[after].sum() == pytest.approx(step @ inverse @ found.score)
+    assert information[after][:, after].sum() == pytest.approx(step @ inverse @ step)
+
+
+def batches(rng, count, uneven, drop=0.0):
+    """Return the score of batches of 4,000 rows in all whose rates differ by chance."""
+    weight = rng.gamma(1.0, 1.0, count) if uneven else np.ones(count)
+    rows = np.maximum(rng.multinomial(4000, weight / weight.sum()), 1)
+    shift = 0.3 * rng.normal(size=count) - drop * (np.arange(count) >= count // 2)
+    return changes(rows, rng.binomial(rows, expit(shift)))[0]
+
+
+@pytest.mark.parametrize(("count", "uneven"), [(8, False), (10, True), (20, True), (40, True)])
+def test_batches_that_differ_by_chance_are_no_change(count, uneven):
+    rng = np.random.default_rng(count)
+    assert sum(bool(batches(rng, count, uneven)) for _ in range(100)) <= 3
+
+
+def test_a_change_among_batches_that_differ_by_chance_is_found():
+    rng = np.random.default_rng(14)
+    assert sum(bool(batches(rng, 40, False, 1.0)) for _ in range(40)) >= 32

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from halfseen.logs.invest import Investment
     from halfseen.logs.maturity import Maturity
     from halfseen.logs.plan import Plan
+    from halfseen.logs.warnings.log_warning import LogWarning
     from halfseen.studies.result import Result
 
 BLOCK, BLOCKS, OUTLOOKS = 200, 500, 100  # decisions per block, blocks, simulated futures
@@ -41,6 +42,7 @@ class Advice:
     rewards: SeenRewards | None
     effective_dimension: Dimension
     maturity: Maturity | None
+    warnings: tuple[LogWarning, ...]
     level: float
     designed: bool
 
@@ -74,7 +76,11 @@ class Advice:
             the audit was told if left out.
         """
         told = self.designed if designed is None else designed
-        return best_arm(self.counts, level=level, designed=told)
+        skewness = None
+        if told and self.rewards is not None:
+            skewness = dict(zip(self.rewards.names, self.rewards.skewness.tolist(), strict=True))
+        found = best_arm(self.counts, level=level, designed=told, skewness=skewness)
+        return None if found is None else found.doubted(self.warnings)
 
     @cached_property
     def best(self) -> BestArm | None:

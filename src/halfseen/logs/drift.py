@@ -14,6 +14,7 @@ from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.logs.counts import Binned, Decisions
 from halfseen.logs.group_sums import sum_by
+from halfseen.logs.rate_wobble import Wobble, find_wobble
 from halfseen.logs.time_bins import Bins, moment_in_words
 
 FOLLOWED = 12  # arms whose rates are followed individually
@@ -111,33 +112,6 @@ def merged(found: Score, least: float = LEAST_INFORMATION) -> tuple[Score, Whole
     return Score(score, variance, information), edges
 
 
-def overdispersion(found: Score) -> tuple[float, float]:
-    """Return the overdispersion of neighbouring groups, at least 1, and its degrees of freedom.
-
-    It is the mean of squared differences but for the largest fifth, where changes are, over that
-    of independent rows. Unless it is clearly above 1, as with batches that each have a rate of
-    their own, it counts as known, with infinitely many degrees of freedom.
-
-    Examples
-    --------
-    >>> wobbling = Score(np.tile([9.0, -9.0], 30), np.full(60, 9.0), 9.0 * np.eye(60))
-    >>> spread, free = overdispersion(wobbling)
-    >>> round(spread, 3), free
-    (39.246, 20.0)
-    """
-    from scipy.special import chdtr, chdtri
-
-    score, variance = found.score, found.variance
-    if len(score) < 9:
-        return 1.0, math.inf
-    effect, error = score / variance, 1.0 / variance
-    ratio = np.sort((effect[1:] - effect[:-1]) ** 2 / (error[1:] + error[:-1]))
-    kept = len(ratio) - max(2, len(ratio) // 5)
-    usual = float(chdtr(3.0, chdtri(1.0, 1.0 - kept / len(ratio)))) * len(ratio) / kept
-    spread, free = float(ratio[:kept].mean()) / usual, len(score) / 3.0
-    return max(1.0, spread), free if spread > 1.0 + math.sqrt(2.0 / free) else math.inf
-
-
 def find_changes(
     score: Vector,
     information: Vector,
@@ -153,9 +127,9 @@ def find_changes(
     score, information
         Score and information of one shift per group of time.
     spread
-        Overdispersion: the variance of rates over that of independent rows.
+        Design effect: the variance of counts over that of independent rows.
     free
-        Degrees of freedom of its estimate; infinite if it is known.
+        Degrees of freedom of the errors; infinite if they are known.
     series
         How many series are tested; the level is divided among them.
 
@@ -280,10 +254,8 @@ class Course(Shown, ByValue):
         The slices at which the rate changes.
     levels
         The rate of each stretch, at the mix of the whole log.
-    spread
-        Overdispersion of the rate from slice to slice.
-    free
-        Its degrees of freedom; infinite if it counts as known.
+    wobble
+        How much the rate differs from slice to slice by nothing but chance.
     p
         The p-value of the first change; None if there are too few rows to test for one.
     """
@@ -294,8 +266,7 @@ class Course(Shown, ByValue):
     shares: Vector
     changes: tuple[int, ...]
     levels: tuple[float, ...]
-    spread: float
-    free: float
+    wobble: Wobble
     p: float | None
 
     def in_words(self, dated: bool, most: int = 6) -> str:
@@ -335,14 +306,12 @@ def follow_rates(
     for arm in (None, *arms):
         chosen = slice(None) if arm is None else cube.arm == arm
         strata, filled = strata_of(cube, bins, chosen)
-        least = (design, math.inf)
-        if arm is not None and courses:  # what all arms have in common shows best in all of them
-            share = float(strata.rows.sum()) / float(cube.rows.sum())
-            least = (max(design, 1.0 + (courses[0].spread - 1.0) * share), courses[0].free)
         if len(filled):
             name = None if arm is None else counts.names[arm]
-            starts = bins.starts[filled]
-            courses.append(_course(name, strata, starts, least, 1 + len(arms)))
+            # what all arms have in common shows best in all of them
+            common = courses[0].wobble if courses else Wobble()
+            test = _Test(design, common, 1 + len(arms))
+            courses.append(_course(name, strata, bins.starts[filled], test))
     return tuple(courses)
 
 
@@ -367,19 +336,28 @@ def strata_of(cube: Binned, bins: Bins, chosen: Any = slice(None)) -> tuple[Stra
     return Strata(stratum, group, rows, seen), filled
 
 
-def _course(
-    name: str | None, strata: Strata, starts: Vector, least: tuple[float, float], series: int
-) -> Course:
+class _Test(NamedTuple):
+    """How a series is tested: the design effect of counts, the least wobble, how many series."""
+
+    design: float
+    common: Wobble
+    series: int
+
+
+def _course(name: str | None, strata: Strata, starts: Vector, test: _Test) -> Course:
     found = score_over_time(strata, len(starts))
     whole, edges = merged(found)
     p: float | None = None
     changes: tuple[int, ...] = ()
-    spread, free = 1.0, math.inf
+    wobble = test.common
     if len(edges) >= 3 and whole.variance.sum() >= LEAST_IN_ALL:
-        spread, free = overdispersion(whole)
-        spread, free = max(spread, least[0]), min(free, least[1])
+        own = find_wobble(whole.score, whole.variance, test.design)
+        wobble = Wobble(max(own.variance, wobble.variance), min(own.free, wobble.free))
         changes, p = find_changes(
-            whole.score, whole.information, spread=spread, free=free, series=series
+            *wobble.damp(whole.score, whole.information),
+            spread=test.design,
+            free=wobble.free,
+            series=test.series,
         )
     else:
         edges = np.arange(len(starts))
@@ -392,7 +370,6 @@ def _course(
         levels_at_fixed_mix(slices, len(edges)),
         changes,
         tuple(levels_at_fixed_mix(stretches, len(changes) + 1).tolist()),
-        spread,
-        free,
+        wobble,
         p,
     )

@@ -66,6 +66,22 @@ class SeenRewards(Shown, ByValue):
         """The mean of the rewards seen, per arm."""
         return np.add.reduceat(self.values * self.counts, self.starts) / self.seen
 
+    @property
+    def skewness(self) -> Vector:
+        """The skewness of the rewards seen, per arm; 0 if they are equal.
+
+        Rewards of a cell count as if they were symmetric around their mean.
+        """
+        away, within = self.values - np.repeat(self.mean, self.sizes), self.within
+        size = np.sqrt(away**2 + within)
+        scale = np.repeat(np.maximum.reduceat(size, self.starts), self.sizes)
+        scale = np.where(scale > 0.0, scale, 1.0)  # cubes of 1e110 are no numbers
+        away, within = away / scale, within / scale**2
+        squares = np.add.reduceat(self.counts * (away**2 + within), self.starts) / self.seen
+        cubes = np.add.reduceat(self.counts * (away**3 + 3.0 * away * within), self.starts)
+        known = squares > 0.0
+        return np.where(known, cubes / self.seen / np.where(known, squares, 1.0) ** 1.5, 0.0)
+
     def at_rates(self, names: tuple[str, ...], rates: Vector) -> SeenRewards:
         """Return the same rewards with so many decisions that arms are seen at other rates."""
         place = {name: i for i, name in enumerate(names)}

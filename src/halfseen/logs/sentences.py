@@ -173,18 +173,7 @@ def best_in_words(found: Audit) -> list[str]:
     """
     if found.voided or found.best is None or found.best.arms < 2:
         return []
-    asked = [w.facts.get("arms", ()) for w in found.warnings if w.kind == "one-value"]
-    doubts = [
-        f"It does not hold if only what happened is written for {shortened(name)}: see the warning."
-        for name in found.best.leaders
-        if any(name in arms for arms in asked)
-    ]
-    if any(warning.kind == "late-differ" for warning in found.warnings):
-        doubts.append(
-            "Late rewards differ from early ones, so another arm may be best once all have come;"
-            " here a reward that is still on its way counts as missing."
-        )
-    return [str(found.best), *doubts, *missing_in_words(found)]
+    return [str(found.best), *missing_in_words(found)]
 
 
 def missing_in_words(found: Audit) -> list[str]:

@@ -1,8 +1,8 @@
-"""Whether weekdays differ in how much comes back, at a fixed mix of arms and weeks."""
+"""Whether weekdays differ in how much comes back, at a fixed mix of arms and weeks, and by arm."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from halfseen.logs.drift import (
 )
 from halfseen.logs.group_sums import sum_by
 from halfseen.logs.time_bins import Bins
+from halfseen.logs.warnings.arm_by_arm import FOLLOWED, smallest
 
 LEAST_WEEKS = 3
+PER_ARM = 50.0  # information that the test of a single arm needs
 
 
 @dataclass(frozen=True)
@@ -32,17 +34,20 @@ class WeeklyCycle:
         The rate on each, at the mix of arms and weeks of the whole log.
     p
         The p-value that all are equal.
+    arm
+        Number of the arm whose rates they are; None for all arms together.
     """
 
     days: tuple[int, ...]
     levels: tuple[float, ...]
     p: float
+    arm: int | None = None
 
 
 def find_weekly_cycle(
     cube: Binned | None, bins: Bins | None, least_spread: float = 1.0
 ) -> WeeklyCycle | None:
-    """Test whether weekdays differ, within arms and weeks.
+    """Test whether weekdays differ, within arms and weeks, and within each of the largest arms.
 
     Parameters
     ----------
@@ -58,16 +63,34 @@ def find_weekly_cycle(
     WeeklyCycle or None
         None without dates, with less than three weeks, or with too few rows.
     """
-    from scipy.special import chdtrc, fdtrc
-
     if cube is None or bins is None or bins.days < 7 * LEAST_WEEKS or not len(cube.rows):
         return None
+    whole = _cycle(cube, bins, least_spread, LEAST_IN_ALL)
+    if whole is None:
+        return None
+    size = sum_by(cube.arm, cube.rows)
+    largest = np.argsort(-size, kind="stable")[:FOLLOWED].tolist() if (size > 0).sum() > 1 else []
+    each = ((arm, _of_arm(cube, arm)) for arm in largest)
+    arms = [(arm, _cycle(part, bins, least_spread, PER_ARM)) for arm, part in each]
+    own = [replace(cycle, arm=arm) for arm, cycle in arms if cycle is not None]
+    p, which = smallest(whole.p, [cycle.p for cycle in own])
+    return replace(whole if which is None else own[which], p=p)
+
+
+def _of_arm(cube: Binned, arm: int) -> Binned:
+    return Binned(*(column[cube.arm == arm] for column in vars(cube).values()))
+
+
+def _cycle(cube: Binned, bins: Bins, least_spread: float, least: float) -> WeeklyCycle | None:
+    """Return the rates by weekday and the p-value of the test; None with too little information."""
+    from scipy.special import chdtrc, fdtrc
+
     week = bins.week_of(cube.place)
     days, day = np.unique(bins.weekday_of(cube.place), return_inverse=True)
     _, stratum = np.unique(cube.arm * (int(week.max()) + 1) + week, return_inverse=True)
     strata = Strata(stratum, day, cube.rows.astype(float), cube.seen.astype(float))
     found = score_over_time(strata, len(days))
-    if found.variance.sum() < LEAST_IN_ALL or len(days) < 2:
+    if found.variance.sum() < least or len(days) < 2:
         return None
     effect = np.linalg.pinv(found.information, hermitian=True) @ found.score
     rank = int(np.linalg.matrix_rank(found.information, hermitian=True))

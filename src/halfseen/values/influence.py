@@ -18,11 +18,11 @@ from scipy.special import ndtri, stdtrit
 
 from halfseen.checks import Vector
 from halfseen.equality import ByValue
+from halfseen.logs.skewness import SKEWER, longer_quantile
 
 CLIPPED = ("clipped IPW", "clipped DR", "switch-DR", "DRos")  # estimators with a threshold
 
 MANY = 1e6  # degrees of freedom beyond which Student's law is the normal one
-SKEWER = 1.25  # times the skewness of a sample that intervals allow for: it is too small on average
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,9 +277,8 @@ def normal_interval(
     freedom
         Degrees of freedom of the error.
     skew
-        Skewness a of the estimate: on the side of its tail the quantile z becomes
-        :math:`\frac3a(1-\sqrt[3]{1-a(z+a/6)})`, which inverts Hall's (1992) transformation of the
-        studentized mean; on the other side, where it is smaller than z, z stays.
+        Skewness of the estimate: on the side of its tail the interval reaches farther, as
+        `longer_quantile` says.
 
     Examples
     --------
@@ -290,10 +289,7 @@ def normal_interval(
     """
     chance = 0.5 + level / 2.0
     z = float(ndtri(chance) if freedom > MANY else stdtrit(freedom, chance))
-    a, low, high = abs(skew), z, z
-    if a > 1e-6:  # below, cube roots lose more digits than the skewness adds
-        longer = max(z, 3.0 / a * (1.0 - float(np.cbrt(1.0 - a * (z + a / 6.0)))))
-        low, high = (z, longer) if skew > 0.0 else (longer, z)
+    low, high = (float(longer_quantile(z, max(tail, 0.0))) for tail in (-skew, skew))
     return estimate - low * error, estimate + high * error
 
 

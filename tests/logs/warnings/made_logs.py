@@ -92,6 +92,14 @@ def weekly_cycle(parts):
     parts.factor = np.where(parts.time.astype(int) % 7 >= 5, 0.65, 1.0)
 
 
+def opposite_weeks(parts):
+    """Weekends have fewer rewards of one arm and more of another."""
+    weekend = parts.time.astype(int) % 7 >= 5
+    sign = np.array([1.0, -1.0, 0.0])[parts.arm]
+    odds = np.log(RATES / (1 - RATES))[parts.arm] + 0.9 * sign * weekend
+    parts.chance = 1 / (1 + np.exp(-odds))
+
+
 def ends_now(parts):
     parts.ends_now = True
 
@@ -265,6 +273,7 @@ DEFECTS = {  # what makes it, the warning it must raise, and in how many of 100 
     "rate x 0.7 from halfway, shifting mix": (rate_falls_and_mix_shifts, "drift", 100),
     "log ends now, no feedback times": (ends_now_unknown, "falls-at-end", 100),
     "rate x 0.65 at weekends": (weekly_cycle, "weekly", 100),
+    "odds x 2.5 at weekends in one arm, / 2.5 in another": (opposite_weeks, "weekly", 90),
     "a user’s rate tied to the user’s mean": (user_tied, "units-tied", 100),
     "reward decides, users alike by a third": (reward_decides, "units-tied", 100),
     "reward decides, 2,000 rows": (reward_decides, "units-tied", 37),

@@ -33,8 +33,9 @@ def test_an_arm_that_sends_only_conversions_is_asked_about(rates):
     assert not warning.voids
     assert "Is that so, or is only what happened written for it?" in warning.finding
     assert "“0” is best among what was seen" in str(found.best)
-    assert "It does not hold if only what happened is written for “0”: see the warning." in str(
-        found
+    assert (
+        "But this does not hold if only what happened is written for “0”: see the warning."
+        in str(found)
     )
 
 

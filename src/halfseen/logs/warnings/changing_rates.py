@@ -18,7 +18,7 @@ from halfseen.logs.time_bins import DAY, WEEKDAYS, moment_in_words
 from halfseen.logs.warnings.log_warning import Check, LogWarning, judged, unknown
 from halfseen.logs.warnings.tied_units import Entries, tie
 from halfseen.logs.weekly_cycle import find_weekly_cycle
-from halfseen.tables import listed
+from halfseen.tables import brief, listed
 
 MATTERS = 1.05  # ratio of the highest to the lowest rate from which a change matters
 UNITS_IN_DESIGN = 500_000  # rows that the design effect is computed from, at most
@@ -196,14 +196,21 @@ def look_at_weeks(
         part for part in _in_a_row(sorted(found.days[i] for i in (low if few else high)))
     )
     against = (rates[0], rates[1]) if few else (rates[1], rates[0])
+    arm = None if found.arm is None else decisions.counts.names[found.arm]
+    of = "" if arm is None else f" rewards of “{brief(arm, 40)}”"
     warning = LogWarning(
         "weekly",
-        f"{'Fewer' if few else 'More'} come back{within(maturity)} from decisions made on {named}"
-        f" ({against[0]:.0%} against {against[1]:.0%}).",
+        f"{'Fewer' if few else 'More'}{of} come back{within(maturity)} from decisions made on"
+        f" {named} ({against[0]:.0%} against {against[1]:.0%}).",
         "A whole number of weeks averages this out; a bandit that learns from a few days does not."
         + delay_looks_the_same(maturity, "Days"),
         "Compare and retrain on whole weeks.",
-        {"p": found.p, "days": [WEEKDAYS[i] for i in found.days], "levels": list(found.levels)},
+        {
+            "p": found.p,
+            "arm": arm,
+            "days": [WEEKDAYS[i] for i in found.days],
+            "levels": list(found.levels),
+        },
     )
     matters = ranked[-1] >= MATTERS * max(ranked[0], 1e-12)
     return judged(
