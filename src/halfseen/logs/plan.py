@@ -123,6 +123,13 @@ class Plan(Tabular, ByValue):
         mine, whole = self.yours.quantile(0.5), self.everything.quantile(0.5)
         return math.nan if math.isinf(whole) else mine / whole
 
+    @property
+    def times_as_long(self) -> str:
+        """The factor in short; what it exceeds where the median future is not seen to get there."""
+        if math.isinf(self.factor):
+            return f">{self.goal.last_day(self.length) / self.everything.quantile(0.5):.2g}×"
+        return "–" if math.isnan(self.factor) else f"{float(f'{self.factor:.2g}'):,.6g}×"
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; None where the goal is not met."""
         return {

@@ -15,7 +15,6 @@ ASSUMPTION = (
     "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
     " Where it does, these numbers are false."
 )
-FORECAST = "Forecast for this log: "
 LUCK = (
     "That missing feedback does not slow it down here is luck: an arm that is rarely seen is tried"
     " for longer, and it happens to be the best one."
@@ -133,7 +132,10 @@ def _where(found: Audit) -> list[str]:
 
 def forecast_in_words(forecast: Plan) -> str:
     """Return a forecast as text: in decisions if it was made in blocks of them, else in days."""
-    return outlook_in_words(forecast) if forecast.in_blocks else str(forecast)
+    if not forecast.in_blocks:
+        return str(forecast)
+    words = outlook_in_words(forecast)
+    return f"Forecast for this log: {words[:1].lower()}{words[1:]}"
 
 
 def outlook_in_words(forecast: Plan) -> str:
@@ -141,7 +143,7 @@ def outlook_in_words(forecast: Plan) -> str:
     most = f"{forecast.traffic * forecast.length:,.0f}"
     mine, whole = forecast.yours.quantile(0.5), forecast.everything.quantile(0.5)
     start = (
-        f"{FORECAST}a learner that starts from nothing gets 9 of 10 decisions right, and keeps"
+        "A learner that starts from nothing gets 9 of 10 decisions right, and keeps"
         " that up as long again,"
     )
     drawn = f"{len(forecast.yours.days)} futures drawn from what the log leaves open"

@@ -165,13 +165,7 @@ def page_title(found: Audit) -> str:
 
 def answer_section(found: Audit, forecast: Plan | None, drawn: list[Figure]) -> Html:
     """Return the answer: what is seen of every arm, what it costs at worst, the forecast."""
-    from halfseen.logs.sentences import (
-        ASSUMPTION,
-        FORECAST,
-        along_features,
-        best_in_words,
-        outlook_in_words,
-    )
+    from halfseen.logs.sentences import ASSUMPTION, along_features, best_in_words, outlook_in_words
 
     whole = found.dimension_of_seen
     waited = found.maturity
@@ -192,9 +186,7 @@ def answer_section(found: Audit, forecast: Plan | None, drawn: list[Figure]) -> 
         items.append(_item(_times(whole.factor), title, text))
     if forecast is not None and (forecast.in_blocks or not math.isnan(forecast.factor)):
         text = outlook_in_words(forecast) if forecast.in_blocks else "The goal is defined below."
-        text = text.removeprefix(FORECAST)
-        title = "as long, forecast for this log"
-        items.append(_item(_times_as_long(forecast), title, text[:1].upper() + text[1:]))
+        items.append(_item(forecast.times_as_long, "as long, forecast for this log", text))
     if best := best_in_words(found):
         items.append(_item("→", "The best arm", best[0]))
     if found.seen and not found.complete and not found.voided:
@@ -228,15 +220,6 @@ def _times(factor: float) -> str:
         if 100.0 <= factor < math.inf
         else (f"{factor:.3g}×" if math.isfinite(factor) else "∞" if factor > 1.0 else "–")
     )
-
-
-def _times_as_long(forecast: Plan) -> str:
-    """Write how many times as long learning takes; at least so many where it is not seen to end."""
-    factor = forecast.factor
-    if math.isinf(factor):
-        last = forecast.goal.last_day(forecast.length)
-        return f">{last / forecast.everything.quantile(0.5):.2g}×"
-    return f"{factor:.2g}×" if factor < 10.0 else _times(factor)
 
 
 def _item(factor: str, title: str, text: str) -> Html:
