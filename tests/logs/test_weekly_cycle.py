@@ -38,6 +38,7 @@ def test_a_cycle_of_all_arms_is_that_of_all_arms():
     assert found.arm is None
 
 
+@pytest.mark.slow
 def test_arms_without_a_cycle_show_none():
     rng = np.random.default_rng(2)
     ps = [find_weekly_cycle(*cube(rng, [0.5] * 6)).p for _ in range(200)]

@@ -25,8 +25,8 @@ def longer_quantile(z: Any, skew: Any) -> Any:
 
     Examples
     --------
-    >>> longer_quantile(1.96, [0.2, 0.0]).round(2).tolist()
-    [2.34, 1.96]
+    >>> longer_quantile(2.0, [0.2, 0.0]).round(2).tolist()
+    [2.4, 2.0]
     """
     a = np.maximum(skew, 1e-6)
     far = 3.0 / a * (1.0 - np.cbrt(1.0 - a * (z + a / 6.0)))
