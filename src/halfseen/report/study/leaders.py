@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from halfseen.number_format import decimals_of_errors
 from halfseen.phrases import joined
 from halfseen.report.core.document import figure_place, section
 from halfseen.report.core.markup import Html, aligned, table, tag
@@ -14,6 +13,7 @@ from halfseen.report.core.panels import Figure
 from halfseen.studies.policy_comparison import Leaders, leaders
 from halfseen.studies.result import Result
 from halfseen.studies.student_intervals import MeanInterval as MeanInterval
+from halfseen.tables import decimals_of_errors
 
 NOTE = (
     "Next: the policy with the second lowest mean regret, and how much more it lost, as a paired"

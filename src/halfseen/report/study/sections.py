@@ -6,7 +6,6 @@ import html
 import math
 from collections.abc import Sequence
 
-from halfseen.number_format import decimals_of_errors
 from halfseen.phrases import counted, number
 from halfseen.report.core.document import code, figure_place, section, top
 from halfseen.report.core.markup import Html, aligned, escape, table, tag
@@ -30,7 +29,7 @@ from halfseen.studies.policy_comparison import leaders
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study
 from halfseen.studies.toml_text import to_toml
-from halfseen.tables import listed, percent, show
+from halfseen.tables import decimals_of_errors, listed, percent, show
 
 SPEC_SHOWN = 40_000  # characters
 SHARES = {"share seen": "share seen", "pending": "share pending", "lost": "share lost"}
