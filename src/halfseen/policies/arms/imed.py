@@ -16,11 +16,7 @@ from halfseen.policies.arms.base import COUNT, TOTAL, State
 from halfseen.policies.arms.families import FamilyPolicy
 from halfseen.problems.setting import Setting
 
-MEAN, LOG, WEIGHT = (
-    2,
-    3,
-    4,
-)  # 1 + log N, so that an arm never seen, whose state is 0, has the smallest index
+MEAN, LOG, WEIGHT = 2, 3, 4  # LOG: 1 + log N, so that an arm never seen, all 0, comes first
 FAMILY, SCALE = 0, 1
 LESS = 1.0 - 1e-12  # logarithms of whole numbers tie, and rounding must not break the tie
 
