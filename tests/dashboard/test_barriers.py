@@ -23,6 +23,7 @@ def test_no_page_keeps_readers_out(browser, opened, barriers, path, width, schem
         assert barriers(page) == []
 
 
+@pytest.mark.slow
 def test_signing_in_keeps_no_reader_out(browser, locked, barriers):
     with browser.new_context() as context:
         page = context.new_page()

@@ -124,6 +124,7 @@ def test_a_loop_that_was_empty_gets_its_charts_and_sentences_while_one_looks(
     assert page.said == []
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_list_of_loops_shows_every_column(visit):
     page = visit("/", 390)
     page.locator("tbody th a").first.evaluate("one => (one.textContent = 'a'.repeat(64))")
@@ -146,6 +147,7 @@ def test_on_paper_tables_are_tables_that_fit_and_forms_are_left_out(visit):
         assert not any(one.is_visible() for one in page.locator("form").all())
 
 
+@pytest.mark.slow
 def test_pages_can_be_read_and_used_without_a_script(visit):
     page = visit("/loops/offers", java_script_enabled=False)
     assert not page.locator("#pictures").is_visible()

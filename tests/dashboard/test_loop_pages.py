@@ -214,6 +214,7 @@ def test_names_are_escaped_in_pages_and_islands(opened):
     )
 
 
+@pytest.mark.slow
 def test_numbers_stream_as_they_change(opened):
     with opened.client() as client, client.stream("GET", "/loops/offers/live") as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -351,6 +352,7 @@ def slowly(api, local, slow):
     return pages_of(api, local)
 
 
+@pytest.mark.slow
 def test_streams_end_when_the_process_is_told_to_stop(opened):
     with opened.client() as client, client.stream("GET", "/live") as answer:
         lines = answer.iter_lines()

@@ -85,6 +85,7 @@ def loop(values):
 EXPECTED = {double: 2.0 * 21.0 + 30.0 + 210.0, triple: 3.0 * 21.0 + 30.0 + 210.0}
 
 
+@pytest.mark.slow
 def test_shared_functions_give_what_plain_python_gives(tmp_path, monkeypatch):
     monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
     for kernel, expected in EXPECTED.items():
@@ -189,6 +190,7 @@ def shifted_rows(rows):
     return weigh(shifted[0].sum())
 
 
+@pytest.mark.slow
 def test_our_functions_count_no_references_to_arrays_and_those_of_users_may_allocate(
     tmp_path, monkeypatch
 ):

@@ -232,6 +232,7 @@ def test_the_tour_goes_through_five_steps(visit):
     assert "Step 5 of 5" in page.locator(".tour").inner_text()
 
 
+@pytest.mark.slow
 def test_a_page_can_be_read_without_a_script(visit):
     page = visit("thresholds?degrees=60&observe=1,0.75", java_script_enabled=False)
     assert "effective dimension of the path is 3.5" in page.locator("#answers").inner_text()
@@ -242,6 +243,7 @@ def test_a_page_can_be_read_without_a_script(visit):
     assert "effective dimension of the path is 3;" in page.locator("#answers").inner_text()
 
 
+@pytest.mark.slow
 def test_names_in_a_log_are_text_and_nothing_else(visit, tmp_path):
     path = tmp_path / "<img src=x onerror=alert(1)>.csv"
     arms = ["<script>alert(1)</script>", "__proto__", "constructor"]

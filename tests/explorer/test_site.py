@@ -79,6 +79,7 @@ def test_a_step_that_is_not_of_the_tour_is_a_page_without_one(client, step):
     assert 'class="tour"' not in answer.text
 
 
+@pytest.mark.slow
 def test_curves_stream_in_as_replications_finish(client):
     with client.stream("GET", "/explore/arms/play?horizon=100") as answer:
         events = [json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data")]
@@ -88,6 +89,7 @@ def test_curves_stream_in_as_replications_finish(client):
     assert events[-1] == {}
 
 
+@pytest.mark.slow
 def test_a_reader_waits_for_one_batch_of_another_and_who_left_plays_no_more(client, monkeypatch):
     played = []
 

@@ -90,7 +90,6 @@ def test_tables_on_standard_input(monkeypatch):
 
 
 def test_excel_files_by_name_called_text_and_on_standard_input(tmp_path, monkeypatch):
-    pytest.importorskip("openpyxl")
     pd.DataFrame(ROWS).to_excel(tmp_path / "log.xlsx", index=False)
     content = (tmp_path / "log.xlsx").read_bytes()
     (tmp_path / "export.csv").write_bytes(content)

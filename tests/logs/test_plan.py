@@ -178,6 +178,7 @@ def test_less_feedback_on_a_rival_takes_longer():
     assert found.to_dict()["worlds"][0]["day_50_percent"] == found.yours.quantile(0.5)
 
 
+@pytest.mark.slow
 def test_a_policy_that_never_learns_never_arrives():
     found = plan([0, -1], [0.5, 0.5], traffic=10, days=20, policy=RandomChoice(), futures=20)
     assert math.isinf(found.yours.quantile(0.5))

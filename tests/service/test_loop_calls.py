@@ -3,6 +3,7 @@
 import json
 
 import duckdb
+import pytest
 
 from halfseen import audit, value
 from halfseen.service.service_metrics import Metrics
@@ -55,6 +56,7 @@ async def played(place, rounds=60):
             await place.client.post(f"/v1/decisions/d{k}/outcome", json=body)
 
 
+@pytest.mark.slow
 def test_an_export_is_read_by_audit_and_value_and_the_service_audits_itself(tmp_path):
     async def ask(place):
         await played(place)

@@ -163,6 +163,7 @@ def test_a_port_that_is_taken_is_a_sentence(tmp_path):
             command("serve", "--port", port, "--database", str(tmp_path / "x.sqlite"))
 
 
+@pytest.mark.slow
 def test_without_the_extra_the_command_says_what_to_install(tmp_path):
     code = (
         "import sys; sys.modules['uvicorn'] = None\n"

@@ -110,6 +110,7 @@ def test_loading_after_an_edit_says_what_changed(tmp_path, policy):
         Summary.load(tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_after_an_edit_only_a_few_policies_are_listed_by_short_names(tmp_path, policy):
     many = {f"{'x' * 300}{i}": policy(POLICY) for i in range(30)}
     simulate(arms(many), engine="reference", out=tmp_path / "out")

@@ -100,6 +100,7 @@ def test_mutated_dictionaries(content):
     refused_or_built(study_from, content)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(GARBAGE)
 def test_garbage(content):

@@ -102,6 +102,7 @@ def test_the_winner_is_the_theorys_and_there_was_none_a_round_before(name):
             assert found == (expected if horizon == declared else None)
 
 
+@pytest.mark.slow
 def test_data_and_summary_say_how_soon_and_how_rightly():
     result = simulate(study(replications=5, problems=PROBLEMS["gaussian"]))
     data = result.data

@@ -140,6 +140,7 @@ def test_a_summary_is_kept_and_read_back(tmp_path, monkeypatch):
         Summary.load(tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_at", [1, 30, 37, 50])
 def test_a_summary_goes_on_where_it_was_stopped(tmp_path, monkeypatch, stop_at):
     monkeypatch.setattr(module, "BATCH_BYTES", 20_000)

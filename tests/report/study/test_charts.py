@@ -98,6 +98,7 @@ def test_bounds_are_drawn_where_they_fit(result):
         assert sum(row["mark"] for row in curve) == 1
 
 
+@pytest.mark.slow
 def test_a_panel_per_censorship_and_words_with_units(result):
     plain, log, corridor, seen, pulls, *potentials = figures(result, 0)
     assert len(potentials) == 2
@@ -115,6 +116,7 @@ def test_a_panel_per_censorship_and_words_with_units(result):
     assert math.prod(scale["domain"]) > 0
 
 
+@pytest.mark.slow
 def test_colours_differ_and_dashes_help_where_they_run_out(result):
     before = result.study
     study = Study(

@@ -56,6 +56,7 @@ def test_dimension_is_the_theorys_and_its_minimum_the_lowest_point():
     assert {row["part"].split()[0] for row in curve} == {"only", "both"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("region", [0, 1])
 def test_dimension_of_a_chosen_region(region):
     chart = dimension_chart(two_regions(), region)

@@ -77,6 +77,7 @@ def test_bernoulli_ever_fails_with_probability_at_most_alpha_exactly(mean):
     assert 0.005 < failed <= 0.1
 
 
+@pytest.mark.slow
 @given(st.integers(1, 10**9), st.floats(0.0, 1.0), st.floats(0.5, 0.9999))
 def test_limits_enclose_the_mean_and_widen_with_the_level(n, mean, level):
     for rewards in ("gaussian", "bernoulli"):
