@@ -12,7 +12,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = ("dask", "datasets", "mysql", "postgres", "sklearn", "sqlite")  # cuda: NVIDIA's own terms
+EXTRAS = (  # cuda is under NVIDIA's own terms
+    *("dask", "datasets", "excel", "gymnasium", "mysql", "postgres", "serve", "sklearn", "sqlite"),
+)
 SPDX = {
     "Apache 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",

@@ -24,7 +24,8 @@ TEXT = """# Licences
 
 halfseen is under the MIT licence. These are the licences of the packages it needs, as the pinned
 versions state them in their own metadata. `make licences` writes this page; a test compares it
-with what is installed and fails on a new package, or on a licence that is not permissive.
+with what is installed and fails on a new package, or on a licence that is neither permissive nor
+named below.
 
 ## Needed to run
 
@@ -32,7 +33,9 @@ with what is installed and fails on a new package, or on a licence that is not p
 
 ## Needed by extras
 
-For `dask`, `datasets`, `mysql`, `postgres`, `sklearn` and `sqlite`.
+For `dask`, `datasets`, `excel`, `gymnasium`, `mysql`, `postgres`, `serve`, `sklearn` and `sqlite`. Two that
+`serve` brings are under weak copyleft, which asks nothing of programs that use them unchanged:
+psycopg (LGPL), for PostgreSQL, and certifi (MPL), for the client.
 
 {optional}
 
