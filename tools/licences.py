@@ -33,9 +33,9 @@ named below.
 
 ## Needed by extras
 
-For `dask`, `datasets`, `excel`, `gymnasium`, `mysql`, `postgres`, `serve`, `sklearn` and `sqlite`. Two that
-`serve` brings are under weak copyleft, which asks nothing of programs that use them unchanged:
-psycopg (LGPL), for PostgreSQL, and certifi (MPL), for the client.
+For `dask`, `datasets`, `excel`, `gymnasium`, `mysql`, `postgres`, `serve`, `sklearn` and
+`sqlite`. Two that `serve` brings are under weak copyleft, which asks nothing of programs that use
+them unchanged: psycopg (LGPL), for PostgreSQL, and certifi (MPL), for the client.
 
 {optional}
 
