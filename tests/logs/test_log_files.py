@@ -98,6 +98,23 @@ def test_excel_files_by_name_called_text_and_on_standard_input(tmp_path, monkeyp
         assert counted(source) == EXPECTED, source
 
 
+@pytest.mark.parametrize("name", ["log[1].csv", "log*.csv", "log?.csv"])
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path, name):
+    (tmp_path / "log1.csv").write_text("a,b\n1,2\n")
+    pd.DataFrame(ROWS).to_csv(tmp_path / name, index=False)
+    assert counted(tmp_path / name) == EXPECTED
+    inside = tmp_path / name.removesuffix(".csv")
+    inside.mkdir()
+    pd.DataFrame(ROWS).to_csv(inside / "log.csv", index=False)
+    assert counted(inside) == EXPECTED
+
+
+def test_a_question_mark_stands_for_one_letter(tmp_path):
+    for name in ("log1.csv", "log22.csv"):
+        pd.DataFrame(ROWS).to_csv(tmp_path / name, index=False)
+    assert counted(tmp_path / "log?.csv") == EXPECTED
+
+
 def test_nothing_on_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
     with pytest.raises(InvalidInput, match="at least one row; got 'standard input'"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import re
 import shutil
@@ -69,7 +70,7 @@ def read_files(
         _check_packed(connection, pattern)
         return _read_text(connection, pattern, form, folder, hive=True)
     ending = ""
-    if not any(letter in name for letter in "*?["):
+    if path.is_file() or not glob.has_magic(name):
         present(path)
         if path.is_file() and path.stat().st_size == 0:
             raise _empty(name)
@@ -81,8 +82,9 @@ def read_files(
         return _registered(connection, _feather(path)), None
     if lowered.endswith(EXCEL):
         return _registered(connection, _excel(path, sheet)), None
-    _check_packed(connection, name)
-    return _read_text(connection, name, form, folder, ending)
+    pattern = glob.escape(name) if path.is_file() else name  # log[1].csv is not log1.csv
+    _check_packed(connection, pattern)
+    return _read_text(connection, pattern, form, folder, ending)
 
 
 def _untold(path: Path) -> bool:
@@ -138,7 +140,8 @@ def read_pattern(
     hive
         Whether folders are named ``key=value``.
     """
-    lowered = ending or pattern.lower().partition("?")[0]
+    asked = pattern.partition("?")[0] if "://" in pattern else pattern  # an address may ask more
+    lowered = ending or asked.lower()
     options = ", hive_partitioning = true" if hive else ""
     if lowered.endswith(PARQUET):
         return f"read_parquet({text(pattern)}{options}, union_by_name = true)", None
@@ -255,7 +258,7 @@ def _of_folder(path: Path, name: str) -> str:
             name,
             f"Give a pattern such as {name.rstrip('/')}/**/*{endings[0]}.",
         )
-    return f"{name.rstrip('/')}/**/*{endings[0]}"
+    return f"{glob.escape(name.rstrip('/'))}/**/*{endings[0]}"
 
 
 def _kept_input(folder: Path) -> Path:
