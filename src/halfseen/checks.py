@@ -182,7 +182,7 @@ def observation_probability(field: str, value: Any) -> float:
 
 
 OBSERVE_FIX = (
-    "Give the probability that feedback is seen, above 0 and at most 1;"
+    "Give the probability that feedback is seen, above 0 and at most 1 (0.9 for 90%);"
     " an arm that is never seen cannot be learned, so leave it out."
 )
 

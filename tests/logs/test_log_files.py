@@ -87,6 +87,10 @@ def test_tables_on_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(bytes(99))))
     with pytest.raises(InvalidInput, match="got 'standard input'"):
         open_log("-")
+    cut = io.BytesIO(frame.to_parquet()[:99])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(cut))
+    with pytest.raises(StorageError, match=r"^Cannot read standard input: [^/]*$"):
+        open_log("-")
 
 
 def test_excel_files_by_name_called_text_and_on_standard_input(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -69,6 +70,7 @@ def explained(name: str, on_server: bool = False) -> Iterator[None]:
         if "UTF-8" in said or "utf-8" in said or "unicode" in said.lower():
             raise other_encoding(name, None)
         first = next((line.strip() for line in said.splitlines() if line.strip()), "unknown error")
+        first = re.sub(r"'[^']*[/\\]standard input'", name, first)  # not where it was kept
         raise StorageError(
             f"Cannot read {brief(name, 200)}: {one_line(first[:200]).rstrip('.')}. Check that the"
             " file is whole, that you may read it and that it is of the kind its name says."
