@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -288,13 +289,22 @@ def test_forecasts_from_logs_are_calibrated(spread):
     assert np.mean(claimed) == pytest.approx(np.mean(never), abs=0.12)
 
 
-def outlook(mine, whole, length=500):
+def outlook(mine, whole, length=500, worst=10.0):
     curve = np.zeros((4, 1))
     worlds = [
         Forecast(name, np.full(3, float(days)), np.zeros(3), None, curve)
         for name, days in (("your feedback", mine), ("everything seen", whole))
     ]
-    return outlook_in_words(Plan(Goal(), 200.0, length, *worlds, in_blocks=True))
+    found = SimpleNamespace(dimension_of_seen=SimpleNamespace(factor=worst))
+    return outlook_in_words(found, Plan(Goal(), 200.0, length, *worlds, in_blocks=True))
+
+
+@pytest.mark.parametrize(("mine", "explained"), [(108, True), (90, False), (math.inf, False)])
+def test_a_forecast_beyond_the_worst_case_says_that_they_answer_different_questions(
+    mine, explained
+):
+    words = outlook(mine, 35, worst=2.84)
+    assert ("which is about the reward lost" in words) == explained
 
 
 @pytest.mark.parametrize(

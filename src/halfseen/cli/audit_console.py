@@ -68,7 +68,7 @@ def print_audit(
         return found.to_dict(MOST_ARMS) | more
 
     def text() -> None:
-        words = None if forecast is None else forecast_in_words(forecast)
+        words = None if forecast is None else forecast_in_words(found, forecast)
         parts = (changes, found, words, compared)
         print_text("\n\n".join(str(part) for part in parts if part) + "\n")
 

@@ -15,6 +15,10 @@ ASSUMPTION = (
     "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
     " Where it does, these numbers are false."
 )
+OTHER_QUESTION = (
+    "That is more than the worst case says, which is about the reward lost and not about how soon"
+    " most decisions are right."
+)
 LUCK = (
     "That missing feedback does not slow it down here is luck: an arm that is rarely seen is tried"
     " for longer, and it happens to be the best one."
@@ -130,16 +134,30 @@ def _where(found: Audit) -> list[str]:
     return [] if most is None else [str(most)]
 
 
-def forecast_in_words(forecast: Plan) -> str:
+def forecast_in_words(found: Audit, forecast: Plan) -> str:
     """Return a forecast as text: in decisions if it was made in blocks of them, else in days."""
     if not forecast.in_blocks:
         return str(forecast)
-    words = outlook_in_words(forecast)
+    words = outlook_in_words(found, forecast)
     return f"Forecast for this log: {words[:1].lower()}{words[1:]}"
 
 
-def outlook_in_words(forecast: Plan) -> str:
+def beyond_worst_case(found: Audit, forecast: Plan) -> bool:
+    """Return whether a forecast says more times as long than the worst case, which can be.
+
+    The one counts decisions until most are right, the other bounds the reward lost.
+    """
+    whole = found.dimension_of_seen
+    return whole is not None and whole.factor < forecast.factor < math.inf
+
+
+def outlook_in_words(found: Audit, forecast: Plan) -> str:
     """Say how long learning takes on this log, in decisions."""
+    words = _outlook(forecast)
+    return f"{words} {OTHER_QUESTION}" if beyond_worst_case(found, forecast) else words
+
+
+def _outlook(forecast: Plan) -> str:
     most = f"{forecast.traffic * forecast.length:,.0f}"
     mine, whole = forecast.yours.quantile(0.5), forecast.everything.quantile(0.5)
     start = (

@@ -165,7 +165,13 @@ def page_title(found: Audit) -> str:
 
 def answer_section(found: Audit, forecast: Plan | None, drawn: list[Figure]) -> Html:
     """Return the answer: what is seen of every arm, what it costs at worst, the forecast."""
-    from halfseen.logs.sentences import ASSUMPTION, along_features, best_in_words, outlook_in_words
+    from halfseen.logs.sentences import (
+        ASSUMPTION,
+        along_features,
+        best_in_words,
+        beyond_worst_case,
+        outlook_in_words,
+    )
 
     whole = found.dimension_of_seen
     waited = found.maturity
@@ -181,11 +187,17 @@ def answer_section(found: Audit, forecast: Plan | None, drawn: list[Figure]) -> 
         title = f"as many decisions, in the worst case over all problems{most}"
         text = (
             "Over the same number of decisions, the reward lost grows by its square root,"
-            f" {math.sqrt(whole.factor):.3g} times. Most problems are kinder."
+            f" {math.sqrt(whole.factor):.3g} times."
         )
+        if forecast is None or not beyond_worst_case(found, forecast):
+            text += " Most problems are kinder."
         items.append(_item(_times(whole.factor), title, text))
     if forecast is not None and (forecast.in_blocks or not math.isnan(forecast.factor)):
-        text = outlook_in_words(forecast) if forecast.in_blocks else "The goal is defined below."
+        text = (
+            outlook_in_words(found, forecast)
+            if forecast.in_blocks
+            else "The goal is defined below."
+        )
         items.append(_item(forecast.times_as_long, "as long, forecast for this log", text))
     if best := best_in_words(found):
         items.append(_item("→", "The best arm", best[0]))
