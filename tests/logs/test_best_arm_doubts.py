@@ -6,7 +6,7 @@ import pytest
 from halfseen import audit
 from halfseen.logs.best_arm import DOUBTS, BestArm
 from halfseen.logs.warnings.log_warning import LogWarning
-from halfseen.report.audit.page import answer_section
+from halfseen.report.audit.answer_section import answer_section
 from logs.warnings.made_logs import made, slower_ones, user_tied, zeros_written
 
 SHOWN = BestArm(("a",), True, False, 0.95, (), 0.999, None, 2)

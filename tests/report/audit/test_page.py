@@ -12,7 +12,7 @@ from halfseen.logs.comparison import compare
 from halfseen.logs.forecast import Forecast
 from halfseen.logs.goal import Goal
 from halfseen.logs.plan import Plan
-from halfseen.report.audit.page import answer_section
+from halfseen.report.audit.answer_section import answer_section
 from report.page_rules import check_page
 
 pytestmark = pytest.mark.usefixtures("blank_pictures")
