@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numba import njit
+from shared_loop import EXPECTED, Kernels, double, loop, small, triple, weigh
 
 from halfseen import (
     GLMUCB,
@@ -20,69 +20,8 @@ from halfseen import (
 from halfseen.engine import shared_code
 from halfseen.engine.loops.drawn import draw_rounds
 from halfseen.engine.specialise import compiled, fitted, may_allocate
-from halfseen.kernels.compile_hints import inline, shared
+from halfseen.kernels.compile_hints import shared
 from halfseen.problems.action_sets import draw_action
-
-
-class Kernels:
-    """Kernels as a policy has them."""
-
-    def __init__(self, weigh):
-        self.weigh = weigh
-
-    def names(self):
-        return {"weigh": self.weigh}
-
-
-def double(x):
-    return 2.0 * x
-
-
-def triple(x):
-    return 3.0 * x
-
-
-def weigh(x):
-    return x
-
-
-@inline
-def small(x):
-    return x + deepest(x)
-
-
-def deepest(x):
-    return 0.5 * x
-
-
-@shared
-def total(values):
-    """Sum, as coarse work."""
-    found = 0.0
-    for k in range(values.size):
-        found += small(values[k])
-    return found
-
-
-@shared
-def extremes(values, scale):
-    return scale * values.min(), scale * total(values)
-
-
-@shared
-def fill(values, value):
-    for k in range(values.size):
-        values[k] = value
-
-
-def loop(values):
-    fill(values, 4.0)
-    values[0] = 2.0
-    low, high = extremes(values, 10)
-    return weigh(total(values)) + small(low) + high
-
-
-EXPECTED = {double: 2.0 * 21.0 + 30.0 + 210.0, triple: 3.0 * 21.0 + 30.0 + 210.0}
 
 
 @pytest.mark.slow
@@ -103,8 +42,7 @@ def test_a_second_loop_compiles_no_shared_function_again(monkeypatch):
 
 SCRIPT = """
 import numpy as np
-import pytest
-from engine_shared import EXPECTED, Kernels, double, loop
+from shared_loop import EXPECTED, Kernels, double, loop
 from halfseen.engine import shared_code
 from halfseen.engine.specialise import compiled
 function = compiled(loop, Kernels(double))
@@ -116,9 +54,8 @@ print(sum(function.stats.cache_hits.values()), *(sum(s.cache_misses.values()) fo
 
 @pytest.mark.slow
 def test_a_new_process_finds_the_loop_and_what_it_shares_on_disk(tmp_path):
-    source = Path(__file__).read_text(encoding="utf-8").split("def test_")[0]
-    (tmp_path / "engine_shared.py").write_text(source)
-    environment = {"HALFSEEN_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": paths(tmp_path)}
+    path = ":".join(filter(None, sys.path))
+    environment = {"HALFSEEN_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": path}
     command = [sys.executable, "-c", SCRIPT]
     printed = [
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
@@ -132,10 +69,6 @@ def test_a_new_process_finds_the_loop_and_what_it_shares_on_disk(tmp_path):
     again = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert again.stdout.startswith("1 ")
     assert sorted(again.stdout.split()[1:]) == ["0", "0", "1"]
-
-
-def paths(folder):
-    return ":".join([str(folder), *filter(None, sys.path)])
 
 
 def test_plain_numba_code_can_call_a_function_that_a_loop_was_compiled_with():
