@@ -246,14 +246,21 @@ def choose_freely(world: FixedWorld, work: FixedWorkspace, now: int, stream: Str
     return own_choice(world.rows, known, work.memory, now, stream, world.policy_constants)
 
 
-@shared
 def refresh_posterior(world: FixedWorld, work: FixedWorkspace) -> None:
     """Write the estimate and the factor of the inverse of the design, read from its lower half."""
-    inverse, target, estimate = work.matrices[INVERSE], work.vectors[TARGET], work.vectors[SHAKE]
+    inverse, vectors = work.matrices[INVERSE], work.vectors
     lower_factor(inverse, work.matrices[FACTOR])
-    d, sums = estimate.size, work.lists[SUMS]
+    estimate_theta(inverse, world.columns, work.lists[SUMS], vectors[TARGET], vectors[SHAKE])
+
+
+@shared
+def estimate_theta(
+    inverse: Vector, columns: Vector, sums: Vector, target: Vector, estimate: Vector
+) -> None:
+    """Write the ridge estimate from the sum of the rewards of each action."""
+    d = estimate.size
     for i in range(d):
-        column, total = world.columns[i], 0.0
+        column, total = columns[i], 0.0
         for k in range(sums.size):
             total += sums[k] * column[k]
         target[i] = total

@@ -54,9 +54,9 @@ def choose(
                     return arm
                 cost = divergence(family, state[arm, MEAN], lead, table[arm, SCALE])
                 value = state[arm, COUNT] * cost + state[arm, LOG]
-            below = value < edge
-            chosen = arm if below else chosen
-            edge = LESS * value if below else edge
+            if value < edge:
+                chosen = arm
+                edge = LESS * value
     return chosen
 
 
