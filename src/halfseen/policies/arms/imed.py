@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.draws import Stream
+from halfseen.kernels.compile_hints import shared
 from halfseen.kernels.kullback_leibler import GAUSSIAN, divergence
 from halfseen.policies.arms.base import COUNT, TOTAL, State
 from halfseen.policies.arms.families import FamilyPolicy
@@ -41,19 +42,31 @@ def choose(
         if playable[arm] == 1:
             mean = state[arm, MEAN]
             lead = mean if mean > lead else lead  # no branch: half the time
-    family = table[0, FAMILY]
+    if table[0, FAMILY] != GAUSSIAN:
+        return least_surprising(state, playable, lead, table)
     chosen = -1
     edge = math.inf
     for arm in range(playable.size):
         if playable[arm] == 1:
-            if family == GAUSSIAN:
-                gap = lead - state[arm, MEAN]
-                value = state[arm, WEIGHT] * (gap * gap) + state[arm, LOG]
-            else:
-                if state[arm, COUNT] == 0.0:
-                    return arm
-                cost = divergence(family, state[arm, MEAN], lead, table[arm, SCALE])
-                value = state[arm, COUNT] * cost + state[arm, LOG]
+            gap = lead - state[arm, MEAN]
+            value = state[arm, WEIGHT] * (gap * gap) + state[arm, LOG]
+            if value < edge:
+                chosen = arm
+                edge = LESS * value
+    return chosen
+
+
+@shared
+def least_surprising(state: State, playable: NDArray[Any], lead: float, table: Vector) -> int:
+    """Return the same arm for families whose divergence is no square."""
+    chosen = -1
+    edge = math.inf
+    for arm in range(playable.size):
+        if playable[arm] == 1:
+            if state[arm, COUNT] == 0.0:
+                return arm
+            cost = divergence(table[0, FAMILY], state[arm, MEAN], lead, table[arm, SCALE])
+            value = state[arm, COUNT] * cost + state[arm, LOG]
             if value < edge:
                 chosen = arm
                 edge = LESS * value
