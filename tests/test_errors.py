@@ -56,3 +56,13 @@ def test_passwords_in_settings_bare_and_cut_addresses_are_hidden():
 )
 def test_what_holds_no_password_is_left_alone(plain):
     assert no_password(plain) == plain
+
+
+@pytest.mark.parametrize("piece", ["x", "a:", "x@y:", "a://b", "pwd="])
+def test_a_value_of_a_million_characters_gets_its_message(piece):
+    assert len(shorten(piece * (1_000_000 // len(piece)))) <= 80
+
+
+def test_the_password_of_an_address_after_many_letters_is_hidden():
+    for told in ("x" * 5000 + "postgresql://bob:hunter2@host", "7https://bob:hunter2@host"):
+        assert "hunter2" not in no_password(told)

@@ -8,7 +8,8 @@ from opcode import opmap
 LONG_WORD, LONG_MESSAGE = 200, 1200  # characters kept of a word and of a whole message
 
 
-_SCHEME = r"[a-z][a-z0-9+.-]*:/{1,3}"
+_SCHEME = r"[a-z][a-z0-9+.-]{0,30}:/{1,3}"
+_READ = 10_000  # characters of a value that a message may be made of
 _SIGNED = re.compile(rf"({_SCHEME})((?:(?!{_SCHEME}).)*)@", re.IGNORECASE | re.DOTALL)
 _CUT = re.compile(
     rf"({_SCHEME}[^\s/:@\[\]]+:)(?!password@|\d+(?![\w%]))[^\s…@][^\s@]*", re.IGNORECASE
@@ -46,7 +47,7 @@ class StorageError(HalfseenError):
 def shorten(value: object, width: int = 80) -> str:
     """Return the repr of a value, cut to at most `width` characters."""
     try:
-        text = " ".join(repr(value).split())
+        text = " ".join(repr(value).split())[:_READ]
     except Exception:  # too many digits, nested too deeply, or a failing repr
         text = f"a {type(value).__name__} that cannot be written out"
     text = no_password(text)
@@ -144,8 +145,13 @@ def no_password(text: str) -> str:
     >>> no_password("Got postgresql://bob:a b@c%d@host/base."), no_password("tcp://10.0.0.1:8786")
     ('Got postgresql://…@host/base.', 'tcp://10.0.0.1:8786')
     """
-    signed = _SIGNED.sub(lambda m: f"{m[1]}…@" if _secret(m[2]) else m[0], text)
-    return _SETTING.sub(r"\1\2…", _BARE.sub(r"\1…@", _CUT.sub(r"\1…", signed)))
+    if "@" in text:
+        text = _SIGNED.sub(lambda m: f"{m[1]}…@" if _secret(m[2]) else m[0], text)
+    if ":/" in text:
+        text = _CUT.sub(r"\1…", text)
+    if "@" in text:
+        text = _BARE.sub(r"\1…@", text)
+    return _SETTING.sub(r"\1\2…", text)
 
 
 def _secret(before: str) -> bool:
