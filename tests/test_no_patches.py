@@ -67,6 +67,7 @@ def patches(source):
     return found
 
 
+@pytest.mark.slow
 def test_no_module_sets_an_attribute_of_another_package():
     assert {str(p): patches(p.read_text(encoding="utf-8")) for p in MODULES} == {
         str(p): [] for p in MODULES

@@ -115,6 +115,7 @@ def test_bad_actions(actions, message):
         MultiThreshold([0.1], [0.9, 0.5], [1.0, 0.0]).probabilities(actions)
 
 
+@pytest.mark.slow
 def test_any_order_of_probabilities_simulates_like_one_probability_per_action():
     rng = np.random.default_rng(8)
     actions = FiniteActions(rng.normal(size=(12, 3)), normalize=True)

@@ -90,6 +90,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_entry_is_deleted_and_compiled_again(kind, entry):
     whole_entry = entry.read_bytes()

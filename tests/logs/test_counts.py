@@ -93,6 +93,7 @@ def test_a_type_that_changes_far_down_a_file(tmp_path):
     assert found.seen.tolist() == [30_000, 0]
 
 
+@pytest.mark.slow
 def test_numbers_read_as_text_are_no_dates(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("a,r,t\n" + "1,0.5,3\n1,,4\n" * 20_000 + "late,,5\n")

@@ -46,6 +46,7 @@ def finished(folder):
     return len(names)
 
 
+@pytest.mark.slow
 def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path, played):
     study = small_study(replications=9)
     expected = simulate(study)

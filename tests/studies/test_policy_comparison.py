@@ -37,6 +37,7 @@ def filled(regret):
     return found
 
 
+@pytest.mark.slow
 def test_the_paired_difference_agrees_with_a_paired_t_test(result):
     rows = result.compare("UCB", "UCB1", level=0.9).records()
     assert len(rows) == 6

@@ -205,6 +205,7 @@ def test_long_horizons_have_room_to_count():
     assert np.all(pulls[..., -1, :].sum(axis=-1) == 2**33)
 
 
+@pytest.mark.slow
 def test_progress_says_when_a_loop_is_compiled(monkeypatch, tmp_path):
     from halfseen.engine.specialise import compiled
 

@@ -122,6 +122,7 @@ def test_data_and_summary_say_how_soon_and_how_rightly():
     ]
 
 
+@pytest.mark.slow
 def test_an_arm_that_ties_with_the_best_is_right_and_a_worse_one_is_not():
     result = simulate(study(problems=ArmedBandit([0.5, 0.5, 0.2]), replications=2, horizon=3))
     result.tracks["winner"][...] = [1, 2]

@@ -164,6 +164,7 @@ def played(cell, replications):
     return track
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [GLMUCB(), RidgeGLMUCB(2.0), ImputeZeroGLMUCB(noise=0.1)])
 @pytest.mark.parametrize("link", ["logistic", "probit", "poisson"])
 def test_the_same_actions_in_every_round(policy, link):

@@ -149,6 +149,7 @@ def test_the_loop_without_delays_is_used_where_no_reward_is_late():
     assert (data.sel(censorship="late").lost == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_round_is_played")
 def test_no_delay_and_no_window_equal_the_undelayed_trajectories_of_every_policy():
     result = simulate(studied(PROMPT, EVERY_POLICY), engine="reference")

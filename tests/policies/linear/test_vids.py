@@ -163,6 +163,7 @@ def test_actions_may_change():
     assert np.all(final < 0.25 * 400 * 0.5)
 
 
+@pytest.mark.slow
 def test_an_agent_draws_for_every_decision_and_is_not_told_p():
     agent = LinearAgent(VIDS(draws=10), 2, noise=0.1)
     rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]])

@@ -67,6 +67,7 @@ def test_every_chart_is_drawn(show, whole_page):
         assert opened.locator(link).count() == 1
 
 
+@pytest.mark.slow
 def test_the_chart_of_the_rates_is_whole_in_the_first_screen(show, page):
     chart = show(page).locator(".chart svg").first.bounding_box()
     assert chart["height"] > 100

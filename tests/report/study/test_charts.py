@@ -69,6 +69,7 @@ def test_potentials_stand_next_to_their_exact_bound(result, order):
             assert row["mean"] == pytest.approx(wanted, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_charts_never_hold_replications(result):
     small = sum(len(json.dumps(figure.rows)) for figure in figures(result, 0))
     study = result.study

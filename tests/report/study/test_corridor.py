@@ -60,6 +60,7 @@ def test_measured_regret_is_inside_the_corridor(arms):
         assert band[last]["low"] == pytest.approx(below, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_chart_says_what_its_edges_are(arms):
     (figure,) = corridor_figures(arms, 0)
     assert "smallest bound proved for mine" in figure.note

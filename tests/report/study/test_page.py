@@ -51,6 +51,7 @@ def chart_sizes(page):
     )
 
 
+@pytest.mark.slow
 def test_the_page_is_small_and_every_chart_is_drawn_without_a_network(report, desktop):
     assert report.stat().st_size < LIMIT
     sizes = chart_sizes(desktop)
