@@ -93,5 +93,27 @@ def test_without_observations_or_noise():
 def test_bad_input_is_refused_in_a_sentence():
     with pytest.raises(InvalidInput, match=r"`a` must be two numbers; got .* Give the number of"):
         evidence((1, 2, 3), (1, 2))
-    with pytest.raises(InvalidInput, match="`b` must be a list of numbers"):
+    with pytest.raises(InvalidInput, match="`b` must be two numbers; got 3"):
         evidence((1, 2), 3)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "options", "said"),
+    [
+        ((-1, 0), (3, 1), {}, r"`a\[0\]` must be a finite number at least 0"),
+        ((3, 1), (-1, 0), {}, r"`b\[0\]` must be a finite number at least 0"),
+        ((0, 2), (3, 1), {}, r"`a\[1\]` must be 0 where nothing was observed"),
+        ((3, 1), (3, 4), {"reward": "bernoulli"}, r"`b\[1\]` must be between 0 and 3"),
+        ((3, math.nan), (3, 1), {}, r"`a\[1\]` must be a finite number"),
+        ((3, 1), (3, 1), {"noise": [1, -1]}, r"`noise\[1\]` must be a finite number at least 0"),
+    ],
+)
+def test_a_bad_number_is_named_by_the_pair_it_stands_in(a, b, options, said):
+    with pytest.raises(InvalidInput, match=said):
+        evidence(a, b, **options)
+
+
+def test_huge_noise_and_rewards_are_numbers_too():
+    there = evidence((100, 50.0), (400, 80.0))
+    assert evidence((100, 50e200), (400, 80e200), noise=1e200) == pytest.approx(there)
+    assert evidence((10, 1e308), (10, -1e308)) == math.inf

@@ -183,7 +183,13 @@ def test_to_dict_has_no_infinities_and_str_names_the_worth():
             {},
             "`actions` must be vectors, as the censorship depends on where",
         ),
-        ("arms", Uniform(0.5), {}, "`problem` must be a bandit with arms; got 'arms'"),
+        ("arms", Uniform(0.5), {}, "`problem` must have arms or be linear .* got 'arms'"),
+        (
+            LinearBandit([1, 0], actions=FiniteActions([[1, 0], [0, 1]])),
+            [0.5, 0.5],
+            {},
+            "`censorship` must be a censorship of actions; got .* Use PerAction",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(problem, censorship, options, said):

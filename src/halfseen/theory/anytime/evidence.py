@@ -13,6 +13,13 @@ from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.theory.anytime.samples import Samples, samples
 
+PLACES = {  # what the entries of samples are called by those who give two pairs
+    "observed[0]": "a[0]",
+    "observed[1]": "b[0]",
+    "total[0]": "a[1]",
+    "total[1]": "b[1]",
+}
+
 
 def evidence(
     a: Sequence[float],
@@ -71,12 +78,18 @@ def evidence(
     """
     pairs = [_pair(name, pair) for name, pair in (("a", a), ("b", b))]
     observed, total = zip(*pairs, strict=True)
-    seen = samples(observed, total, noise, rho, reward)
+    try:
+        seen = samples(observed, total, noise, rho, reward)
+    except InvalidInput as error:
+        field = PLACES.get(error.field, error.field)
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
     return float(evidence_against(seen, 0, np.array([1]))[0])
 
 
 def _pair(field: str, value: Sequence[float]) -> tuple[float, ...]:
     fix = "Give the number of observed rewards and their sum."
+    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes):
+        raise InvalidInput(field, "must be two numbers", value, fix)
     pair = checks.vector(field, value, fix=fix)
     if len(pair) != 2:
         raise InvalidInput(field, "must be two numbers", value, fix)
@@ -94,11 +107,9 @@ def evidence_against(seen: Samples, arm: int, rivals: Any) -> Vector:
 
 
 def _normal(first: Samples, second: Samples) -> Vector:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = sum(
-            (s.noise * s.noise) * (s.observed + s.rho) / s.observed**2 for s in (first, second)
-        )
-        distance = (first.means - second.means) ** 2 / (2.0 * spread)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        errors = [s.noise * np.sqrt(s.observed + s.rho) / s.observed for s in (first, second)]
+        distance = ((first.means - second.means) / np.hypot(*errors)) ** 2 / 2.0
     penalty = np.log1p(first.observed / first.rho) + np.log1p(second.observed / second.rho)
     return distance - penalty / 2.0
 

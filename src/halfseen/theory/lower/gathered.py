@@ -14,11 +14,11 @@ from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.display import Tabular
 from halfseen.errors import InvalidInput
-from halfseen.problems import ArmedBandit, LinearBandit
+from halfseen.problems import ArmedBandit, LinearBandit, Problem
 from halfseen.tables import Table, show
 from halfseen.theory.lower.arm_class import refuse_missing_by_reward
 from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
-from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
+from halfseen.theory.lower.finite_time import REGRET_FIX, FiniteLowerBound, finite_lower_bound
 from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
 
 if TYPE_CHECKING:
@@ -171,7 +171,14 @@ def lower_bounds(
     Every policy loses at least 503.5 on some problem observed with these probabilities.
     """  # noqa: E501
     world: tuple[Any, Any] = (problem, censorship)
+    for field, value, kind, fix in (
+        ("problem", problem, Problem, "Use ArmedBandit or LinearBandit."),
+        ("censorship", censorship, Censorship, "Use PerArm, or PerAction for linear bandits."),
+    ):
+        if not isinstance(value, kind):
+            raise InvalidInput(field, f"must be a {kind.__name__}", value, fix)
     time = checks.number("horizon", horizon, above=0.0, fix="Give the number of rounds.")
+    checks.number("regret", regret, at_least=0.0, fix=REGRET_FIX)
     reasons: dict[str, str] = {}
 
     def tried(name: str, compute: Callable[[], Found]) -> Found | None:

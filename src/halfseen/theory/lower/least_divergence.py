@@ -17,7 +17,7 @@ FAR = 0.3  # below, the bounded class is computed from small differences alone
 TERMS = range(1, 17)
 
 
-def log_excess(t: Vector) -> Vector:
+def log_excess(t: Vector | float) -> Vector:
     """Return t - log(1+t) to full relative precision, infinite for t <= -1."""
     t = np.asarray(t, dtype=np.float64)
     with np.errstate(divide="ignore"):
