@@ -80,6 +80,18 @@ def test_bad_input_is_refused_in_a_sentence(world, said):
         lower_bounds(*world)
 
 
+def test_a_slope_of_0_is_not_called_growth():
+    for arms in (ArmedBandit([0.5]), ArmedBandit([1.0, 0.5], reward="bernoulli")):
+        (said, *_) = lower_bounds(arms, Uniform(0.5), 1000, 50).sentences()
+        assert said == "Nothing known makes regret grow with T here: the least slope in log T is 0."
+
+
+def test_the_worst_case_tells_how_far_apart_its_means_are():
+    """With p = 1e-12 it is a problem of means 7,000 apart, far from the one that was asked."""
+    rare = lower_bounds(ArmedBandit([0.5, 0.3]), Uniform(1e-12), 10_000, 50)
+    assert "whose means are up to 7,071 apart." in rare.sentences()[-1]
+
+
 def test_a_regret_of_0_that_was_measured_has_no_bound_by_the_horizon():
     found = lower_bounds(ArmedBandit([0.5, 0.3]), Uniform(0.5), 1, 0.0)
     assert found.finite is None
