@@ -55,6 +55,7 @@ def test_edges():
     assert bernoulli(0.5, 0.5, 1.0) == math.inf
     assert bernoulli(1.0, 0.0, 1.0) == 0.0
     assert FAMILIES["poisson"](0.0, 0.7, 1.0) == 0.7
+    assert FAMILIES["poisson"](1e-310, 0.7, 1.0) == 0.7
     assert FAMILIES["gaussian"](0.3, 0.1, 0.0) == math.inf
 
 

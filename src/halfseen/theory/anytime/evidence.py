@@ -11,7 +11,9 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.theory.anytime.beta_mixture import log_mixture
 from halfseen.theory.anytime.samples import Samples, samples
+from halfseen.theory.lower.least_divergence import bernoulli
 
 PLACES = {  # what the entries of samples are called by those who give two pairs
     "observed[0]": "a[0]",
@@ -115,14 +117,9 @@ def _normal(first: Samples, second: Samples) -> Vector:
 
 
 def _bernoulli(first: Samples, second: Samples) -> Vector:
-    from scipy.special import betaln, xlog1py, xlogy
-
-    mixtures = sum(
-        betaln(s.total + 0.5, s.observed - s.total + 0.5) - betaln(0.5, 0.5)
-        for s in (first, second)
-    )
-    successes = first.total + second.total
-    failures = first.observed + second.observed - successes
+    mixtures = sum(log_mixture(s.total, s.observed - s.total) for s in (first, second))
+    n, m = first.observed, second.observed
+    gap = first.means - second.means
     with np.errstate(divide="ignore", invalid="ignore"):
-        pooled = successes / (successes + failures)
-    return mixtures - xlogy(successes, pooled) - xlog1py(failures, -pooled)
+        pooled = n * bernoulli(first.means, -gap * (m / (n + m)), 1.0)
+        return mixtures + pooled + m * bernoulli(second.means, gap * (n / (n + m)), 1.0)

@@ -13,7 +13,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
-from halfseen.number_format import level_name
+from halfseen.tables import level_name
 from halfseen.theory.anytime.samples import risk
 
 

@@ -13,7 +13,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
-from halfseen.number_format import level_name
+from halfseen.tables import level_name
 from halfseen.theory.anytime.confidence import limits
 from halfseen.theory.anytime.evidence import evidence_against
 from halfseen.theory.anytime.samples import Samples, risk, samples

@@ -41,7 +41,7 @@ def unknown_variance(mean: Vector, rise: Vector, noise: Vector) -> Vector:
     return np.log1p(2.0 * gaussian(mean, rise, noise)) / 2.0
 
 
-def bernoulli(mean: Vector, rise: Vector, noise: Vector) -> Vector:
+def bernoulli(mean: Vector, rise: Vector, noise: Vector | float) -> Vector:
     """Return m log(m/M) + (1-m) log((1-m)/(1-M)), M = m + rise."""
     return _times_excess(mean, rise) + _times_excess(1.0 - mean, -rise)
 
@@ -60,8 +60,9 @@ def _times_excess(weight: Vector, change: Vector) -> Vector:
     """Return w (t - log(1+t)), t = change/w; its limit, the change itself, at w = 0."""
     weight, change = np.broadcast_arrays(np.asarray(weight, float), np.asarray(change, float))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        value = weight * log_excess(np.where(weight > 0.0, change / weight, 0.0))
-    return np.where(weight > 0.0, value, change)
+        relative = change / weight
+    there = (weight > 0.0) & np.isfinite(relative)
+    return np.where(there, weight * log_excess(np.where(there, relative, 0.0)), change)
 
 
 FAMILIES: dict[str, Divergence] = {
