@@ -288,8 +288,12 @@ def test_of_every_law_a_clear_winner_is_found_and_neither_a_tie_nor_a_near_one_m
     problems = {name: ArmedBandit(at, reward=law, **noise) for name, at in means.items()}
     study = Study(
         *(problems, PerArm([0.9, 0.3, 0.6]), UCB()),
-        **{"horizon": 5000, "replications": 300, "seed": 11, "baseline": False},
-        **{"stop": "winner", "level": 0.8},
+        horizon=5000,
+        replications=300,
+        seed=11,
+        baseline=False,
+        stop="winner",
+        level=0.8,
     )
     played = simulate(study).data.squeeze(("censorship", "policy"))
     assert (played["winner_right"].sel(problem="clear") == 1).all()
