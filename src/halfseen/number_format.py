@@ -145,10 +145,10 @@ def percent(share: float) -> str:
 def level_name(level: float) -> str:
     """Write a confidence level, so that one below 100% never reads as 100%.
 
-    >>> level_name(0.95), level_name(0.999), level_name(0.99999)
-    ('95%', '99.9%', '99.999%')
+    >>> level_name(0.95), level_name(0.999), level_name(0.99999), level_name(1 - 1e-12)
+    ('95%', '99.9%', '99.999%', 'over 99.99999%')
     """
-    return f"{100 * level:.7g}%"
+    return f"{100 * level:.7g}%" if level < 1.0 - 5e-10 else "over 99.99999%"
 
 
 def probability_name(probability: float) -> str:

@@ -77,7 +77,8 @@ def test_a_saved_agent_names_the_same_winner(tmp_path):
 
 
 def test_rewards_that_are_not_sub_gaussian_have_no_winner():
-    with pytest.raises(InvalidInput, match="must be a sub-Gaussian law to name a winner"):
+    said = "must be a sub-Gaussian law to name a winner; .* half their distance as the noise"
+    with pytest.raises(InvalidInput, match=said):
         Agent(IMED(), 2, reward="exponential").winner()
     with pytest.raises(InvalidInput, match="level"):
         Agent(IMED(), 2).winner(1.5)
@@ -111,8 +112,9 @@ def test_an_agent_of_actions_with_features_names_the_winner_among_those_given():
         assert [mean, low, high] == pytest.approx(expected), action
     with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
         agent.winner([1.0, 0.0])
-    with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
-        agent.winner()
+    for rows in (None, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]):
+        with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
+            agent.winner(rows)
 
 
 def test_agents_without_a_valid_ellipsoid_name_no_winner():

@@ -23,7 +23,8 @@ def check_sub_gaussian(reward: str, what: str) -> None:
             "Agent.reward",
             f"must be a sub-Gaussian law to {what}",
             reward,
-            "Declare Gaussian rewards with a scale that covers them.",
+            "Rewards with a least and a largest value may be declared Gaussian, with half their"
+            " distance as the noise; no scale covers this law without them.",
         )
 
 

@@ -39,7 +39,7 @@ def named_winner(
         )
     with agent._lock:
         estimate, design = agent.estimate, agent._matrices[DESIGN].copy()
-    if np.ndim(actions) != 2:
+    if np.ndim(actions) != 2 or np.shape(actions)[1] != setting.dimension:
         raise InvalidInput(
             "actions",
             f"must be the array (K, {setting.dimension}) of actions to compare",

@@ -14,8 +14,11 @@ from halfseen.errors import InvalidInput, counted_entries
 
 
 def observation(observe: Any) -> Vector:
-    """Return probabilities of being observed, each in ]0, 1]."""
-    return many("observe", observe, above=0.0, at_most=1.0, fix=checks.OBSERVE_FIX)
+    """Return probabilities of being observed, each in ]0, 1] and not vanishing."""
+    found = many("observe", observe, above=0.0, at_most=1.0, fix=checks.OBSERVE_FIX)
+    if found.min() < checks.SMALLEST_OBSERVE:
+        checks.observation_probabilities("observe", found)
+    return found
 
 
 def per_arm(field: str, value: Any, arms: int, *, positive: bool = False) -> Vector:

@@ -7,6 +7,7 @@ from halfseen import IMED, UCB, ArmedBandit, BernoulliThompson, PerArm, RandomAr
 from halfseen.report.study.bounds import (
     PAPER,
     SMALLEST,
+    Growth,
     bounds_along,
     bounds_at_horizon,
     study_bounds,
@@ -24,6 +25,16 @@ def place(problem=None, policy=None):
         problem, PerArm([0.3, 0.9, 0.5]), policy or UCB(), horizon=HORIZON, baseline=False
     )
     return next(places(study))
+
+
+def test_a_growth_below_the_least_says_that_the_least_is_a_limit():
+    assert Growth(869, 203.4).against(40.14) == (
+        "Measured from round 869 on, it grew like 203.4 log T, 5.07 times the least."
+    )
+    assert Growth(869, 7.966).against(10.42) == (
+        "Measured from round 869 on, it grew like 7.966 log T, 0.764 times the least (which holds"
+        " as T grows, not yet here)."
+    )
 
 
 def test_at_the_horizon_the_curves_are_the_table():

@@ -135,3 +135,12 @@ def test_bad_input_is_refused_in_a_sentence(arguments, said):
     observed, total = arguments.pop("observed"), arguments.pop("total")
     with pytest.raises(InvalidInput, match=said):
         confidence_sequence(observed, total, **arguments)
+
+
+def test_bernoulli_limits_keep_their_digits_at_huge_counts():
+    """Half of n ones: n kl(1/2, 1/2 + w) + log sqrt(2/(pi n)) = log 20, kl = -log(1 - 4 w^2)/2."""
+    for n in (1e12, 1e16):
+        low, high = confidence_sequence([n], [n / 2], reward="bernoulli")
+        width = math.sqrt((math.log(20) + math.log(math.pi * n / 2) / 2) / (2 * n))
+        assert high[0] - 0.5 == pytest.approx(width, rel=1e-6)
+        assert 0.5 - low[0] == pytest.approx(width, rel=1e-6)

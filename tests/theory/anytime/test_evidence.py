@@ -1,5 +1,6 @@
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -93,5 +94,46 @@ def test_without_observations_or_noise():
 def test_bad_input_is_refused_in_a_sentence():
     with pytest.raises(InvalidInput, match=r"`a` must be two numbers; got .* Give the number of"):
         evidence((1, 2, 3), (1, 2))
-    with pytest.raises(InvalidInput, match="`b` must be a list of numbers"):
+    with pytest.raises(InvalidInput, match="`b` must be two numbers; got 3"):
         evidence((1, 2), 3)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "options", "said"),
+    [
+        ((-1, 0), (3, 1), {}, r"`a\[0\]` must be a finite number at least 0"),
+        ((3, 1), (-1, 0), {}, r"`b\[0\]` must be a finite number at least 0"),
+        ((0, 2), (3, 1), {}, r"`a\[1\]` must be 0 where nothing was observed"),
+        ((3, 1), (3, 4), {"reward": "bernoulli"}, r"`b\[1\]` must be between 0 and 3"),
+        ((3, math.nan), (3, 1), {}, r"`a\[1\]` must be a finite number"),
+        ((3, 1), (3, 1), {"noise": [1, -1]}, r"`noise\[1\]` must be a finite number at least 0"),
+    ],
+)
+def test_a_bad_number_is_named_by_the_pair_it_stands_in(a, b, options, said):
+    with pytest.raises(InvalidInput, match=said):
+        evidence(a, b, **options)
+
+
+def test_huge_noise_and_rewards_are_numbers_too():
+    there = evidence((100, 50.0), (400, 80.0))
+    assert evidence((100, 50e200), (400, 80e200), noise=1e200) == pytest.approx(there)
+    assert evidence((10, 1e308), (10, -1e308)) == math.inf
+
+
+@pytest.mark.parametrize("n", [1e3, 1e6, 1e12, 1e15, 1e18])
+def test_bernoulli_evidence_keeps_its_digits_at_any_count(n):
+    """At a count of 1e15 half of it was rounding; at 1e30 nothing was evidence of 8e15 nats."""
+    x, y = math.floor(n / 2 + 5 * math.sqrt(n)), math.floor(n / 2)
+    with mpmath.workdps(60):
+
+        def mixture(successes):
+            gammas = mpmath.loggamma(mpmath.mpf(successes) + 0.5)
+            gammas += mpmath.loggamma(mpmath.mpf(n) - successes + 0.5)
+            return gammas - mpmath.loggamma(mpmath.mpf(n) + 1) - mpmath.log(mpmath.pi)
+
+        both, total = mpmath.mpf(x) + y, 2 * mpmath.mpf(n)
+        likelihood = both * mpmath.log(both / total)
+        likelihood += (total - both) * mpmath.log(1 - both / total)
+        exact = float(mixture(x) + mixture(y) - likelihood)
+    found = evidence((n, float(x)), (n, float(y)), reward="bernoulli")
+    assert found == pytest.approx(exact, rel=1e-6, abs=1e-6)

@@ -70,6 +70,16 @@ def test_a_clear_winner_is_declared():
     assert named == [0] * 5
 
 
+def test_what_is_shown_is_a_sentence():
+    rows, design = np.eye(2), np.eye(2) * 400.0
+    assert "action 0 is shown to be the best at 95%" in repr(
+        winning_action(rows, [0.9, 0.1], design, noise=0.5)
+    )
+    said = repr(winning_action(rows, [0.11, 0.1], design))
+    assert "no action is shown to be the best at 95%; action 0 leads" in said
+    assert "nothing to be compared with" in repr(winning_action(rows[:1], [0.9, 0.1], design))
+
+
 def test_copies_of_the_leader_do_not_stand_in_its_way():
     design, theta = 1e4 * np.eye(2), np.array([0.9, 0.1])
     found = winning_action(np.vstack([ROWS, ROWS[:1]]), theta, design)

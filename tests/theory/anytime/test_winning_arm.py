@@ -41,6 +41,11 @@ def test_ties_and_unseen_arms_leave_the_question_open():
     assert winner([0, 0], [0, 0]).leader is None
 
 
+def test_a_level_below_1_is_not_written_as_certain():
+    assert "best at 95%;" in repr(winner([10, 20], [5.0, 3.0]))
+    assert "best at over 99.99999%;" in repr(winner([10, 20], [5.0, 3.0], level=1 - 1e-12))
+
+
 def test_relabelling_changes_nothing():
     found = winner(COUNTS[::-1], TOTALS[::-1])
     assert found.arm == 2

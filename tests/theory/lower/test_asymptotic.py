@@ -54,6 +54,15 @@ def test_uniform_rewards_use_the_bounded_class():
     assert found.constant == pytest.approx(0.2 / (0.5 * 0.252845563004), rel=1e-11)
 
 
+@pytest.mark.parametrize("reward", ["uniform", "rademacher"])
+def test_near_ties_of_bounded_rewards_are_as_hard_as_normal_ones(reward):
+    """At a gap of 1e-9 the constant was negative."""
+    for gap in (1e-6, 1e-9):
+        arms = ArmedBandit([0.5, 0.5 - gap], reward=reward, noise=0.1)
+        found = asymptotic_lower_bound(arms, PerArm([0.5, 0.3])).constant
+        assert found == pytest.approx(2 * 0.1**2 / (0.3 * arms.gaps[1]), rel=1e-4 * gap / 1e-6)
+
+
 def test_unknown_variance_costs_more():
     known = asymptotic_lower_bound(*G).constant
     assert asymptotic_lower_bound(*G, family="gaussian-unknown-variance").constant > known
@@ -174,7 +183,13 @@ def test_to_dict_has_no_infinities_and_str_names_the_worth():
             {},
             "`actions` must be vectors, as the censorship depends on where",
         ),
-        ("arms", Uniform(0.5), {}, "`problem` must be a bandit with arms; got 'arms'"),
+        ("arms", Uniform(0.5), {}, "`problem` must have arms or be linear .* got 'arms'"),
+        (
+            LinearBandit([1, 0], actions=FiniteActions([[1, 0], [0, 1]])),
+            [0.5, 0.5],
+            {},
+            "`censorship` must be a censorship of actions; got .* Use PerAction",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(problem, censorship, options, said):

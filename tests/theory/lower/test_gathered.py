@@ -65,6 +65,39 @@ def test_what_is_missing_has_a_reason():
     assert rare.to_dict()["finite"] is None
 
 
+@pytest.mark.parametrize(
+    ("world", "said"),
+    [
+        ((3, Uniform(0.5), 1000, 50), "`problem` must be a Problem; got 3"),
+        ((ArmedBandit([0.5, 0.3]), [0.5, 0.3], 1000, 50), "`censorship` must be a Censorship"),
+        ((ArmedBandit([0.5, 0.3]), Uniform(0.5), 0, 50), "`horizon` must be a finite number"),
+        ((ArmedBandit([0.5, 0.3]), Uniform(0.5), 1000, -1), "`regret` must be a finite number"),
+        ((ArmedBandit([0.5, 0.3]), Uniform(0.5), 1000, math.nan), "`regret` must be a finite"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(world, said):
+    with pytest.raises(InvalidInput, match=said):
+        lower_bounds(*world)
+
+
+def test_a_slope_of_0_is_not_called_growth():
+    for arms in (ArmedBandit([0.5]), ArmedBandit([1.0, 0.5], reward="bernoulli")):
+        (said, *_) = lower_bounds(arms, Uniform(0.5), 1000, 50).sentences()
+        assert said == "Nothing known makes regret grow with T here: the least slope in log T is 0."
+
+
+def test_the_worst_case_tells_how_far_apart_its_means_are():
+    """With p = 1e-12 it is a problem of means 7,000 apart, far from the one that was asked."""
+    rare = lower_bounds(ArmedBandit([0.5, 0.3]), Uniform(1e-12), 10_000, 50)
+    assert "whose means are up to 7,071 apart." in rare.sentences()[-1]
+
+
+def test_a_regret_of_0_that_was_measured_has_no_bound_by_the_horizon():
+    found = lower_bounds(ArmedBandit([0.5, 0.3]), Uniform(0.5), 1, 0.0)
+    assert found.finite is None
+    assert found.asymptotic is not None
+
+
 def test_slope_is_counted_over_the_last_tenfold():
     rounds = np.array([1, 10, 99, 100, 500, 1000])
     regret = np.array([3.0, 5.0])[:, None] * np.log(rounds)

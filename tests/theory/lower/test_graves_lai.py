@@ -3,6 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 from halfseen.theory import asymptotic_lower_bound
+from halfseen.theory.lower import graves_lai as module
 from halfseen.theory.lower.graves_lai import graves_lai
 from theory.lower.instances import A3, LINEAR, linear, waves
 
@@ -154,3 +155,31 @@ def test_a_gap_far_below_the_others_leaves_no_gap_between_the_bounds():
     assert found.constant == pytest.approx((2.0 / (gaps * observe[1:])).sum(), rel=1e-12)
     assert found.constant - found.certificate <= 1e-11 * found.constant
     assert found.ignoring >= found.constant
+
+
+def test_few_actions_at_a_time_give_the_constant_of_all_at_once(monkeypatch):
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(60, 4))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    problem = rows, (0.5, 0.5, 0.5, 0.5), 10 ** rng.uniform(-3, 0, 60)
+    few = solved(*problem)[0]
+    monkeypatch.setattr(module, "FEW", 60)
+    every = solved(*problem)[0]
+    assert few.constant == pytest.approx(every.constant, rel=1e-9)
+    assert 0 <= few.constant - few.certificate <= 1e-8 * few.constant
+
+
+def test_a_thousand_actions_have_a_constant_with_a_certificate():
+    """All at once they took a minute."""
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(1000, 3))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    found = solved(rows, (0.6, 0.0, 0.8), rng.uniform(0.01, 1, 1000))[0]
+    assert abs(found.constant - found.certificate) <= 1e-8 * found.constant
+
+
+def test_a_support_that_does_not_span_all_directions_is_not_polished():
+    """It ended in numpy's error that a matrix is not positive definite."""
+    rows = [[-0.5, -0.1, -0.6], [-0.4, -0.6, -1.0], [0.0, 0.5, 0.6]]
+    found = solved(rows, (-0.4, 0.7, 0.5), [1e-6, 0.01, 1e-4])[0]
+    assert abs(found.constant - found.certificate) <= 1e-8 * found.constant

@@ -46,6 +46,24 @@ def test_golden(row):
     assert found.equal == pytest.approx(equal, rel=5e-12)
 
 
+@pytest.mark.parametrize(
+    ("gap", "noise", "observe"),
+    [
+        (0.2, (1, 1), (1, 1e-30)),
+        (0.2, (1, 1), (1e-300, 1)),
+        (1e-150, (1, 1), (1, 0.5)),
+        (1e100, (1, 1), (1, 0.5)),
+        (0.2, (1e-30, 1), (1, 0.5)),
+        (1e-9, (1e-120, 2e-120), (1e-9, 0.5)),
+    ],
+)
+def test_no_probability_gap_or_noise_is_too_extreme_for_the_closed_form(gap, noise, observe):
+    found = identification_time(ArmedBandit([0.0, -gap], noise=noise), PerArm(observe))
+    roots = [s / math.sqrt(p) for s, p in zip(noise, observe, strict=True)]
+    assert found.rounds == pytest.approx(2 * (sum(roots) / gap) ** 2, rel=1e-9)
+    assert found.weights == pytest.approx(np.array(roots) / sum(roots), rel=1e-6)
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.floats(0.01, 2.0),
@@ -135,6 +153,11 @@ def test_arms_that_cannot_be_played_get_no_share():
             ArmedBandit([0.5, 0.1]),
             {"family": "gaussian-unknown-variance"},
             "`family` must be one of gaussian, bernoulli, poisson, exponential for an ident",
+        ),
+        (
+            ArmedBandit([0.5, 0.4], reward="uniform", noise=0.1),
+            {},
+            "`ArmedBandit.reward` must be one of gaussian, .* got 'uniform'",
         ),
     ],
 )

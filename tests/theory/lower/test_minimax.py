@@ -97,3 +97,11 @@ def test_arms_without_noise_cost_nothing_in_the_worst_case():
     assert minimax_lower_bound([0.5, 0.5], 1e4, noise=0.0).value == 0.0
     some = minimax_lower_bound([0.5, 0.5, 0.5], 1e4, noise=[0.0, 1.0, 1.0])
     assert some.terms["arms capped"] == pytest.approx(0.5 * 0.25 * math.sqrt(4e4))
+
+
+def test_nothing_overflows_and_vanishing_probabilities_are_refused():
+    plain = minimax_lower_bound([0.5, 0.3], 1e4).value
+    assert minimax_lower_bound([0.5, 0.3], 1e4, noise=1e200).value == pytest.approx(1e200 * plain)
+    assert minimax_lower_bound([0.5, 1e-300], 1e300).value < math.inf
+    with pytest.raises(InvalidInput, match=r"`observe\[1\]` must not be below 1e-300"):
+        minimax_lower_bound([0.5, 5e-324], 1e4)

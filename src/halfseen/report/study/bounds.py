@@ -39,6 +39,7 @@ class Growth:
     def against(self, least: float) -> str:
         """Return the growth in a sentence, next to the least possible."""
         ratio = f", {self.per_log / least:,.3g} times the least" if least > 0.0 else ""
+        ratio += " (which holds as T grows, not yet here)" if self.per_log < least else ""
         return (
             f"Measured from round {self.since:,} on, it grew like {self.per_log:,.4g} log T{ratio}."
         )

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from halfseen import checks
 from halfseen.checks import Vector
+from halfseen.theory.anytime.beta_mixture import log_mixture
 from halfseen.theory.anytime.samples import Samples, risk, samples
+from halfseen.theory.lower.least_divergence import bernoulli
 
 LARGEST_LOGIT = 745.0  # beyond, a probability or its complement underflows
 HALVINGS = 64
+MANY = 1e6  # observations from which on likelihoods are compared by their difference
 
 
 class ConfidenceLimits(NamedTuple):
@@ -187,10 +190,14 @@ def _bernoulli(seen: Samples, alpha: float) -> tuple[Vector, Vector]:
     n, successes = seen.observed, seen.total
     failures = n - successes
     constant = betaln(successes + 0.5, failures + 0.5) - betaln(0.5, 0.5) + math.log(alpha)
+    many = n > MANY
+    shares = np.where(many, successes / np.maximum(n, 1.0), 0.5)
+    small = log_mixture(successes, failures) + math.log(alpha)
 
     def rejected(logit: Vector) -> NDArray[np.bool_]:
         likelihood = successes * np.logaddexp(0.0, -logit) + failures * np.logaddexp(0.0, logit)
-        return constant + likelihood > 0.0
+        apart = bernoulli(shares, expit(logit) - shares, 1.0)  # keeps its digits
+        return np.where(many, small + np.maximum(n, 1.0) * apart, constant + likelihood) > 0.0
 
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = np.clip(np.log(successes / failures), -LARGEST_LOGIT, LARGEST_LOGIT)

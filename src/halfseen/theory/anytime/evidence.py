@@ -11,7 +11,16 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
+from halfseen.theory.anytime.beta_mixture import log_mixture
 from halfseen.theory.anytime.samples import Samples, samples
+from halfseen.theory.lower.least_divergence import bernoulli
+
+PLACES = {  # what the entries of samples are called by those who give two pairs
+    "observed[0]": "a[0]",
+    "observed[1]": "b[0]",
+    "total[0]": "a[1]",
+    "total[1]": "b[1]",
+}
 
 
 def evidence(
@@ -71,12 +80,18 @@ def evidence(
     """
     pairs = [_pair(name, pair) for name, pair in (("a", a), ("b", b))]
     observed, total = zip(*pairs, strict=True)
-    seen = samples(observed, total, noise, rho, reward)
+    try:
+        seen = samples(observed, total, noise, rho, reward)
+    except InvalidInput as error:
+        field = PLACES.get(error.field, error.field)
+        raise InvalidInput(field, error.requirement, error.value, error.fix) from None
     return float(evidence_against(seen, 0, np.array([1]))[0])
 
 
 def _pair(field: str, value: Sequence[float]) -> tuple[float, ...]:
     fix = "Give the number of observed rewards and their sum."
+    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes):
+        raise InvalidInput(field, "must be two numbers", value, fix)
     pair = checks.vector(field, value, fix=fix)
     if len(pair) != 2:
         raise InvalidInput(field, "must be two numbers", value, fix)
@@ -94,24 +109,17 @@ def evidence_against(seen: Samples, arm: int, rivals: Any) -> Vector:
 
 
 def _normal(first: Samples, second: Samples) -> Vector:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = sum(
-            (s.noise * s.noise) * (s.observed + s.rho) / s.observed**2 for s in (first, second)
-        )
-        distance = (first.means - second.means) ** 2 / (2.0 * spread)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        errors = [s.noise * np.sqrt(s.observed + s.rho) / s.observed for s in (first, second)]
+        distance = ((first.means - second.means) / np.hypot(*errors)) ** 2 / 2.0
     penalty = np.log1p(first.observed / first.rho) + np.log1p(second.observed / second.rho)
     return distance - penalty / 2.0
 
 
 def _bernoulli(first: Samples, second: Samples) -> Vector:
-    from scipy.special import betaln, xlog1py, xlogy
-
-    mixtures = sum(
-        betaln(s.total + 0.5, s.observed - s.total + 0.5) - betaln(0.5, 0.5)
-        for s in (first, second)
-    )
-    successes = first.total + second.total
-    failures = first.observed + second.observed - successes
+    mixtures = sum(log_mixture(s.total, s.observed - s.total) for s in (first, second))
+    n, m = first.observed, second.observed
+    gap = first.means - second.means
     with np.errstate(divide="ignore", invalid="ignore"):
-        pooled = successes / (successes + failures)
-    return mixtures - xlogy(successes, pooled) - xlog1py(failures, -pooled)
+        pooled = n * bernoulli(first.means, -gap * (m / (n + m)), 1.0)
+        return mixtures + pooled + m * bernoulli(second.means, gap * (n / (n + m)), 1.0)

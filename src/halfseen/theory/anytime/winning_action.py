@@ -13,6 +13,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
+from halfseen.tables import level_name
 from halfseen.theory.anytime.samples import risk
 
 
@@ -41,6 +42,14 @@ class WinningAction(Shown, ByValue):
     level: float
     margins: Vector
     radius: float
+
+    def _headline(self) -> str:
+        if not np.any(np.isfinite(self.margins)):
+            return "a single action has nothing to be compared with"
+        at = level_name(self.level)
+        if self.action is None:
+            return f"no action is shown to be the best at {at}; action {self.leader} leads"
+        return f"action {self.action} is shown to be the best at {at}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; None for what is infinite."""

@@ -13,6 +13,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
+from halfseen.tables import level_name
 from halfseen.theory.anytime.confidence import limits
 from halfseen.theory.anytime.evidence import evidence_against
 from halfseen.theory.anytime.samples import Samples, risk, samples
@@ -66,8 +67,8 @@ class Winner(Shown, ByValue):
         if len(self.evidence) == 1:
             return "a single arm has nothing to be compared with"
         if self.arm is None:
-            return f"no arm is shown to be the best at {self.level:.4g}; {leader} leads"
-        return f"{leader} is shown to be the best at {self.level:.4g}"
+            return f"no arm is shown to be the best at {level_name(self.level)}; {leader} leads"
+        return f"{leader} is shown to be the best at {level_name(self.level)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; None for what is infinite."""

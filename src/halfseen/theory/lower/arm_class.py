@@ -70,21 +70,21 @@ class ArmClass(ByValue):
         rises = self.gaps[worse] + above
         if self.family != BOUNDED:
             return FAMILIES[self.family](self.means[worse], rises, self.noise[worse])
-        targets = self.means[worse] + rises
+        rooms = (1.0 - self.means[worse]) - rises
         return np.array(
             [
-                bounded(self._law(place), float(target))[0] if target < 1.0 else math.inf
-                for place, target in zip(worse, targets, strict=True)
+                bounded(self._law(place), float(rise), float(room))[0] if room > 0.0 else math.inf
+                for place, rise, room in zip(worse, rises, rooms, strict=True)
             ]
         )
 
     def _law(self, place: int) -> TwoPoints | UniformLaw:
         mean, noise = float(self.means[place]), float(self.noise[place])
         if self.reward == "bernoulli":
-            return TwoPoints(0.0, 1.0, mean)
+            return TwoPoints(mean, 1.0 - mean)
         if self.reward == "rademacher":
-            return TwoPoints(mean - noise, mean + noise, 0.5)
-        return UniformLaw(mean - math.sqrt(3.0) * noise, mean + math.sqrt(3.0) * noise)
+            return TwoPoints(noise, noise)
+        return UniformLaw(math.sqrt(3.0) * noise)
 
     def per_arm(self, values: Vector, otherwise: float) -> Vector:
         """Return one value per arm of the problem, those that cannot be played included."""

@@ -149,9 +149,14 @@ def asymptotic_lower_bound(
     >>> round(bound.constant, 9), round(bound.worth, 9)
     (100.0, 8.0)
     """
-    if isinstance(problem, GeneralizedLinearBandit):
+    if isinstance(problem, GeneralizedLinearBandit) or not isinstance(
+        problem, ArmedBandit | LinearBandit
+    ):
         raise InvalidInput(
-            "problem", "must have arms or be linear for a lower bound", problem, "Use LinearBandit."
+            "problem",
+            "must have arms or be linear for a lower bound",
+            problem,
+            "Use ArmedBandit or LinearBandit.",
         )
     if isinstance(problem, LinearBandit):
         return _linear(problem, censorship, family)
@@ -206,8 +211,12 @@ def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLo
             f"actions {names} tied at {shorten(float(means.max()))}",
             "Leave all but one of them out, or change theta.",
         )
-    observe = inputs.action_observation(censorship, rows)
+    if not isinstance(censorship, Censorship):
+        raise InvalidInput(
+            "censorship", "must be a censorship of actions", censorship, "Use PerAction."
+        )
     refuse_missing_by_reward(censorship)
+    observe = inputs.action_observation(censorship, rows)
     found = graves_lai(rows, gaps, observe, problem.noise, best)
     free = graves_lai(rows, gaps, np.ones(len(rows)), problem.noise, best)
     worse = gaps > 0.0

@@ -18,6 +18,7 @@ from halfseen.theory.lower.arm_class import BOUNDED, ArmClass, arm_class
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 SECTIONS = 60
+REGRET_FIX = "Give a regret the policy does not exceed, above 0."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,9 +154,7 @@ def finite_lower_bound(
     """
     arms = arm_class(problem, censorship, family)
     time = checks.number("horizon", horizon, above=0.0, fix="Give the number of rounds.")
-    most = checks.number(
-        "regret", regret, above=0.0, fix="Give a regret the policy does not exceed, above 0."
-    )
+    most = checks.number("regret", regret, above=0.0, fix=REGRET_FIX)
     terms, raised = np.zeros(len(arms.means)), np.zeros(len(arms.means))
     ratios, rises = _largest_ratios(arms, math.log(time) - math.log(8.0 * most))
     terms[arms.worse] = arms.gaps[arms.worse] / arms.observe[arms.worse] * ratios

@@ -14,11 +14,11 @@ from halfseen.censorship import Censorship
 from halfseen.checks import Vector
 from halfseen.display import Tabular
 from halfseen.errors import InvalidInput
-from halfseen.problems import ArmedBandit, LinearBandit
+from halfseen.problems import ArmedBandit, LinearBandit, Problem
 from halfseen.tables import Table, show
 from halfseen.theory.lower.arm_class import refuse_missing_by_reward
 from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
-from halfseen.theory.lower.finite_time import FiniteLowerBound, finite_lower_bound
+from halfseen.theory.lower.finite_time import REGRET_FIX, FiniteLowerBound, finite_lower_bound
 from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ class LowerBounds(Tabular):
             low = self.asymptotic
             text = f"As T grows, regret grows at least like {low.constant:,.4g} log T"
             text += f" for any consistent policy ({low.reference})."
+            if low.constant == 0.0:
+                text = "Nothing known makes regret grow with T here: the least slope in log T is 0."
             if low.worth > 1.0 + 1e-9:
                 text += f" Ignoring p costs {low.worth:,.3g} times that."
             said.append(text)
@@ -126,7 +128,8 @@ class LowerBounds(Tabular):
         if self.minimax is not None:
             said.append(
                 f"Every policy loses at least {self.minimax.value:,.4g} on some problem observed"
-                " with these probabilities."
+                " with these probabilities, whose means are up to"
+                f" {show(self.minimax.largest_mean)} apart."
             )
         return said
 
@@ -168,10 +171,17 @@ def lower_bounds(
     ...     print(said)
     As T grows, regret grows at least like 40.14 log T for any consistent policy (Lai, Robbins (1985); Burnetas, Katehakis (1996)).
     By round 1,000,000 it is at least 61.67 for any policy that loses at most 600 here and wherever one worse arm is raised above the best.
-    Every policy loses at least 503.5 on some problem observed with these probabilities.
+    Every policy loses at least 503.5 on some problem observed with these probabilities, whose means are up to 0.00135 apart.
     """  # noqa: E501
     world: tuple[Any, Any] = (problem, censorship)
+    for field, value, kind, fix in (
+        ("problem", problem, Problem, "Use ArmedBandit or LinearBandit."),
+        ("censorship", censorship, Censorship, "Use PerArm, or PerAction for linear bandits."),
+    ):
+        if not isinstance(value, kind):
+            raise InvalidInput(field, f"must be a {kind.__name__}", value, fix)
     time = checks.number("horizon", horizon, above=0.0, fix="Give the number of rounds.")
+    checks.number("regret", regret, at_least=0.0, fix=REGRET_FIX)
     reasons: dict[str, str] = {}
 
     def tried(name: str, compute: Callable[[], Found]) -> Found | None:

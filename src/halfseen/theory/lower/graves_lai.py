@@ -12,6 +12,8 @@ from halfseen.checks import Vector
 from halfseen.equality import ByValue
 
 PARALLEL, RANK = 1e-12, 1e-9  # relative lengths below which a direction is not there
+FEW = 40  # actions up to which all are looked at from the start
+ADDED = 20  # actions that are added to a working set at a time
 SUPPORTS = (1e-4, 1e-6, 1e-8, 1e-2)  # what counts as positive when the solution is polished
 
 
@@ -29,6 +31,15 @@ class Program(NamedTuple):
 
     probes: Vector  # rows x_b
     questions: Vector  # rows u_a
+
+
+class Bracket(NamedTuple):
+    """A feasible z, its multipliers, a lower bound on the least sum, and the sum of z."""
+
+    cost: Vector
+    prices: Vector
+    lower: float
+    upper: float
 
 
 class Point(NamedTuple):
@@ -81,18 +92,60 @@ def least_cost(program: Program) -> tuple[Vector, float]:
         probe = int(np.argmax(probes[:, 0] ** 2))
         cost[probe] = (questions[:, 0] ** 2).max() / probes[probe, 0] ** 2
         return cost, float(cost[probe])
+    found = _solved(program) if len(probes) <= FEW else _by_working_sets(program)
+    return found.cost, found.lower
+
+
+def _by_working_sets(program: Program) -> Bracket:
+    """Solve with few probes and questions, and add those that the solution leaves out wrongly."""
+    probes, questions = program
+    played, asked = _first_sets(program)
+    best = None
+    while True:
+        small = _solved(Program(probes[played], questions[asked]))
+        cost, prices = np.zeros(len(probes)), np.zeros(len(questions))
+        cost[played], prices[asked] = small.cost, small.prices
+        found = _bracket(program, cost, prices)
+        if best is None or found.upper - found.lower < best.upper - best.lower:
+            best = found
+        at = _point(program, cost)
+        worth = prices @ at.cross**2
+        unasked = _largest(at.spread, asked, 1.0)
+        unplayed = _largest(worth, played, float(worth[played].max()))
+        if len(unasked) + len(unplayed) == 0:
+            return best
+        asked, played = np.append(asked, unasked), np.append(played, unplayed)
+
+
+def _first_sets(program: Program) -> tuple[Any, Any]:
+    """Return probes that span all directions, and the questions that are hardest to answer."""
+    from scipy.linalg import qr
+
+    scaled, _ = _rescaled(program)
+    _, _, order = qr(scaled.probes.T, mode="economic", pivoting=True)
+    hardest = np.argsort(-(scaled.questions**2).sum(axis=1), kind="stable")
+    return order[: 2 * scaled.probes.shape[1]], hardest[:ADDED]
+
+
+def _largest(values: Vector, chosen: Any, limit: float) -> Any:
+    """Return the places of the largest values above a limit that are not chosen yet."""
+    others = np.flatnonzero(values > limit * (1.0 + 1e-10))
+    others = np.setdiff1d(others, chosen)
+    return others[np.argsort(-values[others], kind="stable")][:ADDED]
+
+
+def _solved(program: Program) -> Bracket:
+    """Solve a program by the central path, and polish the solution where that helps."""
     program, size = _rescaled(program)
     z, multipliers = _barrier(program)
     best = _bracket(program, z, multipliers)
     for part in SUPPORTS:
-        if best[2] - best[1] <= 1e-12 * best[2]:
+        if best.upper - best.lower <= 1e-12 * best.upper:
             break
         polished = _polished(program, z, multipliers, part)
-        if polished is not None:
-            tried = _bracket(program, *polished)
-            if tried[2] - tried[1] < best[2] - best[1]:
-                best = tried
-    return best[0] * size, best[1] * size
+        if polished is not None and polished.upper - polished.lower < best.upper - best.lower:
+            best = polished
+    return Bracket(best.cost * size, best.prices, best.lower * size, best.upper * size)
 
 
 def _rescaled(program: Program) -> tuple[Program, float]:
@@ -113,23 +166,23 @@ def _point(program: Program, z: Vector) -> Point:
     return Point((asked**2).sum(axis=0), asked.T @ seen, seen.T @ seen)
 
 
-def _bracket(program: Program, z: Vector, multipliers: Vector) -> tuple[Vector, float, float]:
-    """Return z made exactly feasible, a lower bound by its certificate, and its sum."""
+def _bracket(program: Program, z: Vector, multipliers: Vector) -> Bracket:
+    """Return z made exactly feasible, its multipliers, what they certify, and its sum."""
     at = _point(program, z)
     feasible = z * at.spread.max()
     most = (multipliers @ at.cross**2).max()
     lower = float((multipliers @ at.spread) ** 2 / (multipliers.sum() * most))
-    return feasible, lower, float(feasible.sum())
+    return Bracket(feasible, multipliers, lower, float(feasible.sum()))
 
 
 def _barrier(program: Program) -> tuple[Vector, Vector]:
     """Follow the central path of t sum z - sum log(1 - g_a) - sum log z_b by Newton's method."""
-    count = len(program.probes)
+    count, terms = len(program.probes), len(program.probes) + len(program.questions)
     z = np.full(count, 1.0 / count)
-    weight = 2.0 * count
+    weight = float(terms)
     while True:
         z = _centred(program, z, weight)
-        if 2.0 * count / weight < 1e-7 * z.sum():
+        if terms / weight < 1e-7 * z.sum():
             return z, 1.0 / (1.0 - _point(program, z).spread) / weight
         weight *= 10.0
 
@@ -169,9 +222,7 @@ def _barrier_value(at: Point, z: Vector, weight: float) -> float:
     return float(weight * z.sum() - np.log1p(-at.spread).sum() - np.log(z).sum())
 
 
-def _polished(
-    program: Program, z: Vector, multipliers: Vector, part: float
-) -> tuple[Vector, Vector] | None:
+def _polished(program: Program, z: Vector, multipliers: Vector, part: float) -> Bracket | None:
     """Solve the optimality conditions on what seems to be positive, by Newton's method."""
     asked = np.flatnonzero(multipliers > part * multipliers.max())
     played = np.flatnonzero(z > part * z.max())
@@ -194,4 +245,7 @@ def _polished(
             break
     whole, prices = np.zeros_like(z), np.zeros_like(multipliers)
     whole[played], prices[asked] = cost, price
-    return whole, prices
+    try:
+        return _bracket(program, whole, prices)
+    except np.linalg.LinAlgError:  # what seems to be positive does not span all directions
+        return None

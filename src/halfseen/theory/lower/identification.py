@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,10 @@ from halfseen.problems import ArmedBandit
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
 from halfseen.theory.lower.least_divergence import FAMILIES
 
-LARGEST_LOG_RATIO = 30.0  # log ratio of observations of a rival to those of the best arm
+ONE_PARAMETER = ("gaussian", "bernoulli", "poisson", "exponential")
+LARGEST_LOG_RATIO = 350.0  # log ratio of observations of a rival to those of the best arm
+FURTHEST = 1e4  # stands for an infinite logarithm
+SMALLEST_VARIANCE = 1e-100  # relative to the largest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,35 +112,39 @@ def identification_time(
     (6050.0, [0.0909, 0.9091], 10100.0)
     """
     arms = arm_class(problem, censorship, family)
-    one = ("gaussian", "bernoulli", "poisson", "exponential")
-    if arms.family not in one:
+    if arms.family not in ONE_PARAMETER:
         raise InvalidInput(
-            "family",
-            f"must be one of {', '.join(one)} for an identification time",
-            arms.family,
-            "Choose one of those.",
+            "ArmedBandit.reward" if family is None else "family",
+            f"must be one of {', '.join(ONE_PARAMETER)} for an identification time",
+            arms.reward if family is None else family,
+            "Leave it out." if arms.reward in ONE_PARAMETER else "Nothing else is worked out.",
         )
     if len(arms.means) < 2:
         raise InvalidInput("ArmedBandit.means", "must have at least 2 entries", 1, "Add an arm.")
-    gaussian = arms.family == "gaussian"
-    if gaussian and not np.all(arms.noise > 0.0):
-        raise InvalidInput(
-            "ArmedBandit.noise",
-            "must be above 0 for an identification time",
-            0.0,
-            "Without noise one observation tells.",
-        )
-    noise = arms.noise**2 if gaussian else np.ones(len(arms.means))
-    seen = arms.observe / noise  # an observation of variance v is worth 1/v of variance 1
+    variance, unit = np.ones(len(arms.means)), 1.0
+    if arms.family == "gaussian":
+        if not np.all(arms.noise > 0.0):
+            raise InvalidInput(
+                "ArmedBandit.noise",
+                "must be above 0 for an identification time",
+                0.0,
+                "Without noise one observation tells.",
+            )
+        # in units of the least gap and the largest noise nothing overflows
+        gap, noise = float(arms.gaps[arms.worse].min()), float(arms.noise.max())
+        unit = min(noise / gap, 1e150) ** 2
+        variance = np.maximum((arms.noise / noise) ** 2, SMALLEST_VARIANCE)
+        arms = replace(arms, means=-arms.gaps / gap)
+    seen = arms.observe / variance  # an observation of variance v is worth 1/v of variance 1
     rounds, weights = _solve(arms, seen)
-    uncensored, plan = _solve(arms, 1.0 / noise)
+    uncensored, plan = _solve(arms, 1.0 / variance)
     equal = np.full(len(weights), 1.0 / len(weights))
     return IdentificationTime(
-        rounds=rounds,
+        rounds=rounds * unit,
         weights=arms.per_arm(weights, 0.0),
-        ignoring=uncensored * float((plan / arms.observe).sum()),
-        equal=1.0 / _rate(arms, seen, equal),
-        uncensored=uncensored,
+        ignoring=uncensored * unit * float((plan / arms.observe).sum()),
+        equal=unit / _rate(arms, seen, equal),
+        uncensored=uncensored * unit,
     )
 
 
@@ -161,15 +168,15 @@ def _level(arms: ArmClass, log_ratio: Vector, rivals: Any) -> Vector:
 
 def _at_level(arms: ArmClass, level: float, rivals: Any, most: float) -> Vector:
     """Return the log ratios, at most `most`, at which rivals reach a level, by Newton's method."""
-    low, high = np.full(len(rivals), -6.0 * LARGEST_LOG_RATIO), np.full(len(rivals), most)
+    low, high = np.full(len(rivals), -2.0 * LARGEST_LOG_RATIO), np.full(len(rivals), most)
     at = high.copy()
     for _ in range(200):
         of_best, of_rival = _between(arms, at, rivals)
         slope = np.exp(at) * of_rival  # derivative of the level in the log ratio
-        excess = of_best + slope - level
-        low, high = np.where(excess > 0.0, low, at), np.where(excess > 0.0, at, high)
-        with np.errstate(invalid="ignore"):  # an infinite level halves the interval
+        with np.errstate(all="ignore"):  # an infinite level halves the interval
+            excess = of_best + slope - level
             new = at - excess / slope
+        low, high = np.where(excess > 0.0, low, at), np.where(excess > 0.0, at, high)
         new = np.where((new > low) & (new < high), new, (low + high) / 2.0)
         if np.all((np.abs(new - at) <= 1e-14 * (1.0 + np.abs(at))) | (excess == 0.0)):
             break
@@ -195,7 +202,7 @@ def _solve(arms: ArmClass, seen: Vector) -> tuple[float, Vector]:
     rivals = arms.worse
     hardest = rivals[np.argmin(arms.gaps[rivals])]
     others = rivals[rivals != hardest]
-    price = seen[arms.best] / seen
+    log_price = np.log(seen[arms.best]) - np.log(seen[rivals])
 
     def ratios(log_ratio: float) -> Vector:
         result = np.full(len(seen), -math.inf)
@@ -206,10 +213,13 @@ def _solve(arms: ArmClass, seen: Vector) -> tuple[float, Vector]:
 
     def imbalance(log_ratio: float) -> float:
         of_best, of_rival = _between(arms, ratios(log_ratio)[rivals], rivals)
-        return math.log(float((price[rivals] * of_best / of_rival).sum()))
+        with np.errstate(divide="ignore"):
+            logs = log_price + np.log(of_best) - np.log(of_rival)
+        return float(np.clip(np.logaddexp.reduce(logs), -FURTHEST, FURTHEST))
 
     found = ratios(float(brentq(imbalance, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO, xtol=1e-14)))
-    cost = np.exp(found) / seen
-    cost[arms.best] = 1.0 / seen[arms.best]
+    found[arms.best] = 0.0
+    log_cost = found - np.log(seen)
+    cost = np.exp(log_cost - log_cost.max())
     weights = cost / cost.sum()
     return 1.0 / _rate(arms, seen, weights), weights

@@ -13,9 +13,11 @@ from halfseen.checks import Vector
 
 Divergence = Callable[[Any, Any, Any], Vector]  # of a mean, how far it is raised, and the noise
 SERIES = 0.1  # below, t - log(1+t) is summed term by term
+FAR = 0.3  # below, the bounded class is computed from small differences alone
+TERMS = range(1, 17)
 
 
-def log_excess(t: Vector) -> Vector:
+def log_excess(t: Vector | float) -> Vector:
     """Return t - log(1+t) to full relative precision, infinite for t <= -1."""
     t = np.asarray(t, dtype=np.float64)
     with np.errstate(divide="ignore"):
@@ -29,7 +31,7 @@ def log_excess(t: Vector) -> Vector:
 
 def gaussian(mean: Vector, rise: Vector, noise: Vector) -> Vector:
     """Return rise^2 / (2 sigma^2)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = (np.asarray(rise) / noise) ** 2 / 2.0
     return np.where(rise == 0.0, 0.0, value)
 
@@ -39,7 +41,7 @@ def unknown_variance(mean: Vector, rise: Vector, noise: Vector) -> Vector:
     return np.log1p(2.0 * gaussian(mean, rise, noise)) / 2.0
 
 
-def bernoulli(mean: Vector, rise: Vector, noise: Vector) -> Vector:
+def bernoulli(mean: Vector, rise: Vector, noise: Vector | float) -> Vector:
     """Return m log(m/M) + (1-m) log((1-m)/(1-M)), M = m + rise."""
     return _times_excess(mean, rise) + _times_excess(1.0 - mean, -rise)
 
@@ -58,8 +60,9 @@ def _times_excess(weight: Vector, change: Vector) -> Vector:
     """Return w (t - log(1+t)), t = change/w; its limit, the change itself, at w = 0."""
     weight, change = np.broadcast_arrays(np.asarray(weight, float), np.asarray(change, float))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        value = weight * log_excess(np.where(weight > 0.0, change / weight, 0.0))
-    return np.where(weight > 0.0, value, change)
+        relative = change / weight
+    there = (weight > 0.0) & np.isfinite(relative)
+    return np.where(there, weight * log_excess(np.where(there, relative, 0.0)), change)
 
 
 FAMILIES: dict[str, Divergence] = {
@@ -73,66 +76,89 @@ FAMILIES: dict[str, Divergence] = {
 
 @dataclass(frozen=True)
 class TwoPoints:
-    """A law on two numbers of [0, 1]."""
+    """A law on two numbers, given by how far below and above its mean they are."""
 
-    low: float
-    high: float
-    weight: float  # weight of the higher point
+    below: float
+    above: float
 
-    def mean_reciprocal(self, slope: float, target: float) -> float:
-        """Return E 1/(1 - slope (X - target))."""
-        low, high = 1.0 - slope * (self.low - target), 1.0 - slope * (self.high - target)
-        return (1.0 - self.weight) / low + (self.weight / high if high > 0.0 else math.inf)
+    def pull(self, slope: float, rise: float) -> float:
+        """Return E t/(1+t), with t = slope (rise - X + E X)."""
+        low, high = slope * (rise + self.below), slope * (rise - self.above)
+        if not 1.0 + high > 0.0:
+            return -math.inf
+        squares = self._mean(low * low / (1.0 + low), high * high / (1.0 + high))
+        return slope * rise - squares
 
-    def mean_log(self, slope: float, target: float) -> float:
-        """Return E log(1 - slope (X - target))."""
-        low, high = 1.0 - slope * (self.low - target), 1.0 - slope * (self.high - target)
-        return (1.0 - self.weight) * math.log(low) + self.weight * math.log(high)
+    def mean_log(self, slope: float, rise: float) -> float:
+        """Return E log(1+t), with the same t."""
+        low, high = slope * (rise + self.below), slope * (rise - self.above)
+        if max(low, -high) < FAR:
+            return slope * rise - self._mean(float(log_excess(low)), float(log_excess(high)))
+        return self._mean(math.log1p(low), math.log1p(high))
+
+    def _mean(self, at_low: float, at_high: float) -> float:
+        apart = self.below + self.above
+        weight = self.below / apart if apart > 0.0 else 0.5  # of the higher point
+        return (1.0 - weight) * at_low + weight * at_high
 
 
 @dataclass(frozen=True)
 class UniformLaw:
-    """A uniform law on an interval inside [0, 1]."""
+    """A uniform law on an interval, given by half its length."""
 
-    low: float
-    high: float
+    half: float
 
-    def mean_reciprocal(self, slope: float, target: float) -> float:
-        """Return E 1/(1 - slope (X - target))."""
-        centre, half = self._middle(slope, target)
-        if half >= centre:
-            return math.inf
-        return math.atanh(half / centre) / half if half > 0.0 else 1.0 / centre
+    def pull(self, slope: float, rise: float) -> float:
+        """Return E t/(1+t) times 1 + E t, with t = slope (rise - X + E X)."""
+        ratio = slope * self.half / (1.0 + slope * rise)
+        if not ratio < 1.0:
+            return -math.inf
+        if ratio < FAR:  # atanh(r)/r - 1 = r^2/3 + r^4/5 + ...
+            return slope * rise - _even_series(ratio, [1.0 / (2 * k + 1) for k in TERMS])
+        return slope * rise - (math.atanh(ratio) / ratio - 1.0)
 
-    def mean_log(self, slope: float, target: float) -> float:
-        """Return E log(1 - slope (X - target))."""
-        centre, half = self._middle(slope, target)
-        ratio = half / centre
-        if ratio < 1e-4:  # log centre + E log(1 + ratio U), U uniform on [-1, 1]
-            return math.log(centre) - ratio**2 / 6.0 - ratio**4 / 20.0
+    def mean_log(self, slope: float, rise: float) -> float:
+        """Return E log(1+t), with the same t."""
+        ratio = slope * self.half / (1.0 + slope * rise)
+        if ratio < FAR:  # -E log(1 + r U), U uniform on [-1, 1], is r^2/6 + r^4/20 + ...
+            fall = _even_series(ratio, [1.0 / (2 * k * (2 * k + 1)) for k in TERMS])
+            return math.log1p(slope * rise) - fall
         upper, lower = 1.0 + ratio, 1.0 - ratio
         inner = upper * math.log(upper) - (lower * math.log(lower) if lower > 0.0 else 0.0)
-        return math.log(centre) + inner / (2.0 * ratio) - 1.0
-
-    def _middle(self, slope: float, target: float) -> tuple[float, float]:
-        middle = 1.0 - slope * ((self.low + self.high) / 2.0 - target)
-        return middle, slope * (self.high - self.low) / 2.0
+        return math.log1p(slope * rise) + inner / (2.0 * ratio) - 1.0
 
 
-def bounded(law: TwoPoints | UniformLaw, target: float) -> tuple[float, float]:
+def _even_series(x: float, coefficients: list[float]) -> float:
+    """Return the sum of the coefficients times x^2, x^4, ..."""
+    total = 0.0
+    for coefficient in reversed(coefficients):
+        total = x * x * (coefficient + total)
+    return total
+
+
+def bounded(law: TwoPoints | UniformLaw, rise: float, room: float) -> tuple[float, float]:
     """Return max over s in [0, 1] of E log(1 - s (X-M)/(1-M)), and the s that attains it.
 
     The derivative in s has the sign of 1 - E 1/(1 - s (X-M)/(1-M)), which falls.
+
+    Parameters
+    ----------
+    law
+        The law of X.
+    rise
+        How far M is above the mean of X, above 0.
+    room
+        1 - M, above 0.
     """
     from scipy.optimize import brentq
 
-    def falling(s: float) -> float:
-        return 1.0 - min(law.mean_reciprocal(s / (1.0 - target), target), 1e300)
+    def falling(log_s: float) -> float:
+        return max(law.pull(math.exp(log_s) / room, rise), -1e300)
 
     best = 1.0
-    if falling(1.0) < 0.0:
-        least = 1e-3
+    if falling(0.0) < 0.0:
+        least = -7.0
         while falling(least) < 0.0:
-            least /= 16.0
-        best = float(brentq(falling, least, 1.0, xtol=1e-16, rtol=1e-15))
-    return law.mean_log(best / (1.0 - target), target), best
+            least *= 2.0
+        best = math.exp(brentq(falling, least, 0.0, xtol=1e-15, rtol=1e-15))
+    return law.mean_log(best / room, rise), best

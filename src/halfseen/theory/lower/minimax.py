@@ -111,19 +111,21 @@ def minimax_lower_bound(
     if checks.one_of("reward", reward, ("gaussian", "bernoulli")) == "bernoulli":
         return _bernoulli(float((1.0 / p).sum() - 1.0 / p.max()), time)
     scale = inputs.per_arm("noise", noise, len(p))
-    variances = np.sort(scale**2 / p)
+    unit = float(scale.max()) or 1.0
+    variances = np.sort((scale / unit) ** 2 / p)
     total = float(variances.sum())
     rest = total - float(variances[0])
     found = {
         "one arm raised": (
-            math.exp(-0.5) / 16.0 * math.sqrt(time * rest),
+            math.exp(-0.5) / 16.0 * math.sqrt(time) * math.sqrt(rest),
             math.sqrt(rest / time) if time > 0.0 else 0.0,
         ),
         "all arms alike": _alike(total, float(variances[-1]), time),
         "arms capped": _capped(variances, time),
     }
     value, largest = max(found.values())
-    return MinimaxLowerBound(value, {name: term for name, (term, _) in found.items()}, largest)
+    terms = {name: unit * term for name, (term, _) in found.items()}
+    return MinimaxLowerBound(unit * value, terms, unit * largest)
 
 
 def _capped(variances: Vector, time: float) -> tuple[float, float]:
@@ -145,7 +147,8 @@ def _alike(total: float, most: float, time: float) -> tuple[float, float]:
     if not total > 0.0 or not time > 0.0:
         return 0.0, 0.0
     others = 1.0 - most / total
-    return 0.5 * others**2 * math.sqrt(time * total), others * math.sqrt(total / time)
+    root = math.sqrt(time) * math.sqrt(total)
+    return 0.5 * others**2 * root, others * math.sqrt(total / time)
 
 
 def _bernoulli(rest: float, time: float) -> MinimaxLowerBound:
