@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "memory": set(),
     "checks": {"errors"},
     "kinds": {"errors"},
-    "fingerprint": set(),
+    "fingerprint": {"kinds"},
     "number_format": set(),
     "tables": FOUNDATION | {"number_format"},
     "kernels": FOUNDATION | {"fingerprint"},
