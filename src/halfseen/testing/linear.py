@@ -207,7 +207,8 @@ def _check_radius(what: str, radius: Callable[..., float], table: Vector) -> Non
     for spread in np.linspace(0.0, 50.0, 201).tolist():
         value = check_pure(what, radius, spread, table)
         assert value >= last, (
-            f"{what} must be at least 0 and must not shrink as more is seen: {last:g}, then {value:g}"
+            f"{what} must be at least 0 and must not shrink as more is seen: {last:g}, then"
+            f" {value:g}"
         )
         last = value
 
