@@ -55,6 +55,7 @@ class Cell(ByValue):
 
     loop: ClassVar[Callable[..., None]] = staticmethod(play)
     late: ClassVar[bool] = False
+    own_actions: ClassVar[bool] = False  # of every replication; linear cells may have them
 
     @property
     def groups(self) -> int:
