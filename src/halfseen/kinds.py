@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import entry_points
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from halfseen.errors import InvalidInput
 
@@ -27,6 +27,29 @@ def declare(base: type[Any], noun: str, registry: dict[str, Any]) -> None:
 def registries() -> list[tuple[str, dict[str, Any]]]:
     """Return the noun and the registered kinds of every registry."""
     return list(_REGISTRIES.values())
+
+
+def registry_of_field(kind: type[Any], name: str) -> dict[str, Any] | None:
+    """Return the registry of what a field of a class holds by its annotation; None if of no kind.
+
+    Examples
+    --------
+    >>> from halfseen import Censorship
+    >>> class Halved:
+    ...     base: Censorship
+    ...     share: float
+    >>> "uniform" in registry_of_field(Halved, "base"), registry_of_field(Halved, "share")
+    (True, None)
+    """
+    try:
+        annotated = get_type_hints(kind).get(name)
+    except Exception:  # a name that only the type checker knows
+        return None
+    for part in (annotated, *get_args(annotated)):
+        for base in getattr(part, "__mro__", ()):
+            if base in _REGISTRIES:
+                return _REGISTRIES[base][1]
+    return None
 
 
 def is_registry(known: dict[Any, Any]) -> bool:

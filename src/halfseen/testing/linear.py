@@ -72,9 +72,9 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     - neither the number of workers nor their chunks change anything;
     - jumping from observation to observation gives the same trajectory as playing every round;
     - the live agent makes the same choices as the simulation;
-    - an index is a number, the same for the same arguments, the radius is a number of at least 0
-      that never shrinks as more is seen, and no kernel writes to the table;
-    - `choose`, where there is one, returns an action;
+    - an index is a number, the same for the same arguments, at every call, the radius is a number
+      of at least 0 that never shrinks as more is seen, and no kernel writes to its arguments;
+    - `choose`, where there is one, returns an action and reads no rates of observation;
     - `on_ball`, where there is one, writes a vector of the unit ball, and none has a larger index.
 
     The first call compiles the policy for every kind of action set, which takes seconds.
