@@ -30,7 +30,7 @@ def registries() -> list[tuple[str, dict[str, Any]]]:
 
 
 def registry_of_field(kind: type[Any], name: str) -> dict[str, Any] | None:
-    """Return the registry of what a field of a class holds by its annotation; None if of no kind."""
+    """Return the registry of what a field holds by its annotation; None if that is no kind."""
     try:
         annotated = get_type_hints(kind).get(name)
     except Exception:  # a name that only the type checker knows
