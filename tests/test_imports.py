@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "memory": set(),
     "checks": {"errors"},
     "kinds": {"errors"},
-    "fingerprint": set(),
+    "fingerprint": {"kinds"},
     "number_format": set(),
     "tables": FOUNDATION | {"number_format"},
     "kernels": FOUNDATION | {"fingerprint"},
@@ -87,8 +87,7 @@ EXCEPTIONS = {
 # Imports inside functions that close a circle of modules; at the top of a file none may.
 CIRCLES = {
     "studies.study": {"studies.sweep"},  # Study.over plays the study
-    "studies.result": {"report.study.page", "report.study.plots"},  # these draw themselves
-    "theory.linear.path": {"report.theory.path_charts"},
+    "studies.result": {"report.study.page", "report.study.plots"},  # a result draws itself
 }
 ONLY_IN = {
     "typer": {"cli"},

@@ -1,5 +1,6 @@
 """Registering: one decorator for every kind, which never overwrites another's name."""
 
+import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -159,12 +160,33 @@ def test_an_installed_package_that_cannot_be_imported_is_named(place):
         parse_spec(SPEC)
 
 
+@pytest.mark.parametrize(
+    ("text", "target", "sentence"),
+    [
+        ("raise SystemExit('bye')", "strange_kinds", r"\(SystemExit: bye\)"),
+        ("thing = 3", "strange_kinds:thing", r"must be given a class of a .*; got 3\."),
+        ("class Thing:\n    pass", "strange_kinds:Thing", "must be given a class of a"),
+        (MODULE.replace('"halving"', '"uniform"'), "strange_kinds:Halving", "Uniform has it"),
+    ],
+)
+def test_an_installed_package_that_brings_no_kind_is_named(place, text, target, sentence):
+    (place / "strange_kinds.py").write_text(text)
+    install(place, target)
+    with pytest.raises(InvalidInput, match=sentence) as told:
+        parse_spec(SPEC)
+    assert told.value.field == "entry point halving"
+    assert told.value.fix == "Update or uninstall the package ours, which brings it along."
+    sys.modules.pop("strange_kinds", None)
+
+
 def test_specs_without_unknown_kinds_load_no_package(place):
     install(place, "nowhere_to_be_found")
     parse_spec(SPEC.replace('"halving"', '"uniform", observe = 0.5'))
 
 
-@pytest.mark.parametrize("text", ["raise RuntimeError('no')", "import nowhere_to_be_found"])
+@pytest.mark.parametrize(
+    "text", ["raise RuntimeError('no')", "import nowhere_to_be_found", "exit()"]
+)
 def test_a_module_that_cannot_be_imported_is_named(place, text):
     (place / "broken_kinds.py").write_text(text)
     with pytest.raises(InvalidInput, match=r"^`--import` must be a module that can be imported \("):

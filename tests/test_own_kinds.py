@@ -21,7 +21,9 @@ from halfseen import (
     Problem,
     RandomActions,
     Result,
+    RewardLaw,
     SequenceOfActions,
+    StudentT,
     Study,
     Uniform,
     UnitBall,
@@ -68,6 +70,17 @@ class Ramp(Censorship):
 
 
 @dataclass(frozen=True)
+class Halved(Censorship):
+    """Half of what another censorship lets through is seen."""
+
+    kind: ClassVar[str] = "halved"
+    inner: Censorship
+
+    def probabilities(self, actions):
+        return 0.5 * self.inner.probabilities(actions)
+
+
+@dataclass(frozen=True)
 class EqualGaps(Problem):
     kind: ClassVar[str] = "equal-gaps"
     arms: int
@@ -75,6 +88,15 @@ class EqualGaps(Problem):
 
     def bandit(self):
         return ArmedBandit([0.9] + [0.9 - self.gap] * (self.arms - 1))
+
+
+@dataclass(frozen=True)
+class HeavyGap(Problem):
+    kind: ClassVar[str] = "heavy-gap"
+    law: "RewardLaw | None" = None
+
+    def bandit(self):
+        return ArmedBandit([0.9, 0.5], noise=0.1, reward=self.law or "gaussian")
 
 
 @dataclass(frozen=True)
@@ -114,7 +136,7 @@ class Box(LinearActions):
 
 @pytest.fixture(autouse=True)
 def known(own_kinds):
-    for kind in (Fading, Ramp, EqualGaps, Neighbours, Axes, Box):
+    for kind in (Fading, Ramp, Halved, EqualGaps, HeavyGap, Neighbours, Axes, Box):
         register(kind)
 
 
@@ -122,6 +144,7 @@ ARMS = ArmedBandit([0.6, 0.5, 0.2])
 STUDIES = {
     "censorship of arms": (ARMS, Fading(0.7), UCB()),
     "problem": (EqualGaps(3, 0.4), Fading(0.7), UCB()),
+    "kinds in fields": (HeavyGap(StudentT(4.0)), Halved(Fading(0.7)), UCB()),
     "set of arms": (ArmedBandit(ARMS.means, actions=Neighbours(2)), Uniform(0.5), UCB()),
     "censorship of a finite set": (
         LinearBandit([0.5, -0.3], actions=FiniteActions(ROWS)),

@@ -38,7 +38,8 @@ def test_unknown_names_are_attribute_errors():
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("LinUBC", "LinUCB"), ("linucb", "LinUCB"), ("Studdy", "Study")]
+    ("typed", "meant"),
+    [("LinUBC", "LinUCB"), ("UBC", "UCB"), ("linucb", "LinUCB"), ("Studdy", "Study")],
 )
 def test_a_mistyped_name_suggests_the_right_one_once(typed, meant):
     code = f"import halfseen; halfseen.{typed}"

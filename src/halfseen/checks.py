@@ -208,3 +208,22 @@ def _limits(above: float, at_least: float, at_most: float, below: float) -> str:
     if at_most < math.inf:
         parts.append(f"at most {at_most:g}")
     return " " + " and ".join(parts) if parts else ""
+
+
+def row_per_arm(noun: object, table: Any, arms: int) -> Vector:
+    """Return what the `table` of a policy or a law returned: a row of constants per arm.
+
+    Compiled kernels read it without looking whether a row is there.
+    """
+    try:
+        rows = np.ascontiguousarray(table, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = np.zeros(0)
+    if rows.ndim != 2 or len(rows) != arms:
+        raise InvalidInput(
+            f"{type(noun).__name__}.table",
+            "must return a row of constants per arm",
+            table,
+            f"Return an array of {arms} rows.",
+        )
+    return rows

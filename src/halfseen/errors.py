@@ -129,7 +129,8 @@ def no_such_name(module: str, name: str, known: Collection[str]) -> Exception:
     AttributeError there.
     """
     close, near = (nearest_few(name, known, 1, least) for least in (0.85, 0.7))
-    hint = suggestion(close, sharing_a_word(name, known), near)
+    swapped = [other for other in known if sorted(other.casefold()) == sorted(name.casefold())]
+    hint = suggestion(swapped[:1], close, sharing_a_word(name, known), near)
     caller = sys._getframe(2)
     if caller.f_code.co_code[caller.f_lasti] == opmap["IMPORT_FROM"]:
         return ImportError(f"cannot import name {name!r} from {module!r}. {hint}".rstrip())

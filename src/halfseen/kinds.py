@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, TypeVar
+from types import ModuleType
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from halfseen.errors import InvalidInput
 
@@ -26,6 +27,24 @@ def declare(base: type[Any], noun: str, registry: dict[str, Any]) -> None:
 def registries() -> list[tuple[str, dict[str, Any]]]:
     """Return the noun and the registered kinds of every registry."""
     return list(_REGISTRIES.values())
+
+
+def registry_of_field(kind: type[Any], name: str) -> dict[str, Any] | None:
+    """Return the registry of what a field holds by its annotation; None if that is no kind."""
+    try:
+        annotated = get_type_hints(kind).get(name)
+    except Exception:  # a name that only the type checker knows
+        return None
+    for part in (annotated, *get_args(annotated)):
+        for base in getattr(part, "__mro__", ()):
+            if base in _REGISTRIES:
+                return _REGISTRIES[base][1]
+    return None
+
+
+def is_registry(known: dict[Any, Any]) -> bool:
+    """Return whether a dictionary is a registry of kinds, which grows as modules are imported."""
+    return any(known is registry for _, registry in registries())
 
 
 def register(kind: Kind) -> Kind:
@@ -106,16 +125,17 @@ def load_installed() -> None:
     for entry in entry_points(group=GROUP):
         try:
             loaded = entry.load()
-        except Exception as error:
+            if not isinstance(loaded, ModuleType):
+                register(loaded)
+        except (Exception, SystemExit) as error:
             package = entry.dist.name if entry.dist is not None else entry.value
+            said = str(error) if isinstance(error, InvalidInput) else _named(error)
             raise InvalidInput(
                 f"entry point {entry.name}",
-                f"must be something that can be imported ({type(error).__name__}: {error})",
+                f"must be a module that can be imported, or a class to register ({said})",
                 entry.value,
                 f"Update or uninstall the package {package}, which brings it along.",
             ) from error
-        if isinstance(loaded, type):
-            register(loaded)
 
 
 def import_kinds(modules: Iterable[str]) -> None:
@@ -128,10 +148,14 @@ def import_kinds(modules: Iterable[str]) -> None:
             importlib.import_module(module)
         except InvalidInput:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InvalidInput(
                 "--import",
-                f"must be a module that can be imported ({type(error).__name__}: {error})",
+                f"must be a module that can be imported ({_named(error)})",
                 module,
                 "Give its name without .py, and run the command from its folder or install it.",
             ) from error
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -223,6 +223,24 @@ def test_an_error_in_halfseen_itself_is_called_one_and_can_be_traced(run, monkey
         cli.main()
 
 
+def test_an_error_in_a_kind_of_your_own_is_said_to_be_there(run, tmp_path, monkeypatch, own_kinds):
+    (tmp_path / "raising_kinds.py").write_text(
+        "from dataclasses import dataclass\nfrom halfseen import Uniform, register\n\n"
+        "@register\n@dataclass(frozen=True)\nclass Raising(Uniform):\n    kind = 'raising'\n\n"
+        "    def probabilities(self, actions):\n        return {}['boom']\n"
+    )
+    (tmp_path / "spec.toml").write_text(
+        "horizon = 5\nproblems.a = { kind = 'arms', means = [0.6, 0.5] }\npolicies.b.kind = 'ucb'\n"
+        "censorships.c = { kind = 'raising', observe = 0.5 }\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    code, printed = run("study", "spec.toml", "--import", "raising_kinds", "--no-report")
+    assert code == 2
+    assert f"An error in {tmp_path / 'raising_kinds.py'}, line 10, KeyError: 'boom'" in printed.err
+    assert "halfseen itself" not in printed.err
+
+
 def test_too_little_memory_is_said(run, monkeypatch):
     def broken(*_):
         raise MemoryError

@@ -12,10 +12,12 @@ import sys
 import textwrap
 import threading
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from halfseen import UCB, ArmedBandit, Problem, RewardDependent, Study, Uniform, register
 from halfseen.display import ShownAsCall
 from halfseen.equality import ByValue
 from halfseen.fingerprint import NoFingerprint, fingerprint
@@ -23,6 +25,7 @@ from halfseen.fingerprint.canonical_source import source_of
 from halfseen.fingerprint.known_code import version
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES
 from halfseen.problems.links import LINKS
+from halfseen.problems.reward_laws import Gaussian
 
 PLAIN = """
 import math
@@ -257,6 +260,41 @@ def test_installed_packages_count_by_version_and_by_what_was_installed(module, i
     installed(text)
     own = module(uses)
     assert (fingerprint(own.Own), fingerprint(own.h)) == found[0]
+
+
+def test_an_installed_file_that_is_edited_where_it_lies_counts_as_it_is_now(
+    tmp_path, module, installed
+):
+    installed("def g():\n    return 2\n")
+    before = fingerprint(module("import helperlib\ndef h():\n    return helperlib.g()\n").h)
+    (tmp_path / "site-packages" / "helperlib.py").write_text("def g():\n    return 3\n")
+    version.cache_clear()
+    again = module("import helperlib\ndef h():\n    return helperlib.g()\n").h
+    assert fingerprint(again) != before
+
+
+def test_what_others_registered_does_not_count(own_kinds):
+    @dataclass(frozen=True)
+    class Two(Problem):
+        kind: ClassVar[str] = "two"
+
+        def bandit(self):
+            return ArmedBandit([0.6, 0.5])
+
+    study = Study(
+        {"own": Two(), "binary": ArmedBandit([0.6, 0.5], reward="bernoulli")},
+        {"own": Uniform(0.5), "by reward": RewardDependent([0.2, 0.9])},
+        UCB(),
+        horizon=5,
+    )
+    before = study.fingerprints()
+
+    @register
+    @dataclass(frozen=True)
+    class Unrelated(Gaussian):
+        kind: ClassVar[str] = "unrelated"
+
+    assert study.fingerprints() == before
 
 
 def test_a_file_edited_after_it_was_imported_is_not_taken_for_what_runs(module, tmp_path):

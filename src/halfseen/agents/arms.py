@@ -146,7 +146,8 @@ class Agent(LiveAgent):
         self._waits = kernels.waits
         self._random = self.policy.is_random
         self._binary = self.setting.reward == "bernoulli"
-        self._table = np.ascontiguousarray(self.policy.table(self.setting), dtype=float)
+        table = self.policy.table(self.setting)
+        self._table = checks.row_per_arm(self.policy, table, self.arms.count)
         self._key = stream_key(self.seed, "agent")
         self._floor_stream = (*stream_key(self.seed, "floor"), 0, POLICY)
 

@@ -33,7 +33,7 @@ from halfseen.engine.loops.live_glm import maximiser
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, StorageError, shorten
 from halfseen.policies import GLMPolicy
-from halfseen.policies.glm.base import GLMSetting
+from halfseen.policies.glm.base import GLMSetting, check_index
 from halfseen.problems.arms import LARGEST
 from halfseen.problems.links import LINKS, link_named
 
@@ -100,6 +100,7 @@ class GLMAgent(LinearAgent):
                 policy,
                 "Use GLMUCB(), or LinearAgent for a linear one.",
             )
+        check_index(policy)
         curve = link_named("GLMAgent.link", link)
         length = checks.number("GLMAgent.bound", bound, at_least=0.0)
         curve.check("GLMAgent.link", length)

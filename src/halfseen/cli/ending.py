@@ -7,6 +7,7 @@ import io
 import os
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -18,6 +19,7 @@ from typer.core import TyperGroup
 from halfseen.cli.streams import output_to_nowhere
 from halfseen.errors import HalfseenError, InvalidInput, sentence
 from halfseen.interrupts import STOPPED
+from halfseen.kinds import registries
 from halfseen.logs.option_names import in_command, options_written
 
 DEBUG = "HALFSEEN_DEBUG"  # set: errors are raised, with their traceback
@@ -166,11 +168,30 @@ def _unforeseen(error: Exception) -> int:
             " Check that it exists and that you may use it.",
             BAD_INPUT,
         )
+    if own := _place_in_own_kinds(error):
+        return _tell(
+            f"An error in {own}, {type(error).__name__}: {str(error).rstrip('.')}."
+            f" Correct it there; {DEBUG}=1 before the command shows how it was reached.",
+            BAD_INPUT,
+        )
     return _tell(
         f"An error in halfseen itself, {type(error).__name__}: {str(error).rstrip('.')}."
         f" Please report it; {DEBUG}=1 before the command shows where it happened.",
         BUG,
     )
+
+
+def _place_in_own_kinds(error: Exception) -> str | None:
+    """Return the line that raised an error if a package of registered kinds of yours holds it."""
+    kinds = [kind for _, known in registries() for kind in known.values()]
+    own = {kind.__module__.partition(".")[0] for kind in kinds} - {"halfseen"}
+    places = [
+        f"{frame.f_code.co_filename}, line {line}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in own
+        and os.path.isfile(frame.f_code.co_filename)
+    ]
+    return places[-1] if places else None
 
 
 def _tell(text: str, code: int) -> int:

@@ -85,7 +85,7 @@ def print_paths(
     files: list[str] = []
 
     def write() -> Path | None:
-        from halfseen.report.theory.path_charts import write_paths
+        from halfseen.report.theory.path_page import write_paths
 
         if out is None:
             return None

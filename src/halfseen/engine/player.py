@@ -34,16 +34,16 @@ def player(
 
     def play(first: int, last: int, track: Track, start: int = 0) -> None:
         work = cell.workspace() if stop is None else cell.workspace()._replace(stop=stop)
-        if not (isinstance(cell, LinearCell) and cell.own_actions):
+        if not cell.own_actions:
             loop(first, last, given, work, track.rows(first - start, last - start))
             return
         for replication in range(first, last):
-            own = cell.own_world(replication, given, draw)  # type: ignore[arg-type]
+            own = cell.own_world(replication, given, draw)  # type: ignore[arg-type, union-attr]
             row = replication - start
             loop(replication, replication + 1, own, work, track.rows(row, row + 1))
 
-    if isinstance(cell, LinearCell) and cell.own_actions:
-        draw = cell.fit_draw(fit)
+    if cell.own_actions:
+        draw = cell.fit_draw(fit)  # type: ignore[union-attr]
     return play
 
 

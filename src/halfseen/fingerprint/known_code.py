@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
 import os
 import sys
 from importlib import metadata
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "builtins"} - {"__main__"}
@@ -48,9 +49,10 @@ def is_installed(file: str) -> bool:
 
 @functools.cache
 def version(package: str) -> str:
-    """Return the version of an installed package and a hash of the sources it was installed with.
+    """Return the version of an installed package and a hash of its sources.
 
-    Installing an edited package again under the same version changes the second.
+    Installing an edited package again under the same version changes the second, and so does
+    editing a file where it was installed.
     """
     names = [package, *metadata.packages_distributions().get(package, [])]
     for name in names:
@@ -59,6 +61,17 @@ def version(package: str) -> str:
             files = (found.read_text("RECORD") or "").splitlines()
         except Exception:  # no such distribution, or a broken one
             continue
-        sources = "\n".join(sorted(line for line in files if ".py," in line))
+        sources = "\n".join(sorted(_present(found, line) for line in files if ".py," in line))
         return f"{found.version} {hashlib.sha256(sources.encode()).hexdigest()}"
     return str(getattr(sys.modules.get(package), "__version__", ""))
+
+
+def _present(found: metadata.Distribution, line: str) -> str:
+    """Return what RECORD says of a file, or would say had the file been installed as it is now."""
+    path, recorded, _ = line.rsplit(",", 2)
+    try:
+        content = Path(str(found.locate_file(path.strip('"')))).read_bytes()
+    except OSError:
+        return line
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    return line if recorded == f"sha256={digest}" else f"{path},sha256={digest},{len(content)}"

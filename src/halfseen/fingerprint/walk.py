@@ -34,6 +34,7 @@ from halfseen.fingerprint.known_code import (
     version,
 )
 from halfseen.fingerprint.reached_names import is_filled, reached
+from halfseen.kinds import is_registry
 
 # Known by name: validation, which changes no number, and loops, versioned by `TRAJECTORIES`.
 OWN_NAMED = (
@@ -122,6 +123,8 @@ class _Walk:
             self.note("list" if plain else kind.__name__, str(len(value)))
             for entry in value:
                 self.visit(entry, plain)
+        elif kind is dict and is_registry(value):
+            self.note("registry")  # an object names its kinds in its fields
         elif kind is dict:
             self.note("dict", str(len(value)))
             for key, entry in value.items():

@@ -151,11 +151,12 @@ def law_named(field: str, value: Any) -> RewardLaw:
         raise InvalidInput(field, "must be an object, not a class", value, fix)
     kind = REWARD_LAWS[checks.one_of(field, value, REWARD_LAWS, OTHER_NAMES)]
     try:
-        return kind()
+        law = kind()
     except TypeError:
         raise InvalidInput(
             field, "must come with its parameters", value, f"Give {kind.__name__}(...)."
         ) from None
+    return law_named(field, law)
 
 
 def usual_noise(law: RewardLaw, bound: float) -> float:

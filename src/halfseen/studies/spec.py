@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError, did_you_mean, sharing_a_word, suggestion
-from halfseen.kinds import load_installed
+from halfseen.kinds import load_installed, registry_of_field
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
     ARM_ACTIONS,
@@ -180,10 +180,10 @@ def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tu
         yield place, kind
         return
     noun = registry[kind]
-    for key in ("base", "actions", "reward", "laws"):
-        inner = _inner_registry(noun, key, table.get(key))
+    for key, value in table.items():
+        inner = _inner_registry(noun, key, value)
         if inner is not None:
-            for where, entry in _tables_in(f"{place}.{key}", table.get(key)):
+            for where, entry in _tables_in(f"{place}.{key}", value):
                 yield from _unknown_in(where, entry, inner)
     reward = table.get("reward")
     if noun is ArmedBandit and isinstance(reward, str) and reward not in REWARD_LAWS:
@@ -291,7 +291,9 @@ def _inner_registry(noun: type[Any], key: str, value: Any) -> dict[str, Any] | N
         return dict(REWARD_LAWS)
     if key == "actions" and issubclass(noun, ArmedBandit):
         return dict(ARM_ACTIONS)
-    return dict(LINEAR_ACTIONS) if key == "actions" and issubclass(noun, LinearBandit) else None
+    if key == "actions" and issubclass(noun, LinearBandit):
+        return dict(LINEAR_ACTIONS)
+    return registry_of_field(noun, key) if isinstance(value, dict) and "kind" in value else None
 
 
 def _unknown(field: str, key: str, known: Any) -> InvalidInput:

@@ -6,12 +6,15 @@ import copy
 import functools
 import inspect
 import math
+import os
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, ParamSpec
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halfseen.checks import Vector
 from halfseen.engine.arguments import Track
@@ -44,9 +47,12 @@ def promised(check: Callable[Given, None]) -> Callable[Given, None]:
     def checked(*given: Given.args, **options: Given.kwargs) -> None:
         try:
             check(*given, **options)
-        except InvalidInput as error:
+        except AssertionError:
+            raise
+        except Exception as error:
             kind = type(next(iter((*given, *options.values())), None)).__name__
-            raise AssertionError(f"{kind} must take what it was given: {error}") from error
+            said = str(error) if isinstance(error, InvalidInput) else _raised(error)
+            raise AssertionError(f"{kind} must take what it was given: {said}") from error
 
     return checked
 
@@ -178,11 +184,14 @@ def check_pure(what: str, function: Callable[..., Any], *arguments: Any) -> floa
     for given, before in zip(arguments, kept, strict=True):
         same = not isinstance(given, np.ndarray) or np.array_equal(given, before, equal_nan=True)
         assert same, f"{what} must not write to its arguments"
-    second = function(*arguments)
+    _check_same(what, first, function(*arguments))
+    return first
+
+
+def _check_same(what: str, first: float, second: Any) -> None:
     assert first == second, (
         f"{what} must return the same for the same arguments: draw from the stream, keep no state"
     )
-    return first
 
 
 @contextmanager
@@ -202,13 +211,13 @@ def compiling(noun: Any) -> Iterator[None]:
 def check_engines(cell: AnyCell, noun: Any) -> Track:
     """Return a cell's tracks if plain Python and compiled code give the same, to the last bit."""
     plain = blank_track(cell, REPLICATIONS)
+    playing = f"playing {cell.problem} under {cell.censorship}"
     try:
-        reference.run(cell, plain, report=ignore, workers=1)
-    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
-        raise AssertionError(
-            f"{noun}: a kernel raised {type(error).__name__}: {error}, playing {cell.problem} under"
-            f" {cell.censorship}"
-        ) from error
+        reference.run(replace(cell, policy=watched(cell.policy)), plain, report=ignore, workers=1)
+    except AssertionError as error:
+        raise AssertionError(f"{error}, {playing}") from None
+    except Exception as error:
+        raise AssertionError(f"{noun}: a kernel raised {_raised(error)}, {playing}") from error
     for name, array in plain.arrays().items():
         assert np.isfinite(array).all(), f"{name}: not a number for {noun}"
     for workers in (1, 2):
@@ -221,6 +230,64 @@ def check_engines(cell: AnyCell, noun: Any) -> Track:
                 f" {cell.policy} on {cell.problem} under {cell.censorship}"
             )
     return plain
+
+
+def watched(policy: Any) -> Any:
+    """Return a policy whose kernels are checked at every call, for plain Python only."""
+    kernels, name = policy.kernels(), type(policy).__name__
+    changed: dict[str, Any] = {}
+    for kernel in ("index", "width", "radius", "choose"):
+        if getattr(kernels, kernel, None) is not None:
+            changed[kernel] = _watched(f"{name}.{kernel}", getattr(kernels, kernel))
+    same = copy.copy(policy)
+    object.__setattr__(same, "kernels", lambda: replace(kernels, **changed))
+    return same
+
+
+def _watched(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that checks what it returns and that it leaves its arguments alone."""
+    chooses = what.endswith(".choose")
+    names = list(inspect.signature(function).parameters)
+
+    def checked(*given: Any) -> Any:
+        arrays = _arrays(dict(zip(names, given, strict=False)))
+        if chooses:
+            arrays.pop("state", None)  # the rest of which is the policy's own
+        kept = {name: array.copy() for name, array in arrays.items()}
+        value = function(*given)
+        for name, array in arrays.items():
+            assert np.array_equal(array, kept[name], equal_nan=True), (
+                f"{what} must not write to its arguments: it changed `{name}`"
+            )
+        if not chooses:
+            _check_same(what, check_number(what, value), function(*given))
+            return value
+        assert isinstance(value, int | np.integer), (
+            f"{what} must return the number of an action, not {shorten(value)}"
+        )
+        assert 0 <= value < len(given[0]), (
+            f"{what} returned {value}: actions are numbered from 0 to {len(given[0]) - 1}"
+        )
+        return value
+
+    return checked
+
+
+def _arrays(given: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the arrays among a kernel's arguments by name; `memory` is the kernel's own."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, value in given.items():
+        inner = value._asdict() if hasattr(value, "_asdict") else {name: value}
+        found |= {n: array for n, array in inner.items() if isinstance(array, np.ndarray)}
+    found.pop("memory", None)
+    return found
+
+
+def _raised(error: Exception) -> str:
+    """Return an error's name, what it says and the line that raised it."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    where = f"{os.path.basename(frame.f_code.co_filename)}, line {line}"
+    return f"{type(error).__name__}: {error} ({where})"
 
 
 def arguments_of(function: Callable[..., Any]) -> int:

@@ -25,6 +25,7 @@ def check_glm_policy(
     """
     check_kind(policy, GLMPolicy)
     cells = list(glm_cells(policy, link, horizon, seed))
+    cells[0].check_policy()
     check_kernels(cells[0])
     for cell in cells:
         check_linear_cell(cell)

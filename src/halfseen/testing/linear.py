@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -72,9 +72,9 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     - neither the number of workers nor their chunks change anything;
     - jumping from observation to observation gives the same trajectory as playing every round;
     - the live agent makes the same choices as the simulation;
-    - an index is a number, the same for the same arguments, the radius is a number of at least 0
-      that never shrinks as more is seen, and no kernel writes to the table;
-    - `choose`, where there is one, returns an action;
+    - an index is a number, the same for the same arguments, at every call, the radius is a number
+      of at least 0 that never shrinks as more is seen, and no kernel writes to its arguments;
+    - `choose`, where there is one, returns an action and reads no rates of observation;
     - `on_ball`, where there is one, writes a vector of the unit ball, and none has a larger index.
 
     The first call compiles the policy for every kind of action set, which takes seconds.
@@ -89,6 +89,7 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     """
     check_kind(policy, LinearPolicy)
     cells = list(linear_cells(policy, horizon, seed))
+    cells[0].check_policy()
     check_kernels(cells[0])
     if policy.on_ball is not None:
         _check_ball(policy)
@@ -185,7 +186,6 @@ def check_kernels(cell: LinearCell) -> None:
     assert policy.regularization > 0.0, f"{name}.regularization must be above 0"
     kept = table.copy()
     stream = (1, 2, 3, 4)
-    last = 0.0
     for clock in range(1, 6):
         spread = math.log(clock)
         for action, (mean, square) in enumerate(((0.0, 1.0), (-0.4, 0.2), (0.7, 0.0))):
@@ -193,18 +193,24 @@ def check_kernels(cell: LinearCell) -> None:
             if kernels.index is not None:
                 given = (mean, square, spread, shift, action, clock, stream, table)
                 check_pure(f"{name}.index", kernels.index, *given)
-        if kernels.radius is not None:
-            radius = check_pure(f"{name}.radius", kernels.radius, spread, table)
-            assert radius >= last, (
-                f"{name}.radius must be at least 0 and must not shrink as more is seen: {last:g},"
-                f" then {radius:g}"
-            )
-            last = radius
+    if kernels.radius is not None:
+        _check_radius(f"{name}.radius", kernels.radius, table)
     if kernels.choose is not None:
         _check_choice(policy, kernels.choose, table)
     assert np.array_equal(table, kept, equal_nan=True), (
         f"The kernels of {name} must not write to the table"
     )
+
+
+def _check_radius(what: str, radius: Callable[..., float], table: Vector) -> None:
+    last = 0.0
+    for spread in np.linspace(0.0, 50.0, 201).tolist():
+        value = check_pure(what, radius, spread, table)
+        assert value >= last, (
+            f"{what} must be at least 0 and must not shrink as more is seen: {last:g}, then"
+            f" {value:g}"
+        )
+        last = value
 
 
 def _check_choice(policy: LinearPolicy, choose: Choice, table: Vector) -> None:
@@ -221,11 +227,19 @@ def _check_choice(policy: LinearPolicy, choose: Choice, table: Vector) -> None:
         )
         if policy.counts_pulls:
             known = LateKnowledge(estimate, factor, rows.copy(), 2.0 * ones, ones)
-        given = (rows.copy(), known, memory, clock, stream, table)
-        chosen = call_kernel(f"{name}.choose", choose, *given)
+        before = memory.copy()
+        chosen = call_kernel(f"{name}.choose", choose, rows, known, memory, clock, stream, table)
         assert isinstance(chosen, int | np.integer) and 0 <= chosen < 5, (  # noqa: PT018
             f"{name}.choose must return the number of one of 5 rows, from 0 to 4, not"
             f" {shorten(chosen)}"
+        )
+        if policy.counts_pulls or policy.knows_observe:
+            continue
+        told = known._replace(observe=np.array([0.4, 0.1, 0.7, 0.2, 1.0]))
+        other = call_kernel(f"{name}.choose", choose, rows, told, before, clock, stream, table)
+        assert chosen == other, (
+            f"{name}.choose must not read known.observe, which no learner knows: it chose row"
+            f" {chosen}, and {other} once other rates were written there"
         )
 
 

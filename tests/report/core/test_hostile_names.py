@@ -22,7 +22,7 @@ from halfseen import (
 )
 from halfseen.report import write_report
 from halfseen.report.core.neutral_names import label, neutral
-from halfseen.report.theory.path_charts import write_paths
+from halfseen.report.theory.path_page import write_paths
 from halfseen.theory import information_path
 from report.hostile_names import NAMES, ODD, OWNED
 

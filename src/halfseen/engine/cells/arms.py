@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from halfseen import checks
 from halfseen.censorship import Censorship
 from halfseen.censorship.base import SeenKernels
 from halfseen.checks import Vector
@@ -30,7 +31,6 @@ from halfseen.engine.loops import biased_feedback, feedback
 from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import fitted
 from halfseen.equality import ByValue
-from halfseen.errors import InvalidInput
 from halfseen.kernels.kullback_leibler import BERNOULLI, GAUSSIAN
 from halfseen.kernels.winning import SMALLEST_SCALE
 from halfseen.policies import Policy
@@ -55,6 +55,7 @@ class Cell(ByValue):
 
     loop: ClassVar[Callable[..., None]] = staticmethod(play)
     late: ClassVar[bool] = False
+    own_actions: ClassVar[bool] = False  # of every replication; linear cells may have them
 
     @property
     def groups(self) -> int:
@@ -122,14 +123,13 @@ class Cell(ByValue):
         law, parts = problem.law, asdict(problem)
         parts["reward"] = [law.kind, parts["reward"]] if is_dataclass(problem.reward) else law.kind
         label = json.dumps([problem.kind, parts], sort_keys=True)
-        table = self.policy_table()
         return ArmWorld(
             constants,
             self._reward_table(),
             kind,
             available,
             chances,
-            np.ascontiguousarray(table, dtype=float),
+            checks.row_per_arm(self.policy, self.policy_table(), problem.arms),
             stream_key(self.seed, label),
             self.checkpoints.astype(float),
             self.alphas,
@@ -199,15 +199,7 @@ def seen_feedback(kernels: SeenKernels | None) -> Callable[..., tuple[float, flo
 def _law_table(problem: ArmedBandit) -> Vector:
     noise = problem.scale if problem.noise is None else np.array(problem.noise)
     table = problem.law.table(np.array(problem.means), noise)
-    rows = np.ascontiguousarray(table, dtype=np.float64)
-    if rows.ndim != 2 or len(rows) != problem.arms:
-        raise InvalidInput(
-            f"{type(problem.law).__name__}.table",
-            "must return a row of constants per arm",
-            rows.shape,
-            f"Return an array of {problem.arms} rows.",
-        )
-    return rows
+    return checks.row_per_arm(problem.law, table, problem.arms)
 
 
 def _availability(problem: ArmedBandit) -> tuple[int, NDArray[np.uint8], Vector]:

@@ -14,7 +14,7 @@ from halfseen.engine.loops.feedback import link_feedback
 from halfseen.engine.loops.glm_steps import longer
 from halfseen.engine.loops.live_glm import choose_glm, learn_glm, maximiser, reset_glm, with_link
 from halfseen.kernels.glm_newton import unreachable
-from halfseen.policies.glm.base import GLMPolicy, GLMSetting
+from halfseen.policies.glm.base import GLMPolicy, GLMSetting, check_index
 from halfseen.problems.action_arrays import row_blocks
 from halfseen.problems.glm import GeneralizedLinearBandit
 
@@ -58,7 +58,8 @@ class GLMCell(LinearCell):
         )
 
     def check_policy(self) -> None:
-        """Refuse constants no width can be made of."""
+        """Refuse kernels no loop calls, and constants no width can be made of."""
+        check_index(self.policy)
         self.policy.table(self.setting)
 
     def _likelihood(self, theta: Vector) -> tuple[Vector, float, Vector]:

@@ -195,6 +195,10 @@ class LinearCell(ByValue):
 
     def check_policy(self) -> None:
         """Refuse a policy that cannot play these actions."""
+        if self.policy.counts_pulls and self.policy.choose is None:
+            fix = "Write one, or leave `counts_pulls` away."
+            requirement = "must have a kernel `choose` if it `counts_pulls`"
+            raise InvalidInput("policy", requirement, self.policy, fix)
         if self.policy.knows_observe and not self.same_actions:
             self.policy.table(self.setting)
         if self.problem.actions.whole_ball and self.policy.on_ball is None:

@@ -247,7 +247,14 @@ def near_contexts(
 @cache
 def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     """Return the loop for any number of coordinates."""
-    once = _loop(kernels, names, d)
+    return far_kernel_with_edges(_loop(kernels, names, d), context_workspace)
+
+
+def far_kernel_with_edges(once: Any, workspace: Any) -> Any:
+    """Return what `launch.far_kernel` does, with the ziggurat's edges in shared memory.
+
+    `workspace` is given them too. The kernel is given a pair: the edges and the world.
+    """
 
     def kernel(first, rows, given, scratch, track):  # type: ignore[no-untyped-def]
         edges = cuda.shared.array(EDGES, np.float64)
@@ -256,21 +263,26 @@ def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
         cuda.syncthreads()
         row = cuda.grid(1)
         if row < rows:
-            work = ContextWorkspace(
-                scratch.matrices[:, :, :, row],
-                scratch.vectors[:, :, row],
-                scratch.numbers[:, row],
-                scratch.designs[:, :, :, row],
-                scratch.lines[:, :, row],
-                scratch.groups[:, :, row],
-                scratch.potential[:, row],
-                scratch.stop[:, row],
-                edges,
-                edges,
-            )
-            once(first + row, row, given[1], work, track)
+            once(first + row, row, given[1], workspace(scratch, row, edges), track)
 
     return cuda.jit(kernel)
+
+
+@cuda.jit(device=True)
+def context_workspace(scratch, row, edges):  # type: ignore[no-untyped-def]
+    """Return what one thread works in where actions change."""
+    return ContextWorkspace(
+        scratch.matrices[:, :, :, row],
+        scratch.vectors[:, :, row],
+        scratch.numbers[:, row],
+        scratch.designs[:, :, :, row],
+        scratch.lines[:, :, row],
+        scratch.groups[:, :, row],
+        scratch.potential[:, row],
+        scratch.stop[:, row],
+        edges,
+        edges,
+    )
 
 
 def context_names(kernels: OpenNames, names: tuple[Any, ...], d: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from halfseen.engine.arguments import FixedWorkspace
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cuda.compile import on_device
 from halfseen.engine.cuda.designs import LATER, write_designs
-from halfseen.engine.cuda.launch import THREADS, Launch, far_kernel, sent_world
+from halfseen.engine.cuda.launch import THREADS, Launch, far_kernel, fixed_workspace, sent_world
 from halfseen.engine.cuda.overrides import ridge_in_registers
 from halfseen.engine.loops import fixed_set
 from halfseen.engine.specialise import OpenNames, fitted
@@ -28,4 +28,5 @@ def launch(cell: GLMCell) -> Launch:
 def far_glm(kernels: OpenNames, names: tuple[Any, ...], actions: int, d: int) -> Any:
     """Return the loop of a policy with a link on any fixed set of actions."""
     once = fitted(fixed_set.play_once, kernels, **dict(names), POLLS=False)
-    return far_kernel(on_device(once, LATER | ridge_in_registers(d, actions), False))
+    exchange = LATER | ridge_in_registers(d, actions)
+    return far_kernel(on_device(once, exchange, False), fixed_workspace)

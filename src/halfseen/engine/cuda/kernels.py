@@ -33,6 +33,7 @@ from halfseen.engine.cuda.launch import (
     THREADS,
     Launch,
     far_kernel,
+    fixed_workspace,
     sent,
     sent_world,
     shared_threads,
@@ -149,52 +150,50 @@ def far_arms(kernels: OpenNames, feedback: Callable[..., Any], jumps: bool) -> A
     """Return the loop for any policy and any number of arms; `feedback` draws rewards and waits."""
     names = {"JUMPS": jumps, "POLLS": False, "feedback": feedback}
     once = on_device(fitted(arms_loop.play_once, kernels, **names), {}, False)
+    return far_kernel(once, arm_workspace)
 
-    def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
-        row = cuda.grid(1)
-        if row < rows:
-            work = ArmWorkspace(
-                scratch.values[:, row],
-                scratch.winners[:, row],
-                scratch.state[:, :, row],
-                scratch.arm_state[:, :, row],
-                scratch.plays[:, row],
-                scratch.playable[:, row],
-                scratch.potential[:, row],
-                scratch.stop[:, row],
-            )
-            once(first + row, row, world, work, track)
 
-    return cuda.jit(kernel)
+@cuda.jit(device=True)
+def arm_workspace(scratch, row):  # type: ignore[no-untyped-def]
+    """Return what one thread works in on any number of arms."""
+    return ArmWorkspace(
+        scratch.values[:, row],
+        scratch.winners[:, row],
+        scratch.state[:, :, row],
+        scratch.arm_state[:, :, row],
+        scratch.plays[:, row],
+        scratch.playable[:, row],
+        scratch.potential[:, row],
+        scratch.stop[:, row],
+    )
 
 
 @cache
 def far_late(kernels: OpenNames, names: tuple[Any, ...]) -> Any:
     """Return the loop for late feedback, and for policies that count what they played."""
     once = on_device(fitted(late_arms.play_once, kernels, **dict(names), POLLS=False), {}, False)
+    return far_kernel(once, late_arm_workspace)
 
-    def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
-        row = cuda.grid(1)
-        if row < rows:
-            work = LateWorkspace(
-                scratch.values[:, row],
-                scratch.winners[:, row],
-                scratch.state[:, :, row],
-                scratch.arm_state[:, :, row],
-                scratch.plays[:, row],
-                scratch.playable[:, row],
-                scratch.potential[:, row],
-                scratch.stop[:, row],
-                scratch.rewards[:, row],
-                scratch.messages[:, :, row],
-                scratch.slots[:, :, row],
-                scratch.queues[:, :, row],
-                scratch.totals[:, row],
-                scratch.kept[:, :, row],
-            )
-            once(first + row, row, world, work, track)
 
-    return cuda.jit(kernel)
+@cuda.jit(device=True)
+def late_arm_workspace(scratch, row):  # type: ignore[no-untyped-def]
+    """Return what one thread works in on arms with late feedback."""
+    return LateWorkspace(
+        scratch.values[:, row],
+        scratch.winners[:, row],
+        scratch.state[:, :, row],
+        scratch.arm_state[:, :, row],
+        scratch.plays[:, row],
+        scratch.playable[:, row],
+        scratch.potential[:, row],
+        scratch.stop[:, row],
+        scratch.rewards[:, row],
+        scratch.messages[:, :, row],
+        scratch.slots[:, :, row],
+        scratch.queues[:, :, row],
+        scratch.totals[:, row],
+        scratch.kept[:, :, row],
+    )
 
 
 @cache
@@ -239,4 +238,4 @@ def far_linear(kernels: OpenNames, names: tuple[Any, ...], actions: int, d: int)
     choose = fitted(near_linear_loop.choose_in_registers, kernels)
     exchange = {fixed_set.choose.__code__: choose} | LATER | ridge_in_registers(d, actions)
     once = fitted(fixed_set.play_once, kernels, **dict(names), POLLS=False)
-    return far_kernel(on_device(once, exchange, False))
+    return far_kernel(on_device(once, exchange, False), fixed_workspace)

@@ -9,18 +9,27 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import cuda
 
 from halfseen.checks import Vector
 from halfseen.draws import NORMAL_EDGE
-from halfseen.engine.arguments import FixedWorkspace
 from halfseen.engine.cells.late_vectors_cell import LateLinearCell
 from halfseen.engine.cuda import linear as near_linear_loop
 from halfseen.engine.cuda.compile import on_device
-from halfseen.engine.cuda.contexts import EDGES, ContextWorkspace, context_names
+from halfseen.engine.cuda.contexts import (
+    context_names,
+    context_workspace,
+    far_kernel_with_edges,
+)
 from halfseen.engine.cuda.designs import LATER, write_designs
-from halfseen.engine.cuda.launch import THREADS, Launch, sent, sent_world
+from halfseen.engine.cuda.launch import (
+    THREADS,
+    Launch,
+    far_kernel,
+    fixed_workspace,
+    sent,
+    sent_world,
+)
 from halfseen.engine.cuda.overrides import lower_halves, ridge_in_registers
 from halfseen.engine.late_vectors import LateVectorWorkspace
 from halfseen.engine.loops import fixed_set, late_changing_set, late_fixed_set
@@ -89,34 +98,7 @@ def late_fixed(kernels: OpenNames, names: tuple[Any, ...], actions: int, d: int,
         exchange = {fixed_set.choose.__code__: choose} | exchange
     open_names = dict(names) | {"POLLS": False}
     once = on_device(fitted(late_fixed_set.play_once, kernels, **open_names), exchange, False)
-
-    def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
-        row = cuda.grid(1)
-        if row < rows:
-            own = FixedWorkspace(
-                scratch.matrices[:, :, :, row],
-                scratch.vectors[:, :, row],
-                scratch.lists[:, :, row],
-                scratch.numbers[:, row],
-                scratch.curvatures[:, :, :, row],
-                scratch.memory[:, row],
-                scratch.potential[:, row],
-                scratch.stop[:, row],
-            )
-            work = LateVectorWorkspace(
-                own,
-                scratch.stop[:, row],
-                scratch.rewards[:, row],
-                scratch.messages[:, :, row],
-                scratch.slots[:, :, row],
-                scratch.sent[:, :, row],
-                scratch.counts[:, :, row],
-                scratch.unsettled[:, :, row],
-                scratch.design[:, :, row],
-            )
-            once(first + row, row, world, work, track)
-
-    return cuda.jit(kernel)
+    return far_kernel(once, late_fixed_workspace)
 
 
 @cache
@@ -125,37 +107,32 @@ def late_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
     open_names = context_names(kernels, names, d)
     exchange = lower_halves(d) | ridge_in_registers(d, 1)
     once = on_device(fitted(late_changing_set.play_once, kernels, **open_names), exchange, False)
+    return far_kernel_with_edges(once, late_context_workspace)
 
-    def kernel(first, rows, given, scratch, track):  # type: ignore[no-untyped-def]
-        edges = cuda.shared.array(EDGES, np.float64)
-        for k in range(cuda.threadIdx.x, EDGES, cuda.blockDim.x):
-            edges[k] = given[0][k]
-        cuda.syncthreads()
-        row = cuda.grid(1)
-        if row < rows:
-            own = ContextWorkspace(
-                scratch.matrices[:, :, :, row],
-                scratch.vectors[:, :, row],
-                scratch.numbers[:, row],
-                scratch.designs[:, :, :, row],
-                scratch.lines[:, :, row],
-                scratch.groups[:, :, row],
-                scratch.potential[:, row],
-                scratch.stop[:, row],
-                edges,
-                edges,
-            )
-            work = LateVectorWorkspace(
-                own,
-                scratch.stop[:, row],
-                scratch.rewards[:, row],
-                scratch.messages[:, :, row],
-                scratch.slots[:, :, row],
-                scratch.sent[:, :, row],
-                scratch.counts[:, :, row],
-                scratch.unsettled[:, :, row],
-                scratch.design[:, :, row],
-            )
-            once(first + row, row, given[1], work, track)
 
-    return cuda.jit(kernel)
+@cuda.jit(device=True)
+def late_workspace(own, scratch, row):  # type: ignore[no-untyped-def]
+    """Return what one thread works in: what it would without delays, and its messages."""
+    return LateVectorWorkspace(
+        own,
+        scratch.stop[:, row],
+        scratch.rewards[:, row],
+        scratch.messages[:, :, row],
+        scratch.slots[:, :, row],
+        scratch.sent[:, :, row],
+        scratch.counts[:, :, row],
+        scratch.unsettled[:, :, row],
+        scratch.design[:, :, row],
+    )
+
+
+@cuda.jit(device=True)
+def late_fixed_workspace(scratch, row):  # type: ignore[no-untyped-def]
+    """Return what one thread works in on a fixed set of actions."""
+    return late_workspace(fixed_workspace(scratch, row), scratch, row)
+
+
+@cuda.jit(device=True)
+def late_context_workspace(scratch, row, edges):  # type: ignore[no-untyped-def]
+    """Return what one thread works in where actions change."""
+    return late_workspace(context_workspace(scratch, row, edges), scratch, row)

@@ -69,29 +69,35 @@ def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int
     return 0
 
 
-def far_kernel(once: Any) -> Any:
-    """Return a kernel that plays one replication of a fixed set in the GPU's memory.
+def far_kernel(once: Any, workspace: Any) -> Any:
+    """Return a kernel that plays one replication in the GPU's memory.
 
-    Arrays lie there with the thread as the last index. `once` is the loop of one replication, a
-    function of the device.
+    Arrays lie there with the thread as the last index. `once` is the loop of one replication and
+    `workspace` returns what it works in, given the arrays of all threads and the number of one;
+    both are functions of the device.
     """
 
     def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
         row = cuda.grid(1)
         if row < rows:
-            work = FixedWorkspace(
-                scratch.matrices[:, :, :, row],
-                scratch.vectors[:, :, row],
-                scratch.lists[:, :, row],
-                scratch.numbers[:, row],
-                scratch.curvatures[:, :, :, row],
-                scratch.memory[:, row],
-                scratch.potential[:, row],
-                scratch.stop[:, row],
-            )
-            once(first + row, row, world, work, track)
+            once(first + row, row, world, workspace(scratch, row), track)
 
     return cuda.jit(kernel)
+
+
+@cuda.jit(device=True)
+def fixed_workspace(scratch, row):  # type: ignore[no-untyped-def]
+    """Return what one thread works in on a fixed set of actions."""
+    return FixedWorkspace(
+        scratch.matrices[:, :, :, row],
+        scratch.vectors[:, :, row],
+        scratch.lists[:, :, row],
+        scratch.numbers[:, row],
+        scratch.curvatures[:, :, :, row],
+        scratch.memory[:, row],
+        scratch.potential[:, row],
+        scratch.stop[:, row],
+    )
 
 
 def sent_world(world: World | LateWorld | LateVectorWorld, real: Any = np.float64) -> Any:

@@ -110,6 +110,17 @@ class GLMPolicy(LinearPolicy):
         self._keep("kappa", above=0.0)
 
 
+def check_index(policy: LinearPolicy) -> None:
+    """Refuse a policy without an index, the only kernel that the loops of these bandits call."""
+    if policy.index is None or policy.choose is not None:
+        raise InvalidInput(
+            "policy",
+            "must have a kernel `index`, and no `choose`, for generalized linear bandits",
+            policy,
+            "Write an index of an action's estimate and width.",
+        )
+
+
 def _glm(setting: LinearSetting) -> GLMSetting:
     if not isinstance(setting, GLMSetting):
         raise InvalidInput(

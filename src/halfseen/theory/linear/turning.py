@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from halfseen.errors import InvalidInput
 from halfseen.theory.linear.kept_regions import LOWER
-from halfseen.theory.linear.path import InformationPath
 from halfseen.theory.linear.reachability import (
     Reachability,
     dual_reachability_threshold,
     reachability_threshold,
 )
+
+if TYPE_CHECKING:
+    from halfseen.theory.linear.path import InformationPath
 
 
 @dataclass(frozen=True)
