@@ -49,7 +49,7 @@ class RegretForecast:
             f" data loses {show(self.lost)} in reward ({show(self.low)} to {show(self.high)} in"
             f" 8 of 10 futures), and {show(self.all_seen)} with everything seen. It assumes that"
             " rewards come at once, that means and rates stay as they are and that, given the arm,"
-            " what goes missing does not depend on the reward; it is simulated {FUTURES} times,"
+            f" what goes missing does not depend on the reward; it is simulated {FUTURES} times,"
             f" with means and rates drawn from their posterior given the log.{missing}"
         )
 

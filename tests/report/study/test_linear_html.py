@@ -116,7 +116,7 @@ def test_lower_regret_of_a_rarely_seen_best_action_is_explained(linear_result):
     tracks["regret"] = tracks["regret"].copy()
     tracks["regret"][:, 0] = 0.5 * tracks["regret"][:, 2]
     lower = Result(linear_result.study, tracks, {})
-    assert "the best action is a rarely seen one" in surprise(answers(lower, 0)[0])
+    assert "the best action is rarely seen" in surprise(answers(lower, 0)[0])
     assert "not a rule to count on" in surprise(answers(lower, 1)[0])
     assert [surprise(answer) for answer in answers(linear_result, 1)] == [None, None]
 

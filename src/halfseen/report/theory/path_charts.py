@@ -1,4 +1,4 @@
-"""An information path as a page: its design over time, its phases and what it can reach."""
+"""An information path as a page: its design over time, its phases and reachable regions."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def path_chart(
     for data, title, look, marks in (
         (
             rows,
-            "design: how much is known",
+            "design",
             {
                 "scale": alt.Scale(type="log", domain=[float(low), float(high)], nice=False),
                 "axis": axis(decades(float(low), float(high))),
@@ -122,8 +122,8 @@ def path_chart(
     end = " and ".join(map(str, path.phases[-1].regions))
     worst = path.worst_case_dimension
     caption = (
-        "How much is known across the direction of the censorship and along it, while the path"
-        f" plays the regions numbered at the top. In the end it plays {end}. Effective dimension"
+        "The design across the direction of the censorship and along it, while the path plays the"
+        f" regions numbered at the top. In the end it plays {end}. Effective dimension"
         f" {show(path.effective_dimension)}; d / p_min, the true worst case, is {show(worst)}."
     )
     numbers = {
@@ -160,9 +160,9 @@ def write_paths(paths: Mapping[str, InformationPath], folder: Path | str) -> dic
     ]
     extra = [_section(i, *entry) for i, entry in enumerate(paths.items())]
     intro = (
-        "What is played, and when, by whoever always gains most per observation. It is not the"
-        " worst case, which grows with d / p_min. All of it supposes that whether a reward is seen"
-        " does not depend on the reward."
+        "The path of a policy that always plays the action with the largest gain per observation."
+        " It is not the worst case, which grows with d / p_min. All of it assumes that whether a"
+        " reward is seen does not depend on the reward."
     )
     names = list(paths)
     whose = f"{len(names)} censorships" if several else f"“{names[0]}”"
