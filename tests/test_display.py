@@ -149,7 +149,7 @@ def test_a_voided_audit_shows_the_warning_and_no_numbers_to_trust():
     rows = {"arm": ["a", "b"] * 200, "reward": [1.0, None] * 200}
     log = halfseen.audit(rows, action="arm", reward="reward")
     assert log.voided
-    assert repr(log).startswith("<Audit: void until a warning is mended; ")
+    assert repr(log).startswith("<Audit: void until a warning is resolved; ")
     assert "Every reward in this log is 1." in log._repr_html_()
     assert "<table>" not in log._repr_html_()
 

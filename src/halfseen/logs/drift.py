@@ -240,7 +240,7 @@ def levels_at_fixed_mix(strata: Strata, groups: int) -> Vector:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Course(Shown, ByValue):
-    """The rate over time at a fixed mix of arms and weekdays, and its stretches of constant rate.
+    """The rate over time at a fixed mix of arms and weekdays, and its segments of constant rate.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class Course(Shown, ByValue):
     levels
         The rate of each stretch, at the mix of the whole log.
     wobble
-        How much the rate differs from slice to slice by nothing but chance.
+        Random variation of the rate from slice to slice.
     p
         The p-value of the first change; None if there are too few rows to test for one.
     """
@@ -308,7 +308,7 @@ def follow_rates(
         strata, filled = strata_of(cube, bins, chosen)
         if len(filled):
             name = None if arm is None else counts.names[arm]
-            # what all arms have in common shows best in all of them
+            # a common change is most visible in all arms together
             common = courses[0].wobble if courses else Wobble()
             test = _Test(design, common, 1 + len(arms))
             courses.append(_course(name, strata, bins.starts[filled], test))

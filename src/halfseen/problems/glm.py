@@ -44,7 +44,7 @@ class GeneralizedLinearBandit(LinearBandit):
     theta
         The vector the policy does not know.
     noise
-        The scale of rewards around their mean that policies are told: the standard deviation of
+        The scale of rewards around their mean, as passed to policies: the standard deviation of
         normal rewards. Left out, 1 for those, 1/2 for rewards 0 or 1, and the square root of
         the largest mean for counts, which have no sub-Gaussian scale.
     link

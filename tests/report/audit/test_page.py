@@ -101,7 +101,7 @@ def test_what_waits_and_what_was_looked_for_is_on_the_page(tmp_path):
     found = audit(frame, action="arm", reward="r", time="t", feedback_time="b")
     text = found.report(tmp_path / "page").read_text()
     for words in (
-        "are still on their way and",
+        "are pending and",
         'data-chart="audit-delays"',
         "What was tested",
         "not testable",
@@ -202,4 +202,4 @@ def test_a_forecast_that_is_not_seen_to_end_is_longer_than_what_was_seen(mine, w
     )
     section = answer_section(found, forecast, [])
     assert f">{html.escape(said)}<" in section
-    assert "<p>A learner that starts from nothing" in section
+    assert "<p>A learner that starts without data" in section

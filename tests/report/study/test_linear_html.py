@@ -73,7 +73,7 @@ def test_the_answer_is_in_the_tracks(linear_result, linear_desktop):
     assert f"{factors[i, j]:#.3g} times as large {numbers} ± {half[i, 2]:.1f} over 1,000" in answer
     assert "Dimension 4, worst case 40." in answer
     assert "given the action, whether a reward is seen does not depend on the reward" in answer
-    assert "Writing 0 for a missing reward (zeros) turned the regret of LinUCB" in answer
+    assert "Imputing 0 for a missing reward (zeros) turned the regret of LinUCB" in answer
 
 
 def test_nothing_is_said_twice_on_a_linear_page(linear_report):

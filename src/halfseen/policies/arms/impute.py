@@ -1,4 +1,4 @@
-"""Two mistakes people make with missing rewards: writing 0, and writing the mean."""
+"""Two common mistakes with missing rewards: imputing 0, and imputing the mean."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class _Impute(Policy):
 class ImputeZero(_Impute):
     """A mistake: learn a reward of 0 whenever feedback is missing.
 
-    It makes rarely seen arms look bad, and the policy confident of it.
+    It biases rarely seen arms towards 0, with overconfidence.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class ImputeZero(_Impute):
 class ImputeMean(_Impute):
     """A mistake: learn the arm's mean so far whenever feedback is missing.
 
-    It makes the policy more confident about rarely seen arms than its observations justify.
+    It makes the policy overconfident about rarely seen arms.
 
     Parameters
     ----------
