@@ -316,9 +316,9 @@ class Agent(LiveAgent):
         """Return each arm's mean reward and how often it is seen, with intervals.
 
         The intervals of means are confidence sequences, valid at all times simultaneously with
-        probability `level`; see `halfseen.theory.confidence_sequence`. It is left out
-        where the law of the rewards is not sub-Gaussian. `seen` is the share of the settled
-        decisions whose reward came.
+        probability `level`; see `halfseen.theory.confidence_sequence`. It is left out where the law
+        of the rewards is not sub-Gaussian. `seen` is the share of the settled decisions whose
+        reward came.
         """
         from halfseen.agents.estimates import estimates
 

@@ -25,8 +25,8 @@ class Shared:
     """Methods of agents that share a log of decisions.
 
     Such an agent never calls `choose`: it proposes, the decision is logged, and every agent that
-    reads the log records it. The draws of a proposal depend on the seed and the decision's
-    id, so neither the process nor the order of proposals matters, and a proposal leaves no trace.
+    reads the log records it. The draws of a proposal depend on the seed and the decision's id, so
+    neither the process nor the order of proposals matters, and a proposal leaves no trace.
     """
 
     seed: int

@@ -26,9 +26,9 @@ Pair = tuple[DelayLaw, DelayLaw]  # laws of rewards of 0 or less, and of rewards
 class Delayed(Censorship):
     r"""Rewards arrive late, and count as missing after a window.
 
-    A reward of round s with delay D has arrived before round t if :math:`s + D \le t - 1`.
-    Within a window of m rounds a reward with :math:`D \le m` arrives and a later one is lost, so
-    that arm a is observed with probability :math:`p_a(m) = P(D_a \le m)`.
+    A reward of round s with delay D has arrived before round t if :math:`s + D \le t - 1`. Within a
+    window of m rounds a reward with :math:`D \le m` arrives and a later one is lost, so that arm a
+    is observed with probability :math:`p_a(m) = P(D_a \le m)`.
 
     Parameters
     ----------

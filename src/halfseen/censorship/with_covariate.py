@@ -22,9 +22,9 @@ REWARDS = (0, 1)
 class WithCovariate(Censorship):
     r"""After each choice a covariate M is seen; the reward is, with a chance that may depend on M.
 
-    For rewards of 0 and 1. The problem draws the reward R, then M is drawn given the arm and R,
-    and the reward is seen with probability :math:`p_a(M, R)`. This covers an M that causes the
-    reward (by Bayes' rule), an M that is only a proxy of it, and an uninformative M. Policies with
+    For rewards of 0 and 1. The problem draws the reward R, then M is drawn given the arm and R, and
+    the reward is seen with probability :math:`p_a(M, R)`. This covers an M that causes the reward
+    (by Bayes' rule), an M that is only a proxy of it, and an uninformative M. Policies with
     `uses_covariate` observe M in every round, all others do not.
 
     Parameters

@@ -336,8 +336,7 @@ def completion(
 ) -> None:
     """Print the script that lets a shell complete this command.
 
-    To install it permanently: halfseen --install-completion, or halfseen completion bash >>
-    ~/.bashrc (zsh:
+    To install it: halfseen --install-completion, or halfseen completion bash >> ~/.bashrc (zsh:
     ~/.zshrc), or halfseen completion fish > ~/.config/fish/completions/halfseen.fish.
     """
     from typer.completion import get_completion_script  # type: ignore[attr-defined]

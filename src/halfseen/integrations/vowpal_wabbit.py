@@ -64,9 +64,9 @@ def write_vowpal_wabbit(
     chosen carries the tag ``unseen_`` and its propensity then, which Vowpal Wabbit passes over.
 
     Seen rewards are weighted by 1/p(arm), otherwise rarely seen arms would look worse than they
-    are: dsjson says so as ``pdrop``, 1 - p; in text the probability is the
-    propensity times p, and the tag ``seen_`` keeps the propensity.
-    Letters that mean something else in text are written as ``%`` and their code.
+    are: dsjson says so as ``pdrop``, 1 - p; in text the probability is the propensity times p, and
+    the tag ``seen_`` keeps the propensity. Letters that mean something else in text are written as
+    ``%`` and their code.
     """
     format = checks.one_of("format", format, FORMATS)
     decisions = open_decisions(log, action, reward, propensity, features)

@@ -153,9 +153,9 @@ class DrawKernels(NamedTuple):
 class LinearActions(ActionSet):
     """Which vectors may be played in each round.
 
-    Your own set is a frozen dataclass with `count`, `dimension` and one of three things:
-    `fixed`, the same actions in every round; `given`, a sequence of sets; or :meth:`offer`, which
-    makes the actions of a round from a random generator before a replication is played.
+    Your own set is a frozen dataclass with `count`, `dimension` and one of three things: `fixed`,
+    the same actions in every round; `given`, a sequence of sets; or :meth:`offer`, which makes the
+    actions of a round from a random generator before a replication is played.
 
     Examples
     --------

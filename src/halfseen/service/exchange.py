@@ -13,8 +13,8 @@ class Decide:
     Attributes
     ----------
     id
-        The client's id; the service generates one if it is None. Asked again under the same id
-        with the same request, the loop repeats its answer.
+        The client's id; the service generates one if it is None. Asked again under the same id with
+        the same request, the loop repeats its answer.
     available
         The names of the arms on offer; all that are not retired if it is None. A loop of features
         takes the names of the actions here, and numbers them from 0 if it is None.

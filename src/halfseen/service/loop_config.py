@@ -60,8 +60,8 @@ class LoopConfig(BaseModel):
         of them if none came in time; it goes with ``rewards = "first"`` only.
     missing
         None: missing rewards are skipped. 0: a missing reward is learned as 0, which is wrong
-        unless no answer really means 0. A late one that is learned replaces the 0, as for
-        `Agent`; in loops of features it cannot, and is counted only.
+        unless no answer really means 0. A late one that is learned replaces the 0, as for `Agent`;
+        in loops of features it cannot, and is counted only.
     store_features
         False to keep no features in the log, nor which arms were on offer. Only loops of arms can
         do without.

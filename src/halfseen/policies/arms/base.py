@@ -104,8 +104,8 @@ class Policy(ShownAsCall, ComparedByField, ABC):
         interval whose upper end is the index. With it, results record whether the interval ever
         missed the truth; it is evaluated whenever the arm has learned a reward.
     fill
-        Kernel ``(state, arm, table) -> float`` or None: a reward to learn when feedback is
-        missing, NaN for none. None, the right choice, skips missing rewards.
+        Kernel ``(state, arm, table) -> float`` or None: a reward to learn when feedback is missing,
+        NaN for none. None, the right choice, skips missing rewards.
     pull
         Kernel ``(state, arm, table)`` or None: called whenever an arm is played, before anything
         of that round is observed. For policies that learn from having played; they cannot wait.

@@ -76,8 +76,7 @@ class ConversionUCB(Policy):
     laws
         The delay law of conversions, one for all arms or one per arm: known, or estimated from a
         separate sample as `EmpiricalDelay`. Left out, the laws of the study's censorship, as in a
-        world
-        in which every reward is seen at once, such as a study's baseline.
+        world in which every reward is seen at once, such as a study's baseline.
     bound
         ``"kl"`` or ``"hoeffding"``.
     exponent

@@ -43,8 +43,8 @@ class HopefulUCB(Policy):
 
     :math:`N_a` counts plays and :math:`n_a` messages. Its bound holds whatever decides which
     rewards are late or lost, the rewards themselves included. In return it favours arms whose
-    feedback is rarely seen, and where some of it is lost the bound never closes. It
-    assumes rewards in [0, 1].
+    feedback is rarely seen, and where some of it is lost the bound never closes. It assumes rewards
+    in [0, 1].
 
     Parameters
     ----------

@@ -94,8 +94,8 @@ class _Weighted(Policy):
 class InversePropensity(_Weighted):
     r"""UCB that learns r/p from a reward that was seen and 0 from one that was not.
 
-    Unbiased if p is correct, but noisy: the variance per round is
-    :math:`(\sigma^2 + (1-p)\mu^2)/p`, with the largest mean for :math:`\mu`.
+    Unbiased if p is correct, but noisy: the variance per round is :math:`(\sigma^2 +
+    (1-p)\mu^2)/p`, with the largest mean for :math:`\mu`.
 
     Parameters
     ----------

@@ -32,8 +32,8 @@ class LinearSetting(ByValue):
     horizon
         The number of rounds that will be played.
     actions, observe
-        The actions of a finite set, an array (K, d), and the probability of being observed of
-        each; None when actions change. For adversaries only (`knows_observe`): a learner that reads
+        The actions of a finite set, an array (K, d), and the probability of being observed of each;
+        None when actions change. For adversaries only (`knows_observe`): a learner that reads
         `observe` uses information not available in practice.
     """
 

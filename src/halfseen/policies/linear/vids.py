@@ -132,10 +132,10 @@ class VIDS(LinearPolicy):
     r"""Randomise between two actions to minimise the information ratio: variance-based IDS.
 
     Thetas are drawn from the posterior :math:`N(\hat\theta,\sigma^2W^{-1})`. With :math:`b` the
-    best action of a draw, action a has the expected gap
-    :math:`E\langle b,\theta\rangle-\langle a,E\theta\rangle` and the gain
-    :math:`p_a\,\mathrm{Var}\,E[\langle a,\theta\rangle\mid b]`: a play has p times the information
-    of its reward. The policy plays the distribution with the least (mean gap)²/(mean gain).
+    best action of a draw, action a has the expected gap :math:`E\langle b,\theta\rangle-\langle
+    a,E\theta\rangle` and the gain :math:`p_a\,\mathrm{Var}\,E[\langle a,\theta\rangle\mid b]`: a
+    play has p times the information of its reward. The policy plays the distribution with the least
+    (mean gap)²/(mean gain).
 
     Parameters
     ----------
