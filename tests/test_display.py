@@ -300,7 +300,7 @@ def test_a_dataset_shows_its_rows_and_what_they_mean():
     data = halfseen.datasets.load_demo()
     assert repr(data) == "<Dataset: 2,400 rows of sent, offer, sold, known>"
     shown = data._repr_html_()
-    assert "made-up log" in shown
+    assert "synthetic log" in shown
     assert "feedback_time" in shown
 
 

@@ -336,7 +336,7 @@ class Agent(LiveAgent):
     def _known_totals(self) -> list[float]:
         if self._totals is None:
             raise StorageError(
-                "The agent was saved by a version that kept no sums of rewards. Start anew."
+                "The agent was saved by a version that kept no sums of rewards. Start a new one."
             )
         return list(self._totals)
 

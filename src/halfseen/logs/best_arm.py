@@ -234,7 +234,7 @@ def best_arm(
 
 
 def _told_anytime(arms: Counts, level: float, of: int) -> Any:
-    """Return which arms are told from the first one, itself among them.
+    """Return which arms are distinguished from the first one, itself among them.
 
     They are the closest of `of` arms, and what is asked of each is what all of these ask.
     """
@@ -255,7 +255,7 @@ def _told_anytime(arms: Counts, level: float, of: int) -> Any:
 
 
 def _with_enough(told: NDArray[np.bool_], arms: Counts) -> NDArray[np.bool_]:
-    """Return which arms are told from the first one by enough rewards of both."""
+    """Return which arms are distinguished from the first one by enough rewards of both."""
     told = told & (np.minimum(arms.seen, arms.seen[0]) >= ENOUGH)
     told[0] = True
     return told

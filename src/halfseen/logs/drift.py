@@ -21,7 +21,7 @@ FOLLOWED = 12  # arms whose rates are followed individually
 LEAST_INFORMATION, LEAST_IN_ALL = 2.0, 10.0  # least information in a bin, and in a log
 LEVEL = 1e-3  # probability of a false change anywhere in the log
 MOST_CHANGES = 8
-BLOCKS_OF_A_DAY = (12, 6)  # by which hours are told apart, if there are rows enough
+BLOCKS_OF_A_DAY = (12, 6)  # hours of a block of the day, if there are enough rows
 LEAST_DAYS, PER_STRATUM = 4, 50.0  # that a log must have for that, and rows of an arm in a block
 FINE = 5000  # strata beyond which their rates are rounded to draw a chart
 Whole = NDArray[np.int64]
@@ -318,7 +318,8 @@ def follow_rates(
 def strata_of(cube: Binned, bins: Bins, chosen: Any = slice(None)) -> tuple[Strata, Whole]:
     """Return counts by arm, weekday or hour, and filled bin, and which bins those are.
 
-    Weekdays are told apart in logs of two weeks and more whose bins are shorter than a week, hours
+    Weekdays are separate strata in logs of two weeks and more whose bins are shorter than a week,
+    hours
     of the day in shorter logs whose arms have rows enough.
     """
     arm, place = cube.arm[chosen], cube.place[chosen]

@@ -159,7 +159,7 @@ def law_named(field: str, value: Any) -> RewardLaw:
 
 
 def usual_noise(law: RewardLaw, bound: float) -> float:
-    """Return the scale that policies are told where no noise is given and no mean exceeds `bound`.
+    """Return the default scale for policies, where no mean exceeds `bound`.
 
     Examples
     --------

@@ -68,7 +68,8 @@ def _both(lab: Laboratory) -> Iterator[tuple[str, InformationPath, Followed]]:
     place="Section 4.4 and algorithm 2",
     family=LINEAR,
     says=(
-        "Whoever gains most per observation starts in the most censored region, corrects itself by"
+        "The policy that gains most per observation starts in the most censored region, corrects"
+        " itself by"
         " moving to less censored ones at the times t_1, t_2, … and ends in one region or two."
     ),
     how="Six models: times and order of first visits, design and J at T = 1,000, step by step.",

@@ -68,7 +68,7 @@ class LateCell(Cell):
 
     @property
     def covariate(self) -> WithCovariate | None:
-        """The censorship, if it has a covariate that the policy is told."""
+        """The censorship, if it has a covariate that the policy observes."""
         known = isinstance(self.censorship, WithCovariate) and self.policy.uses_covariate
         return self.censorship if known else None  # type: ignore[return-value]
 

@@ -47,7 +47,7 @@ CHAPTERS = {
     "changes": "Since the last audit",
     "warnings": "Warnings",
     "rates": "Rates",
-    "delays": "Still on their way",
+    "delays": "Pending rewards",
     "time": "Over time",
     "differ": "If missing rewards differ",
     "direction": "Along a direction",

@@ -114,7 +114,7 @@ def delays_section(found: Audit, drawn: list[Figure]) -> Html:
     assert found.maturity is not None
     return section(
         "delays",
-        "Still on their way",
+        "Pending rewards",
         *(tag("p", sentence) for sentence in found.maturity.findings),
         *(figure_place(figure) for figure in drawn),
         tag("p", found.maturity.assumption, class_="note"),

@@ -56,7 +56,7 @@ def in_a_sentence(worlds: Sequence[Leaders]) -> str:
     'UCB lost least, and its lead is clear.'
     >>> unclear = replace(world, names=("UCB", "IMED"))
     >>> in_a_sentence([unclear])
-    'UCB and IMED cannot be told apart by the regret of these replications.'
+    'UCB and IMED do not differ significantly in regret in these replications.'
     >>> in_a_sentence([replace(unclear, tie=True)])
     'UCB and IMED tie: they lost the same in every replication.'
     >>> in_a_sentence([world, world, unclear])
@@ -75,7 +75,7 @@ def in_a_sentence(worlds: Sequence[Leaders]) -> str:
         names = joined(world.names, "and")
         if world.tie:
             return f"{names} tie: they lost the same in every replication."
-        return f"{names} cannot be told apart by the regret of these replications."
+        return f"{names} do not differ significantly in regret in these replications."
     count = len(worlds)
     wins = Counter(world.names[0] for world in worlds if world.clear).most_common()
     if not wins:
